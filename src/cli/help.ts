@@ -273,7 +273,7 @@ function usageOf(key: string, spec: OptionSpec): string {
 }
 
 function descriptionOf(spec: OptionSpec, about: string): string {
-  const value = spec.byDefault ?? (spec.kind === 'toggle' ? undefined : spec.fallback);
+  const value = spec.byDefault ?? ('fallback' in spec ? spec.fallback : undefined);
   return value === undefined ? about : `${about} (default: ${value})`;
 }
 

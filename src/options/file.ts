@@ -37,6 +37,12 @@ const parts = ['users', 'schemes', 'clients', 'consumers', 'collections', 'seed'
 /** Options that can be in a group of the file, `{ "hmac": { "requireBodyDigest": … } }`: their keys by group and name. */
 type Groups = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
+/** Returns the value of a group as an object. A list stands for the only list of the group. */
+function groupValue(group: ReadonlyMap<string, string>, value: unknown): unknown {
+  const list = [...group].find(([, key]) => optionSpecs.get(key)?.kind === 'list');
+  return Array.isArray(value) && list !== undefined ? { [list[0]]: value } : value;
+}
+
 function groupsOf(specs: ReadonlyMap<string, OptionSpec>): Groups {
   const found = new Map<string, Map<string, string>>();
   for (const [key, { within }] of specs) {
@@ -134,7 +140,7 @@ function readGroup(
   settings: Setting[],
   faults: string[],
 ): void {
-  const members = membersOf(value);
+  const members = membersOf(groupValue(group, value));
   if (members === undefined) faults.push(`${path}: ${groupName} must be an object`);
   for (const [member, inner] of members ?? []) {
     const key = group.get(member);

@@ -47,6 +47,12 @@ export interface Options extends Declarations, Registrations {
   readonly publicUrl: string | undefined;
   /** The path prefix that a proxy removes from request targets. */
   readonly basePath: string | undefined;
+  /** The origins whose pages may use the server; `*` alone for all. */
+  readonly corsOrigin: readonly string[];
+  /** Whether these pages may send requests with credentials of the browser. */
+  readonly corsCredentials: boolean;
+  /** In seconds. */
+  readonly corsMaxAge: number;
   /** In seconds, as are the following seven. */
   readonly codeLifetime: number;
   readonly accessLifetime: number;
@@ -114,6 +120,8 @@ export function readOptions(argv: readonly string[], environment: Environment): 
     maxNoncesPerUser: settings.maybeWhole('maxNoncesPerUser', others.maxNonces),
   };
   checkListening(values, faults, warnings);
+  if (values.corsCredentials && values.corsOrigin.length === 0)
+    warnings.push('--cors-credentials is ignored because there is no --cors-origin');
   if (values.tlsPort === undefined)
     for (const [part, { size }] of Object.entries({ clients, consumers }))
       if (size > 0) faults.push(`${config}: ${part} require HTTPS, which --no-tls disables`);
@@ -187,6 +195,7 @@ type IndependentOptions = Omit<
 >;
 
 function independentOptions(settings: Settings): IndependentOptions {
+  const corsCredentials = settings.toggle('corsCredentials');
   return {
     host: settings.address(),
     port: settings.toggle('noHttp') ? undefined : settings.whole('port'),
@@ -206,6 +215,9 @@ function independentOptions(settings: Settings): IndependentOptions {
     trustProxy: settings.networks('trustProxy'),
     publicUrl: settings.origin('publicUrl'),
     basePath: settings.basePath('basePath'),
+    corsOrigin: settings.origins('corsOrigin', corsCredentials),
+    corsCredentials,
+    corsMaxAge: settings.whole('corsMaxAge'),
     codeLifetime: settings.whole('codeLifetime'),
     accessLifetime: settings.whole('accessLifetime'),
     refreshLifetime: settings.whole('refreshLifetime'),
@@ -232,18 +244,20 @@ function independentOptions(settings: Settings): IndependentOptions {
 function flagSettings(argv: readonly string[], faults: string[]): Setting[] {
   const keys = new Map([...optionSpecs.keys()].map((key) => [flagOf(key), key]));
   const arities = new Map([...keys].map(([name, key]) => [name, arityOf(key)]));
-  const { flags, words, faults: found } = readArguments(argv, arities);
+  const { flags, lists, words, faults: found } = readArguments(argv, arities);
   faults.push(...found, ...words.map((word) => `unexpected argument ${JSON.stringify(printable(word))}`));
   const settings: Setting[] = [];
   for (const [name, key] of keys) {
-    const value = flags.get(name);
+    const value = lists.get(name)?.join(',') ?? flags.get(name);
     if (value !== undefined) settings.push({ key, name, value, textual: true });
   }
   return settings;
 }
 
 function arityOf(key: string): Arity {
-  return optionSpecs.get(key)?.kind === 'toggle' ? 'toggle' : 'value';
+  const kind = optionSpecs.get(key)?.kind;
+  if (kind === 'list') return 'values';
+  return kind === 'toggle' ? 'toggle' : 'value';
 }
 
 function variableSettings(environment: Environment, warnings: string[]): Setting[] {

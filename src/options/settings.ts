@@ -1,10 +1,12 @@
 import { parseIpNetwork } from '../http/syntax/ip-address.ts';
+import { originsFault } from '../pipeline/cors/policy.ts';
 import { httpsOrigin } from '../pipeline/origin.ts';
 import { isBasePath } from '../pipeline/proxy.ts';
 import type { Setting } from './file.ts';
 import { hint, printable } from './flags.ts';
 import {
   type ChoiceKey,
+  type ListKey,
   optionTable,
   type TextKey,
   type ToggleKey,
@@ -111,6 +113,21 @@ export class Settings {
     const read = (setting: Setting): readonly string[] | undefined =>
       faultOf(setting) === undefined ? listed(setting.value) : undefined;
     return this.#first(key, read, (setting) => `a list of networks${faultOf(setting) ?? ''}`) ?? [];
+  }
+
+  /** Returns serialized origins, or `*` alone, from an array or a comma-separated string. */
+  origins(key: ListKey, credentials: boolean): readonly string[] {
+    let first: readonly string[] | undefined;
+    for (const { name, value } of this.#byKey.get(key) ?? []) {
+      const origins = listed(value);
+      const fault =
+        origins === undefined
+          ? `${shown(value)} is not a list of origins`
+          : originsFault(origins, credentials);
+      if (fault !== undefined) this.#faults.push(`${name}: ${printable(fault)}`);
+      first ??= origins;
+    }
+    return first ?? [];
   }
 
   #first<T>(

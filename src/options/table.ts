@@ -1,4 +1,5 @@
 import { defaultLifetimes, type Lifetimes } from '../oauth/lifetimes.ts';
+import { defaultCorsMaxAge, longestCorsMaxAge } from '../pipeline/cors/policy.ts';
 
 /** In seconds. */
 const day = 86_400;
@@ -47,7 +48,13 @@ export interface Text extends Described {
   readonly fallback: string | undefined;
 }
 
-export type OptionSpec = Toggle | Whole | Choice | Text;
+/** A list of strings: a repeatable flag, a variable with commas, an array in the configuration file. */
+export interface List extends Described {
+  readonly kind: 'list';
+  readonly value: string;
+}
+
+export type OptionSpec = Toggle | Whole | Choice | Text | List;
 
 /** Returns the specification of a lifetime of OAuth, in seconds. */
 function lifetime(name: keyof Lifetimes, most: number, about: string) {
@@ -182,6 +189,26 @@ export const optionTable = {
     fallback: undefined,
     about: 'path prefix that a proxy removes, such as /api',
   },
+  corsOrigin: {
+    kind: 'list',
+    value: 'ORIGIN',
+    within: ['cors', 'origins'],
+    about: 'origin whose pages may send requests in browsers, or * for all; repeatable',
+  },
+  corsCredentials: {
+    kind: 'toggle',
+    within: ['cors', 'credentials'],
+    about: 'permit these pages to send requests with credentials of the browser',
+  },
+  corsMaxAge: {
+    kind: 'whole',
+    value: 'SECONDS',
+    least: 0,
+    most: longestCorsMaxAge,
+    fallback: defaultCorsMaxAge,
+    within: ['cors', 'maxAge'],
+    about: 'time for which browsers may cache what a preflight permits',
+  },
   codeLifetime: lifetime('code', 600, 'lifetime of an OAuth 2.0 authorization code'), // RFC 6749 §4.1.2
   accessLifetime: lifetime('access', year, 'lifetime of an OAuth 2.0 access token'),
   refreshLifetime: lifetime('refresh', year, 'lifetime of an OAuth 2.0 refresh token that is not used'),
@@ -299,6 +326,7 @@ export type WholeKey = Exclude<KeyOfKind<'whole'>, WholeKeyWithoutDefault>;
 export type WholeKeyWithoutDefault = 'controlPort' | 'maxNoncesPerUser';
 export type ChoiceKey = KeyOfKind<'choice'>;
 export type TextKey = KeyOfKind<'text'>;
+export type ListKey = KeyOfKind<'list'>;
 /** A word of a choice. */
 export type Word<Key extends ChoiceKey> = (typeof optionTable)[Key]['words'][number];
 

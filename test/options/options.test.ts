@@ -67,6 +67,9 @@ test('without a word said, everything is as documented', () => {
     trustProxy: [],
     publicUrl: undefined,
     basePath: undefined,
+    corsOrigin: [],
+    corsCredentials: false,
+    corsMaxAge: 600,
     codeLifetime: 60,
     accessLifetime: 3600,
     refreshLifetime: 14 * 86_400,
@@ -271,6 +274,8 @@ const fallbacks = new Set(
 function sampleValues(spec: OptionSpec, random: Seeded): [text: string, json: unknown][] {
   if (spec.kind === 'toggle') return ['true', 'false', 'true'].map((text) => [text, text === 'true']);
   if (spec.kind === 'choice') return [...spec.words, ...spec.words].slice(0, 3).map((word) => [word, word]);
+  if (spec.kind === 'list')
+    return ['a', 'b', 'c'].map((name) => [`https://${name}.example`, [`https://${name}.example`]]);
   if (spec.kind === 'text') {
     const slash = spec.value === 'PATH' ? '/' : '';
     return ['a.example', 'b.example', 'c.example'].map((text) => [slash + text, slash + text]);

@@ -33,6 +33,7 @@ export function composeService(
       ...accounts,
       ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
       ...(options.basePath === undefined ? {} : { basePath: options.basePath }),
+      ...corsOf(options),
       lifetimes: lifetimesOf(options),
       collections: options.collections,
       seed: options.seed,
@@ -54,6 +55,11 @@ export function composeService(
     if (error instanceof RangeError) throw new CommandError([error.message]);
     throw error;
   }
+}
+
+function corsOf({ corsOrigin, corsCredentials, corsMaxAge }: Options): Pick<ServiceOptions, 'cors'> {
+  if (corsOrigin.length === 0) return {};
+  return { cors: { origins: corsOrigin, credentials: corsCredentials, maxAge: corsMaxAge } };
 }
 
 function lifetimesOf(options: Options): Lifetimes {

@@ -15,7 +15,7 @@ const defaultPorts: Readonly<Record<string, string>> = {
   wss: '443',
 };
 
-/** Schemes that browsers resolve on this host only, which a suggestion for a host without a scheme takes. */
+/** Names and addresses of this host. */
 const loopbackHost = /^(?:localhost|[^/:]+\.localhost|127\.[0-9.]+|\[::1\])(?=[:/]|$)/i;
 
 /**
@@ -65,7 +65,7 @@ function meantOrigin(text: string): string | undefined {
 function reasonFor(text: string, meant: string): string {
   if (text.trim() !== text) return 'has a space';
   if (!text.includes('://')) return 'has no scheme';
-  if (text === `${meant}/`) return 'has a trailing slash';
+  if (text.toLowerCase() === `${meant}/`) return 'has a trailing slash';
   const [authority = ''] = text.slice(text.indexOf('://') + 3).split(/[/?#]/);
   if (authority.includes('@')) return 'has a user name';
   if (text.toLowerCase() === meant) return 'is not in lower case';

@@ -25,6 +25,7 @@ for (const origin of serialized)
 
 const faults: readonly (readonly [text: string, fault: string])[] = [
   ['https://app.example/', 'has a trailing slash; write https://app.example'],
+  ['https://App.Example/', 'has a trailing slash; write https://app.example'],
   ['https://app.example/login', 'has a path or a query; write https://app.example'],
   ['https://app.example?a=1', 'has a path or a query; write https://app.example'],
   ['app.example', 'has no scheme; write https://app.example'],
