@@ -52,6 +52,14 @@ function variesByOrigin(answer: Answer): boolean {
   return answer.field('Vary').split(', ').includes('Origin');
 }
 
+/** The declaration of a collection that anyone can read. */
+const note = {
+  element: 'notes',
+  item: 'note',
+  fields: { text: { type: 'text' } },
+  access: { read: 'anyone' },
+} as const;
+
 const guest = openService({ cors: [app, 'http://localhost:3000'] });
 
 test('a response to a listed origin is shared with that origin alone', async () => {
@@ -400,12 +408,6 @@ test('a signed response exposes its signature, which covers Vary', async () => {
 });
 
 test('a collection and a resource have their own origins, which replace those of the service', async () => {
-  const note = {
-    element: 'notes',
-    item: 'note',
-    fields: { text: { type: 'text' } },
-    access: { read: 'anyone' },
-  } as const;
   const service = openService({
     cors: { origins: [app], credentials: true },
     collections: {
@@ -428,12 +430,6 @@ test('a collection and a resource have their own origins, which replace those of
 });
 
 test('a collection can have origins although the service has none', async () => {
-  const note = {
-    element: 'notes',
-    item: 'note',
-    fields: { text: { type: 'text' } },
-    access: { read: 'anyone' },
-  } as const;
   const service = openService({ collections: { '/notes': { ...note, cors: [app] }, '/plain': note } });
   assert.equal((await from(service, app, 'GET', '/notes')).field('Access-Control-Allow-Origin'), app);
   const plain = await from(service, app, 'GET', '/plain');
