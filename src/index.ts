@@ -1,6 +1,8 @@
 export type { GrantSelection } from './accounts/revocations.ts';
 export type { AsymmetricAlgorithm, KeyDeclaration } from './auth/account-key.ts';
 export type { KnownPassword, UserDeclaration } from './auth/accounts.ts';
+export type { QuotaDeclaration, QuotaPolicy, QuotaPolicyDeclaration } from './auth/quota/policy.ts';
+export type { QuotaUse } from './auth/quota/quota.ts';
 export type {
   ApiKeyDeclaration,
   Aws4Declaration,

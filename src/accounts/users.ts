@@ -1,5 +1,6 @@
 import type { KeyDeclaration } from '../auth/account-key.ts';
 import { parseAccountKey, readKeyDeclaration } from '../auth/parse-account-key.ts';
+import { formatQuota, readQuota } from '../auth/quota/policy.ts';
 import { formatIsoDate } from '../store/encoding/iso-date.ts';
 import { AccountFile, type EntryReader } from './account-file.ts';
 import { isPasswordHash } from './passwords.ts';
@@ -21,6 +22,8 @@ export interface StoredUser {
   readonly since?: number;
   /** Keys by id. Public keys are PEM text. */
   readonly keys?: Readonly<Record<string, KeyDeclaration>>;
+  /** The quota of the user as text. Default: that of the service. */
+  readonly quota?: string;
 }
 
 /** The file of users. */
@@ -34,7 +37,14 @@ export const userFile = new AccountFile<StoredUser>({
 
 function readUser(value: unknown, reader: EntryReader): StoredUser {
   const { document, where } = reader;
-  const members = document.object(value, where, ['secrets', 'password', 'disabled', 'since', 'keys']);
+  const members = document.object(value, where, [
+    'secrets',
+    'password',
+    'disabled',
+    'since',
+    'keys',
+    'quota',
+  ]);
   const secrets = document
     .array(members.get('secrets'), `secrets of ${where}`)
     .map((secret, index) => readSecret(secret, `secret ${index + 1} of ${where}`, reader));
@@ -51,7 +61,17 @@ function readUser(value: unknown, reader: EntryReader): StoredUser {
     ...(disabled === undefined ? {} : { disabled }),
     ...(since === undefined ? {} : { since: document.time(since, `since of ${where}`) }),
     ...(members.has('keys') ? { keys: readKeys(members.get('keys'), reader) } : {}),
+    ...(members.has('quota') ? { quota: readStoredQuota(members.get('quota'), reader) } : {}),
   };
+}
+
+function readStoredQuota(value: unknown, { document, where }: EntryReader): string {
+  try {
+    return formatQuota(readQuota(value, `quota of ${where}`));
+  } catch (error) {
+    if (error instanceof RangeError) throw document.corruption(error.message);
+    throw error;
+  }
 }
 
 function readKeys(value: unknown, reader: EntryReader): Readonly<Record<string, KeyDeclaration>> {
@@ -93,7 +113,7 @@ function readSecret(value: unknown, where: string, { document, secret }: EntryRe
 
 // The hash of a password is not encrypted: generated passwords have 256 random bits, so it cannot be used to guess them.
 function writeUser(
-  { secrets, password, disabled, since, keys }: StoredUser,
+  { secrets, password, disabled, since, keys, quota }: StoredUser,
   stored: (secret: string) => unknown,
 ): object {
   return {
@@ -105,6 +125,7 @@ function writeUser(
     ...(disabled === true ? { disabled } : {}),
     ...(since === undefined ? {} : { since: formatIsoDate(since) }),
     ...(keys === undefined || Object.keys(keys).length === 0 ? {} : { keys: writeKeys(keys, stored) }),
+    ...(quota === undefined ? {} : { quota }),
   };
 }
 

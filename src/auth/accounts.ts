@@ -4,6 +4,7 @@ import { hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { keyOf, type SigningKey } from '../signature/hmac.ts';
 import type { AccountKey, KeyDeclaration } from './account-key.ts';
 import { parseAccountKey } from './parse-account-key.ts';
+import type { QuotaDeclaration } from './quota/policy.ts';
 import { userNameFault } from './user-name.ts';
 
 export { userNameFault } from './user-name.ts';
@@ -75,6 +76,8 @@ export interface UserDeclaration {
   readonly since?: number | undefined;
   /** Keys by id, for schemes that find a key by its id. Default: none. */
   readonly keys?: Readonly<Record<string, KeyDeclaration>> | undefined;
+  /** How many requests the user may send. Default: the quota of the service. */
+  readonly quota?: QuotaDeclaration | undefined;
 }
 
 interface Entry {

@@ -149,9 +149,10 @@ ${lines([
   ['--explain', 'print the signed message, part by part, on standard error'],
 ])}`,
 
-  user: () => `Usage: countersign user add NAME [--secret-stdin]
+  user: () => `Usage: countersign user add NAME [--secret-stdin] [--quota COUNT/TIME[,…]]
        countersign user rotate NAME [--grace TIME]
        countersign user password NAME [--password-stdin]
+       countersign user quota NAME [--quota COUNT/TIME[,…]]
        countersign user remove|disable|enable NAME
        countersign user list
        countersign user key add NAME --key-id ID
@@ -164,6 +165,7 @@ Manages the users of a data directory. A running server applies a change before 
   add                         generates a password and a secret and prints them once
   rotate                      generates a new secret and prints it once; the old one expires after --grace
   password                    generates a new password and prints it once; the old one expires at once
+  quota                       sets the quota of the user; without --quota, that of the server applies
   disable                     rejects the user's requests; password and secret are kept for enable
   key                         manages the keys of a user; each key determines its algorithm:
                               ed25519, ecdsa-p256-sha256, ecdsa-p384-sha384, rsa-pss-sha512,
@@ -176,6 +178,7 @@ ${lines([
   ['--public-key FILE', 'key add: public key in PEM (SPKI) or JWK format'],
   ['--generate ALGORITHM', 'key add: generate a key, and print its private key or secret once'],
   ['--algorithm NAME', 'key add: algorithm, if the type of the key does not determine it'],
+  ['--quota COUNT/TIME[,…]', 'add, quota: quota of the user, such as 1000/1h; none: no limit'],
   ['--password-stdin', 'password: read the password from the first line of standard input'],
   ['--grace TIME', 'time until the old secret expires: 90s, 15m, 24h, 7d or 0 (default: 24h)'],
   ...locationLines('users'),

@@ -1,4 +1,5 @@
 import type { ConfiguredScheme } from '../auth/configured-schemes.ts';
+import type { QuotaSnapshot } from '../auth/quota/quota.ts';
 import { systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
 import type { RemovedNames } from '../oauth/revoke-on-removal.ts';
@@ -132,6 +133,7 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
     nonces,
     random,
     time,
+    quotas: quotaStateOf(service),
     faults,
     journal,
   });
@@ -143,7 +145,8 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
     random: random.bytes,
     data: { collections: () => routes.state.collections, store },
     fork() {
-      const composed = { ...options, ...registered, users: users.all, seed: {}, maxAuthFailures: 0 };
+      const limits = { maxAuthFailures: 0, quota: 'none' };
+      const composed = { ...options, ...registered, users: unlimited(users.all), seed: {}, ...limits };
       const copy = composeDouble(composed, createSeededRandom('fork'));
       copy.items.restore(items.snapshot());
       copy.service.oauth.departures.restore(revocation.snapshot());
@@ -185,6 +188,20 @@ function revocationStateOf({
     restore: (names) => revocation.restore(names),
     reset: () => revocation.restore(initial),
   };
+}
+
+/** The counts of requests, as a part of snapshots. Initially there are none. */
+function quotaStateOf({ quotas }: ControllableService): Snapshottable<QuotaSnapshot> {
+  return {
+    snapshot: () => quotas.snapshot(),
+    restore: (counts) => quotas.restore(counts),
+    reset: () => quotas.restore(new Map()),
+  };
+}
+
+/** Returns the users without their quotas. */
+function unlimited(users: DoubleUsers['all']): DoubleUsers['all'] {
+  return new Map([...users].map(([name, user]) => [name, { ...user, quota: undefined }]));
 }
 
 function noncesOf(

@@ -337,6 +337,12 @@ export const problemTypes = {
     explanation:
       'Too many authentications failed within a minute. The member counted is peer-and-user if this user or client failed from this address, peer if this address failed for several users or with malformed credentials, and user if this user or client failed from several addresses. With peer-and-user, other users can still authenticate from this address. With user, correct credentials are still accepted. Retry after the time in Retry-After.',
   },
+  'quota-exceeded': {
+    status: 429,
+    title: 'The quota is exceeded',
+    explanation:
+      'This user, client or address has sent as many requests as its quota permits within a time window. The member violated-policies names the policies, which RateLimit-Policy describes. The request was not processed; if it was signed, its nonce was used up. Retry after the time in Retry-After, with a new signature.',
+  },
   'too-many-nonces': {
     status: 429,
     title: 'This user has used too many nonces',

@@ -1,4 +1,5 @@
 import { readSchemes } from '../auth/configured-schemes.ts';
+import type { QuotaPolicy } from '../auth/quota/policy.ts';
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import { type Declarations, readDeclarations } from './collections.ts';
 import { OptionsError } from './error.ts';
@@ -41,6 +42,8 @@ export interface Options extends Declarations, Registrations {
   /** At most `maxNonces`. Default: a tenth of them. */
   readonly maxNoncesPerUser: number | undefined;
   readonly maxAuthFailures: number;
+  /** The quota of each user and peer; undefined if there is none. */
+  readonly quota: readonly QuotaPolicy[] | undefined;
   /** The networks (CIDR) of trusted proxies. */
   readonly trustProxy: readonly string[];
   /** The https origin of the issuer and of links. Default: the listener's origin. */
@@ -212,6 +215,7 @@ function independentOptions(settings: Settings): IndependentOptions {
     window: settings.whole('window'),
     maxNonces: settings.whole('maxNonces'),
     maxAuthFailures: settings.whole('maxAuthFailures'),
+    quota: settings.quota('quota'),
     trustProxy: settings.networks('trustProxy'),
     publicUrl: settings.origin('publicUrl'),
     basePath: settings.basePath('basePath'),

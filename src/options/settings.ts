@@ -1,3 +1,4 @@
+import { type QuotaPolicy, readQuota } from '../auth/quota/policy.ts';
 import { parseIpNetwork } from '../http/syntax/ip-address.ts';
 import { originsFault } from '../pipeline/cors/policy.ts';
 import { httpsOrigin } from '../pipeline/origin.ts';
@@ -102,6 +103,21 @@ export class Settings {
       this.#first('host', read, () => 'an address such as 127.0.0.1, ::1 or localhost') ??
       optionTable.host.fallback
     );
+  }
+
+  /** Returns a quota, from text, an object or an array; undefined if it is not set. */
+  quota(key: TextKey): readonly QuotaPolicy[] | undefined {
+    let fault = '';
+    const read = ({ value }: Setting): readonly QuotaPolicy[] | undefined => {
+      try {
+        return readQuota(value, 'it');
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        fault = error.message;
+        return undefined;
+      }
+    };
+    return this.#first(key, read, () => `a quota: ${fault}`);
   }
 
   /** Returns networks in CIDR notation, from an array or a comma-separated string. */

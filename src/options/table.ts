@@ -170,6 +170,13 @@ export const optionTable = {
     fallback: 100,
     about: 'failures per minute, per peer and per user, then 429; 0: no limit',
   },
+  quota: {
+    kind: 'text',
+    value: 'COUNT/TIME[,…]',
+    fallback: undefined,
+    about: 'requests per user and per peer, such as 1000/1h, then 429',
+    byDefault: 'no limit',
+  },
   trustProxy: {
     kind: 'text',
     value: 'CIDR[,CIDR]',

@@ -1,6 +1,7 @@
 import type { KeyDeclaration } from '../auth/account-key.ts';
 import { passwordFault, userNameFault } from '../auth/accounts.ts';
 import { parseAccountKey, readKeyDeclaration } from '../auth/parse-account-key.ts';
+import { checkQuota, type QuotaDeclaration } from '../auth/quota/policy.ts';
 import { hasControlCharacter } from '../http/syntax/control-character.ts';
 import { hint, printable } from './flags.ts';
 import { membersOf } from './members.ts';
@@ -11,6 +12,7 @@ export interface ConfiguredUser {
   readonly secret?: string;
   readonly password?: string;
   readonly keys?: Readonly<Record<string, KeyDeclaration>>;
+  readonly quota?: QuotaDeclaration;
 }
 
 /** Reads `users` of the configuration file. Adds errors, which never contain a secret, to `faults`. */
@@ -38,7 +40,7 @@ export function readUsers(
   return users;
 }
 
-const userKeys: readonly string[] = ['secret', 'password', 'keys'];
+const userKeys: readonly string[] = ['secret', 'password', 'keys', 'quota'];
 
 function readUser(value: unknown, where: string): { user: ConfiguredUser | undefined; faults: string[] } {
   const faults: string[] = [];
@@ -51,6 +53,7 @@ function readUser(value: unknown, where: string): { user: ConfiguredUser | undef
   }
   const { secret, password } = { secret: members.get('secret'), password: members.get('password') };
   const keys = members.has('keys') ? readKeys(members.get('keys'), `${where}.keys`, faults) : undefined;
+  const quota = members.has('quota') ? readUserQuota(members.get('quota'), where, faults) : undefined;
   const isSecret = typeof secret === 'string' && secret !== '';
   if (!isSecret && (secret !== undefined || keys === undefined))
     faults.push(`${where}.secret must be a non-empty string`);
@@ -64,8 +67,20 @@ function readUser(value: unknown, where: string): { user: ConfiguredUser | undef
     ...(isSecret ? { secret } : {}),
     ...(typeof password === 'string' ? { password } : {}),
     ...(keys === undefined ? {} : { keys }),
+    ...(quota === undefined ? {} : { quota }),
   };
   return { user: isSecret || keys !== undefined ? Object.freeze(user) : undefined, faults };
+}
+
+function readUserQuota(value: unknown, where: string, faults: string[]): QuotaDeclaration | undefined {
+  try {
+    checkQuota(value, `${where}.quota`);
+    return value;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    faults.push(error.message);
+    return undefined;
+  }
 }
 
 /** Reads the keys of a user. Returns undefined if they are not an object or there are none. */

@@ -1,4 +1,5 @@
 import type { DeferredNonce } from '../auth/authenticate.ts';
+import type { QuotaUse } from '../auth/quota/quota.ts';
 import type { AuthenticationTrace } from '../auth/trace.ts';
 import type { Request } from '../http/message.ts';
 import type { Method } from '../http/method.ts';
@@ -24,6 +25,14 @@ export interface RequestTrace {
   refuseNonce?: DeferredNonce['refuseNonce'];
   /** The format of problems of the resource; undefined for that of the service. */
   defaultFormat: DocumentFormat | undefined;
+  /** The state of the quota after this request; undefined if there is none. */
+  quota: readonly QuotaUse[] | undefined;
+}
+
+/** Limits how many requests are permitted. */
+export interface RequestLimits {
+  /** Counts a request and adds the state to its trace. Throws a Problem (429) if there are too many. */
+  take(request: Request, trace: RequestTrace): void;
 }
 
 /** Creates the trace of a request before its first step. */
@@ -36,6 +45,7 @@ export function createRequestTrace(authTrace?: AuthenticationTrace): RequestTrac
     problem: undefined,
     refuseNonce: undefined,
     defaultFormat: undefined,
+    quota: undefined,
   };
 }
 

@@ -9,7 +9,7 @@ import type { Target } from '../http/target.ts';
 import { checkExpectation, checkFraming } from '../http/transfer.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
-import { CallContext, type RequestTrace } from './call.ts';
+import { CallContext, type RequestLimits, type RequestTrace } from './call.ts';
 import type { Cors } from './cors/cors.ts';
 import type { GzipQueue } from './gzip-queue.ts';
 import { type Describe, describe } from './options-response.ts';
@@ -51,6 +51,8 @@ import { findRoute, type Match, notFound, type Router } from './router.ts';
 export interface ServiceContext {
   readonly router: Router;
   readonly authenticator: Authenticator;
+  /** Limits the requests of each principal and peer; undefined if nothing is limited. */
+  readonly quotas: RequestLimits | undefined;
   readonly clock: Clock;
   /** Formats a time (ms) as an HTTP date. */
   httpDate(ms: number): string;
@@ -128,6 +130,7 @@ function decideFor(
   trace: RequestTrace,
 ): Response | Promise<Response> {
   trace.principal = principal;
+  context.quotas?.take(request, trace);
   const { resource, parameters } = route;
   const now = context.clock.now();
   const call = new CallContext({

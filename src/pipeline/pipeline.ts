@@ -26,9 +26,12 @@ export interface PipelineParts {
   readonly onReplay?: ((user: string) => void) | undefined;
   /** Serializes problem documents. */
   readonly writeProblem: WriteProblem;
-  /** Completes each response, such as by a signature. `request` is undefined if none could be read. Default: leaves it as it is. */
-  readonly complete?: ((response: Response, request: Request | undefined) => Response) | undefined;
+  /** Completes each response, such as by a signature. Default: leaves it as it is. */
+  readonly complete?: Complete | undefined;
 }
+
+/** Returns the complete response to a request. `request` is undefined if none could be read. */
+export type Complete = (response: Response, request: Request | undefined, trace: RequestTrace) => Response;
 
 /** Answers every request: with what was decided, or with a problem. */
 export class Pipeline {
@@ -37,8 +40,8 @@ export class Pipeline {
   readonly #next: Next;
   /** The value of Vary if schemes have credentials in fields of their own. */
   readonly #vary: string | undefined;
-  /** Restores the target that the client sent, if a proxy removes a prefix. */
-  readonly #restoreTarget: (request: Request) => Request = (request) => request;
+  /** Restores the connection and the target of the client, if there is a proxy. */
+  readonly #restore: (request: Request) => Request = (request) => request;
   /** Whether the seed is stored. */
   #isSeeded = false;
 
@@ -49,10 +52,14 @@ export class Pipeline {
     this.#vary = varyWith(parts.context.authenticator.credentialFields ?? []);
     this.#onError = onError;
     this.#next = (request, trace) => this.#answer(request, trace);
-    if (basePath !== undefined) this.#restoreTarget = createBasePathRewrite(basePath);
     if (trustProxy.length > 0 || basePath !== undefined) {
       const restoreConnection = createForwardedRewrite(trustProxy);
-      this.#next = (request, trace) => this.#answer(this.#restoreTarget(restoreConnection(request)), trace);
+      const restoreTarget = basePath === undefined ? undefined : createBasePathRewrite(basePath);
+      this.#restore =
+        restoreTarget === undefined
+          ? restoreConnection
+          : (request) => restoreTarget(restoreConnection(request));
+      this.#next = (request, trace) => this.#answer(this.#restore(request), trace);
     }
     // A failure is reported to each request that waits for the seed.
     seeded.then(
@@ -75,7 +82,7 @@ export class Pipeline {
   respondToInvalid(problem: Problem, request: Request | undefined, received?: string): Response {
     const { context, options } = this.#parts;
     const trace = createRequestTrace();
-    const restored = request && this.#restoreTarget(request);
+    const restored = request && this.#restore(request);
     const response = this.#completed(this.#problemResponse(problem, restored, trace), restored, trace);
     options.observer?.observeRefused(problem, request, response, received);
     return this.#logged(restored, response, trace, context.clock.steady());
@@ -113,7 +120,7 @@ export class Pipeline {
     const { complete, context } = this.#parts;
     if (this.#vary !== undefined) replaceVary(response.fields, this.#vary);
     const shared = context.cors?.share(response, request, trace);
-    const completed = complete === undefined ? response : complete(response, request);
+    const completed = complete === undefined ? response : complete(response, request, trace);
     // A signature adds fields, so the list of the fields is last.
     if (shared === true) exposeFields(completed);
     return completed;
@@ -122,7 +129,7 @@ export class Pipeline {
   /** Adds the fields of the CORS protocol to a response that the service did not create. */
   share(response: Response, request: Request, trace: RequestTrace): void {
     const { cors } = this.#parts.context;
-    if (cors?.share(response, this.#restoreTarget(request), trace) === true) exposeFields(response);
+    if (cors?.share(response, this.#restore(request), trace) === true) exposeFields(response);
   }
 
   #problemResponse(problem: Problem, request: Request | undefined, trace: RequestTrace): Response {

@@ -5,6 +5,7 @@ import { createBasicScheme } from '../auth/basic.ts';
 import { type ConfiguredScheme, readSchemes } from '../auth/configured-schemes.ts';
 import { createHashQueue } from '../auth/hash-queue.ts';
 import { createHmacScheme } from '../auth/hmac/scheme.ts';
+import { Quotas } from '../auth/quota/quota.ts';
 import { createRateLimiter } from '../auth/rate-limit.ts';
 import type { Clock } from '../clock.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
@@ -24,6 +25,8 @@ type Users = NonNullable<ServiceOptions['users']>;
 export interface Authentication {
   readonly authenticator: Authenticator;
   readonly oauth: AuthorizationServer;
+  /** The quotas of principals and peers. */
+  readonly quotas: Quotas;
   /** The configured schemes. */
   readonly configured: readonly ConfiguredScheme[];
   /**
@@ -58,6 +61,8 @@ export function createAuthentication(
   const declared = declarationsOf(options.users ?? {});
   const accounts = createAccounts(declared);
   const rateLimiter = createRateLimiter(options.maxAuthFailures ?? 100, clock);
+  const quotas = new Quotas({ quota: options.quota, clock, exempt: undefined });
+  quotas.replaceUsers(declared);
   const hashQueue = createHashQueue(rateLimiter);
   const configured = schemesOf(options);
   const nonceWindow = nonceWindowOf(window, options, configured);
@@ -121,6 +126,7 @@ export function createAuthentication(
     authenticator: createAuthenticator([basic, hmac, ...further, ...oauth.schemes], rateLimiter),
     configured,
     oauth,
+    quotas,
     keepNonce(principal, durably) {
       const held = principal?.nonce;
       return held === undefined ? undefined : nonces.release(held, durably);
@@ -128,6 +134,7 @@ export function createAuthentication(
     replaceUsers(users) {
       const all = declarationsOf(users);
       accounts.replace(all);
+      quotas.replaceUsers(all);
       oauth.departures.setNames('user', all.keys());
     },
   };
@@ -191,10 +198,10 @@ function declarationsOf(users: Users): ReadonlyMap<string, UserDeclaration> {
 function declarationOf(name: string, user: UserOption): UserDeclaration {
   checkUser(name, user, false);
   if ('secrets' in user) return withPassword(name, user);
-  const { secret, password, disabled, keys } = user;
+  const { secret, password, disabled, keys, quota } = user;
   const plain = password === undefined ? undefined : { plain: password };
   const secrets = secret === undefined ? [] : [{ secret }];
-  return withPassword(name, { secrets, password: plain, disabled, keys });
+  return withPassword(name, { secrets, password: plain, disabled, keys, quota });
 }
 
 function withPassword(name: string, user: UserDeclaration): UserDeclaration {

@@ -1,3 +1,4 @@
+import { checkQuota } from '../auth/quota/policy.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import {
   checkFlag,
@@ -24,6 +25,7 @@ export function checkOptionValues(options: Omit<ServiceOptions, 'users'>): void 
   for (const name of ['requireBodyDigest', 'explain', 'strictQuery'] as const) checkFlag(options[name], name);
   checkWord(options.defaultFormat, ['xml', 'json'], 'a value of defaultFormat');
   for (const name of ['log', 'onError'] as const) checkFunction(options[name], name);
+  if (options.quota !== undefined) checkQuota(options.quota, 'quota');
   if (limits !== undefined) checkNumbers(limits, Object.keys(defaultLimits), 'limits');
   if (lifetimes !== undefined) checkNumbers(lifetimes, Object.keys(defaultLifetimes), 'lifetimes');
   checkCors(options.cors, 'cors');

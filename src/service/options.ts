@@ -1,6 +1,7 @@
 import type { ClientOption, ConsumerOption, RegisteredBy } from '../accounts/registered.ts';
 import type { KeyDeclaration } from '../auth/account-key.ts';
 import type { UserDeclaration } from '../auth/accounts.ts';
+import type { QuotaDeclaration } from '../auth/quota/policy.ts';
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import type { Clock } from '../clock.ts';
 import type { Collection, CollectionDeclaration } from '../collections/declaration.ts';
@@ -59,6 +60,8 @@ export type UserOption =
       readonly disabled?: boolean;
       /** Keys by id, beside the secret. */
       readonly keys?: Readonly<Record<string, KeyDeclaration>>;
+      /** How many requests the user may send. Default: the quota of the service. */
+      readonly quota?: QuotaDeclaration | undefined;
     };
 
 /** The names of all options. Its type makes the compiler check that none is missing. */
@@ -85,6 +88,7 @@ export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   maxNonces: true,
   maxNoncesPerUser: true,
   maxAuthFailures: true,
+  quota: true,
   trustProxy: true,
   basePath: true,
   cors: true,
@@ -163,6 +167,12 @@ export interface ServiceOptions extends PipelineOptions {
   readonly maxNoncesPerUser?: number;
   /** Failed authentications a minute, per peer, per user and per both together; 0 for no limit. Default: 100. */
   readonly maxAuthFailures?: number;
+  /**
+   * How many requests each authenticated user or client, and each peer without credentials, may send within a time window. Further
+   * ones get the status 429. Responses have the fields RateLimit and RateLimit-Policy. Default: no limit.
+   * @example { requests: 1000, window: '1h' }
+   */
+  readonly quota?: QuotaDeclaration;
   /** Whether rejections of credentials explain what was checked. Default: false. */
   readonly explain?: boolean;
   /**

@@ -3,6 +3,7 @@ import { clientsOf, consumersOf } from '../accounts/registration.ts';
 import type { GrantSelection } from '../accounts/revocations.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { type ConfiguredScheme, checkSchemeNames } from '../auth/configured-schemes.ts';
+import { type Quotas, rateLimitFields } from '../auth/quota/quota.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
 import { loadSeed } from '../collections/seed.ts';
@@ -18,7 +19,7 @@ import { type Cors, createCors } from '../pipeline/cors/cors.ts';
 import type { ServiceContext } from '../pipeline/decide.ts';
 import { GzipQueue } from '../pipeline/gzip-queue.ts';
 import { createOrigins } from '../pipeline/origin.ts';
-import { Pipeline } from '../pipeline/pipeline.ts';
+import { type Complete, Pipeline, type PipelineParts } from '../pipeline/pipeline.ts';
 import { createRouter, type Router } from '../pipeline/router.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { checkMembers, checkText } from './argument-checks.ts';
@@ -99,6 +100,8 @@ export interface ServiceControls {
 /** A service with the parts that a test double controls. */
 export interface ControllableService extends Service {
   readonly oauth: AuthorizationServer;
+  /** The counts of requests by principal and peer. */
+  readonly quotas: Pick<Quotas, 'snapshot' | 'restore'>;
   /** The current routes. */
   readonly router: Router;
   /** Returns the user, or the id of the key, that the credentials of a request name, valid or not. */
@@ -161,7 +164,7 @@ export function createControllableService(
   const corsFor = (served: readonly Collection[], resources: ServedRoutes['resources']): Cors | undefined =>
     options.cors !== undefined || someUseCors(served, resources) ? cors : undefined;
   let currentCors = corsFor(collections, options.resources ?? {});
-  const context: ServiceContext = {
+  const context: Mutable<ServiceContext, 'quotas'> = {
     get router() {
       return router;
     },
@@ -169,6 +172,7 @@ export function createControllableService(
       return currentCors;
     },
     authenticator,
+    quotas: activeOf(authentication.quotas),
     clock,
     httpDate,
     gzip: new GzipQueue(),
@@ -180,16 +184,17 @@ export function createControllableService(
   const { keepNonce } = authentication;
   const signing = responseSigningOf(authentication.configured, clock);
   const ready = signing === undefined ? seeded : Promise.all([seeded, signing.loaded]).then(() => {});
-  const pipeline = new Pipeline({
+  const parts: Mutable<PipelineParts, 'complete'> = {
     context,
     seeded: ready,
-    complete: signing?.sign,
+    complete: completionOf(activeOf(authentication.quotas), signing?.sign),
     keepNonce,
     onReplay,
     options,
     writeProblem: (problem, instance, accept, format = defaultFormat) =>
       writeProblem(problem, instance, accept, format, options.basePath),
-  });
+  };
+  const pipeline = new Pipeline(parts);
   const handle = (request: Request): Promise<Response> => pipeline.respond(request);
   const refuse: Pipeline['respondToInvalid'] = (...invalid) => pipeline.respondToInvalid(...invalid);
 
@@ -202,8 +207,13 @@ export function createControllableService(
       if (address.tls !== undefined) origins.listening(listening.url);
       return listening;
     },
-    replaceUsers: authentication.replaceUsers,
+    replaceUsers(users) {
+      authentication.replaceUsers(users);
+      context.quotas = activeOf(authentication.quotas);
+      parts.complete = completionOf(activeOf(authentication.quotas), signing?.sign);
+    },
     oauth,
+    quotas: authentication.quotas,
     claimedName: (request) => context.authenticator.claimedName?.(request),
     get router() {
       return router;
@@ -240,6 +250,27 @@ export function createControllableService(
 /** Returns a function that returns whether a query parameter belongs to credentials. */
 function authenticatorParameters(authenticator: Authenticator): (parameter: string) => boolean {
   return (parameter) => authenticator.isCredentialParameter?.(parameter) === true;
+}
+
+/** A type of which one member can be assigned. */
+type Mutable<T, Name extends keyof T> = Omit<T, Name> & { -readonly [Each in Name]: T[Each] };
+
+/** Returns the quotas if they limit anything. */
+function activeOf(quotas: Quotas): Quotas | undefined {
+  return quotas.isActive ? quotas : undefined;
+}
+
+/** Returns the function that adds the fields of quotas to each response, and then signs it; undefined if it does nothing. */
+function completionOf(
+  quotas: Quotas | undefined,
+  sign: ((response: Response, request: Request | undefined) => Response) | undefined,
+): Complete | undefined {
+  if (quotas === undefined) return sign;
+  return (response, request, trace) => {
+    if (request !== undefined) quotas.charge(request, trace);
+    if (trace.quota !== undefined) response.fields.push(...rateLimitFields(trace.quota));
+    return sign === undefined ? response : sign(response, request);
+  };
 }
 
 /** Signs responses as the schemes are configured. Loads the code first; until `loaded`, responses are unsigned. */

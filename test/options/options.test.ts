@@ -64,6 +64,7 @@ test('without a word said, everything is as documented', () => {
     maxNonces: 10_000_000,
     maxNoncesPerUser: undefined,
     maxAuthFailures: 100,
+    quota: undefined,
     trustProxy: [],
     publicUrl: undefined,
     basePath: undefined,
@@ -296,7 +297,7 @@ const companions: ReadonlyMap<string, Record<string, string>> = new Map([
 describe('the flag wins, then the variable, then the file', () => {
   const random = seeded();
   for (const [key, spec] of optionSpecs) {
-    if (['noHttp', 'noTls', 'config', 'trustProxy', 'publicUrl'].includes(key)) continue;
+    if (['noHttp', 'noTls', 'config', 'trustProxy', 'publicUrl', 'quota'].includes(key)) continue;
     test(flagOf(key), () => {
       const [first, second, third] = sampleValues(spec, random);
       assert.ok(first !== undefined && second !== undefined && third !== undefined);
@@ -320,6 +321,27 @@ test('a file may be named by the variable, and a flag by itself turns a toggle o
     COUNTERSIGN_EXPLAIN: '1',
   });
   assert.deepEqual([options.memory, options.explain, options.port], [true, true, 3]);
+});
+
+test('a quota is text in a flag and a variable, and text, an object or a list in the file', () => {
+  const hourly = { name: '1h', requests: 1000, window: 3600 };
+  const file = ['--config', fileWith({ quota: [{ name: 'burst', requests: 5, window: 1 }] })];
+  assert.deepEqual(readOptions(['--quota', '1000/1h', ...file], {}).quota, [hourly]);
+  assert.deepEqual(readOptions(file, { COUNTERSIGN_QUOTA: '1000/1h' }).quota, [hourly]);
+  assert.deepEqual(readOptions(file, {}).quota, [{ name: 'burst', requests: 5, window: 1 }]);
+  const object = fileWith({
+    quota: { requests: 1000, window: '1h' },
+    users: { ann: { secret: 'a', quota: 'none' } },
+  });
+  const options = readOptions(['--config', object], {});
+  assert.deepEqual(options.quota, [hourly]);
+  assert.equal(options.users.get('ann')?.quota, 'none');
+  assert.deepEqual(faultsOf(['--quota', '5']), [
+    '--quota: "5" is not a quota: it must be such as 1000/1h, 20/1s,1000/1h or none',
+  ]);
+  assert.deepEqual(fileFaults({ users: { ann: { secret: 'a', quota: {} } } }), [
+    'requests of users.ann.quota must be a whole number from 1 to 1000000000',
+  ]);
 });
 
 test('two options of the file may stand in a group', () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type StoredSecret, type StoredUser, userFile } from '../../accounts/users.ts';
 import { passwordFault, userNameFault } from '../../auth/accounts.ts';
+import { formatQuota, readQuota } from '../../auth/quota/policy.ts';
 import { systemClock } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
 import { readArguments } from '../../options/flags.ts';
@@ -27,12 +28,14 @@ import { CommandError, reportError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
 import { userKey } from './user-key.ts';
 
-const actions = ['add', 'rotate', 'password', 'remove', 'disable', 'enable', 'list'] as const;
+const actions = ['add', 'rotate', 'password', 'quota', 'remove', 'disable', 'enable', 'list'] as const;
 const passwordFlag = '--password-stdin';
+const quotaFlag = '--quota';
 type ActionName = (typeof actions)[number];
 
 const flags = new Map([
   ['--grace', 'value'],
+  [quotaFlag, 'value'],
   [secretFlag, 'toggle'],
   [passwordFlag, 'toggle'],
   ...locationFlags,
@@ -48,6 +51,8 @@ interface UserArguments extends AccountTarget<StoredUser> {
   readonly action: ActionName;
   /** The time until the old secret expires, in milliseconds. */
   readonly grace: number;
+  /** The quota as text; undefined for that of the server. */
+  readonly quota: string | undefined;
   /** Whether to read the secret from standard input. */
   readonly readsSecret: boolean;
   /** Whether to read the password from standard input. */
@@ -55,7 +60,7 @@ interface UserArguments extends AccountTarget<StoredUser> {
 }
 
 /**
- * Runs `countersign user add|rotate|password|remove|disable|enable NAME`, `countersign user list` or `countersign user key …`.
+ * Runs `countersign user add|rotate|password|quota|remove|disable|enable NAME`, `countersign user list` or `countersign user key …`.
  * Returns the exit status.
  */
 export async function user(
@@ -82,6 +87,8 @@ function runAction(target: UserArguments, terminal: Terminal): Promise<void> {
       return rotate(target, terminal);
     case 'password':
       return setPassword(target, terminal);
+    case 'quota':
+      return setQuota(target, terminal);
     case 'remove':
       return removeEntry(target, terminal);
     case 'disable':
@@ -117,11 +124,29 @@ function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv)
     if (value !== undefined && action !== only) faults.push(`${flag} is an option of ${only} only`);
     else if (typeof value === 'string') faults.push(`${flag} takes no value`);
   }
+  const quota = quotaOf(given.get(quotaFlag), action, faults);
   const grace = parseDuration(String(given.get('--grace') ?? '24h'));
   if (grace === undefined) faults.push('--grace must be a time such as 90s, 15m, 24h or 7d, or 0');
   if (faults.length > 0 || action === undefined || grace === undefined) throw new CommandError(faults);
   const reads = { readsSecret: given.has(secretFlag), readsPassword: given.has(passwordFlag) };
-  return { action, accountFile: userFile, name, grace, ...reads, ...locationOf(given, environment) };
+  return { action, accountFile: userFile, name, grace, quota, ...reads, ...locationOf(given, environment) };
+}
+
+/** Returns the quota of the arguments as text. Adds to `faults` if it is malformed, or not an option of the action. */
+function quotaOf(
+  given: string | true | undefined,
+  action: ActionName | undefined,
+  faults: string[],
+): string | undefined {
+  if (given === undefined) return undefined;
+  if (action !== 'add' && action !== 'quota') faults.push(`${quotaFlag} is an option of add and quota only`);
+  try {
+    return formatQuota(readQuota(given, quotaFlag));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    faults.push(error.message);
+    return undefined;
+  }
 }
 
 async function add(target: UserArguments, terminal: Terminal): Promise<void> {
@@ -131,7 +156,11 @@ async function add(target: UserArguments, terminal: Terminal): Promise<void> {
   const secret = target.readsSecret ? await readFromInput(terminal, 'secret') : undefined;
   if (secret !== undefined) await checkSecretUnused(secret, target);
   const credentials = makeCredentials(randomBytes, secret);
-  const entry = { ...(await storedUser(credentials, randomBytes)), since: systemClock.now() };
+  const entry = {
+    ...(await storedUser(credentials, randomBytes)),
+    since: systemClock.now(),
+    ...(target.quota === undefined ? {} : { quota: target.quota }),
+  };
   const mark = await addEntry(target, entry, 'to change its secret, use rotate');
   const shown = secret === undefined ? credentials.secret : 'the given secret';
   printLines(
@@ -177,6 +206,16 @@ async function setPassword(target: UserArguments, terminal: Terminal): Promise<v
     terminal.stdout,
   );
   printLines(['the old password is no longer valid'], terminal.stderr);
+  await reportUsage(target, mark, terminal);
+}
+
+/** Replaces the quota. Without `--quota`, that of the server applies again. */
+async function setQuota(target: UserArguments, terminal: Terminal): Promise<void> {
+  const { name, quota } = target;
+  const mark = await changeExisting(target, ({ quota: _, ...user }) =>
+    quota === undefined ? user : { ...user, quota },
+  );
+  printLines([`user      ${name}`, `quota     ${quota ?? 'that of the server'}`], terminal.stdout);
   await reportUsage(target, mark, terminal);
 }
 

@@ -44,6 +44,7 @@ export function composeService(
       maxNonces: options.maxNonces,
       ...(options.maxNoncesPerUser === undefined ? {} : { maxNoncesPerUser: options.maxNoncesPerUser }),
       maxAuthFailures: options.maxAuthFailures,
+      ...(options.quota === undefined ? {} : { quota: options.quota }),
       trustProxy: options.trustProxy,
       explain: options.explain,
       defaultFormat: options.defaultFormat,
@@ -129,7 +130,7 @@ export function allUsers(options: Options, stored: ReadonlyMap<string, StoredUse
   return new Map<string, UserOption>([...users, ...options.users]);
 }
 
-function userOption({ secrets, password, disabled, since, keys }: StoredUser): UserOption {
+function userOption({ secrets, password, disabled, since, keys, quota }: StoredUser): UserOption {
   const hashed = password === undefined ? undefined : { hash: password };
-  return { secrets, disabled, since, keys, password: hashed };
+  return { secrets, disabled, since, keys, quota, password: hashed };
 }

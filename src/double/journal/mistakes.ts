@@ -31,11 +31,19 @@ export function usualMistake(exchange: RecordedExchange): string | undefined {
       return credentialsMistake(fields);
     case 'credentials-refused':
       return passwordMistake(fields, exchange.authentication?.knowledge);
+    case 'quota-exceeded':
+      return quotaHint(problem.detail);
     case 'authentication-required':
       return fieldMistake(exchange.request?.raw ?? []);
     default:
       return undefined;
   }
+}
+
+/** Returns how a test ends the window of a quota. */
+function quotaHint(detail: string): string | undefined {
+  const seconds = /Retry after ([0-9]+) s/.exec(detail)?.[1];
+  return seconds === undefined ? undefined : `double.clock.advance('${seconds}s') ends the window`;
 }
 
 function methodMistake(method: string): string | undefined {

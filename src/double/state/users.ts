@@ -166,12 +166,13 @@ export function secretsOf(user: UserOption): string[] {
 /** Returns a user in the form that a data directory has. */
 export function declarationOf(user: UserOption): UserDeclaration {
   if ('secrets' in user) return user;
-  const { secret, password, disabled, keys } = user;
+  const { secret, password, disabled, keys, quota } = user;
   return {
     secrets: secret === undefined ? [] : [{ secret }],
     password: password === undefined ? undefined : { plain: password },
     disabled,
     keys,
+    quota,
   };
 }
 

@@ -266,11 +266,11 @@ describe('what is asked wrongly is refused with the reason', () => {
   const data = temporaryDirectory();
   mkdirSync(join(data, 'x'), { mode: 0o700 });
   const cases: readonly [args: string[], status: number, reason: RegExp][] = [
-    [[], 2, /missing action; expected one of add, rotate, password, remove, disable, enable, list/],
+    [[], 2, /missing action; expected one of add, rotate, password, quota, remove, disable, enable, list/],
     [
       ['ad', 'x'],
       2,
-      /unknown action "ad"; expected one of add, rotate, password, remove, disable, enable, list; did you mean "add"\?/,
+      /unknown action "ad"; expected one of add, rotate, password, quota, remove, disable, enable, list; did you mean "add"\?/,
     ],
     [['add'], 2, /add requires one name/],
     [['list', 'a'], 2, /list takes no name/],
@@ -303,4 +303,28 @@ describe('what is asked wrongly is refused with the reason', () => {
       assert.equal(end.stdout, '');
     });
   }
+});
+
+test('a user is added with a quota, which can be changed and removed', async () => {
+  const data = join(temporaryDirectory(), 'data');
+  const added = await call(['user', 'add', 'ann', '--quota', '20/1s,1000/1h', '--data', data]);
+  assert.equal(added.status, 0, added.stderr);
+  assert.equal((await kept(data, 'ann')).quota, '20/1s,1000/3600s');
+  const given = allUsers(readOptions(['--data', data], {}), (await userFile.read(data)).entries);
+  assert.equal(given.get('ann')?.quota, '20/1s,1000/3600s');
+  const changed = await call(['user', 'quota', 'ann', '--quota', 'none', '--data', data]);
+  assert.equal(changed.stdout, 'user      ann\nquota     none\n');
+  assert.equal((await kept(data, 'ann')).quota, 'none');
+  assert.equal((await call(['user', 'rotate', 'ann', '--data', data])).status, 0);
+  assert.equal((await kept(data, 'ann')).quota, 'none');
+  const removed = await call(['user', 'quota', 'ann', '--data', data]);
+  assert.equal(removed.stdout, 'user      ann\nquota     that of the server\n');
+  assert.equal((await kept(data, 'ann')).quota, undefined);
+  const invalid = await call(['user', 'quota', 'ann', '--quota', '5', '--data', data]);
+  assert.deepEqual(
+    [invalid.status, invalid.stderr],
+    [2, 'countersign: --quota must be such as 1000/1h, 20/1s,1000/1h or none\n'],
+  );
+  const misplaced = await call(['user', 'rotate', 'ann', '--quota', '5/1h', '--data', data]);
+  assert.equal(misplaced.stderr, 'countersign: --quota is an option of add and quota only\n');
 });

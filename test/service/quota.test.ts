@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Quotas } from '../../src/auth/quota/quota.ts';
+import { manualClock } from '../../src/clock.ts';
+import { Problem } from '../../src/http/problem.ts';
+import { createRequest, createService, type Response } from '../../src/index.ts';
+import { type Answer, openService } from '../support/service/guest.ts';
+
+const field = ({ fields }: Response, name: string): string | undefined =>
+  fields.find(([known]) => known === name)?.[1];
+const ratesOf = (answer: Answer): [string, string] => [
+  answer.field('RateLimit-Policy'),
+  answer.field('RateLimit'),
+];
+
+test('without a quota, no response has its fields', async () => {
+  const { ask } = openService();
+  assert.deepEqual(ratesOf(await ask('GET', '/articles', { user: 'ann' })), ['', '']);
+});
+
+test('a user who has used up the quota gets 429 with Retry-After until the window ends', async () => {
+  const { ask, clock } = openService({ quota: { requests: 2, window: '1h' } });
+  const first = await ask('GET', '/articles', { user: 'ann' });
+  assert.deepEqual(ratesOf(first), ['"1h";q=2;w=3600', '"1h";r=1;t=3600']);
+  clock.advance(1_500);
+  assert.deepEqual(ratesOf(await ask('GET', '/articles', { user: 'ann' })), [
+    '"1h";q=2;w=3600',
+    '"1h";r=0;t=3599',
+  ]);
+  const refused = await ask('GET', '/articles', { user: 'ann', fields: { Accept: 'application/json' } });
+  assert.equal(refused.status, 429);
+  assert.equal(refused.member('type'), '/problems/quota-exceeded');
+  assert.equal(refused.member('violated-policies'), '1h');
+  assert.equal(refused.field('Retry-After'), '3599');
+  assert.deepEqual(ratesOf(refused), ['"1h";q=2;w=3600', '"1h";r=0;t=3599']);
+  assert.equal((await ask('GET', '/articles', { user: 'bob' })).status, 200);
+  clock.advance(3_598_499);
+  assert.equal((await ask('GET', '/articles', { user: 'ann' })).status, 429);
+  clock.advance(1);
+  assert.equal((await ask('GET', '/articles', { user: 'ann' })).status, 200);
+});
+
+test('setting the wall clock does not end a window', async () => {
+  const { ask, clock } = openService({ quota: '1/1h' });
+  assert.equal((await ask('GET', '/articles')).status, 200);
+  clock.set(clock.now() + 7_200_000);
+  assert.equal((await ask('GET', '/articles')).status, 429);
+});
+
+test('of several policies, each limits, and a refused request uses up none', async () => {
+  const { ask, clock } = openService({
+    quota: [
+      { name: 'burst', requests: 1, window: 1 },
+      { name: 'daily', requests: 3, window: '1d' },
+    ],
+  });
+  const get = (): Promise<Answer> => ask('GET', '/articles', { user: 'ann' });
+  assert.equal((await get()).field('RateLimit'), '"burst";r=0;t=1, "daily";r=2;t=86400');
+  assert.equal((await get()).field('RateLimit'), '"burst";r=0;t=1, "daily";r=2;t=86400');
+  clock.advance(1000);
+  assert.equal((await get()).status, 200);
+  clock.advance(1000);
+  assert.equal((await get()).status, 200);
+  clock.advance(1000);
+  const refused = await get();
+  assert.equal(refused.field('Retry-After'), '86397');
+  assert.match(refused.text, /<violated-policies><i>daily<\/i><\/violated-policies>/);
+});
+
+test('a forged request uses up the quota of its address, not that of the user', async () => {
+  const { ask } = openService({ quota: '2/1h' });
+  const forged = { fields: { Authentication: `hmac ann:${Buffer.alloc(32).toString('base64')}` } };
+  assert.equal((await ask('GET', '/articles', forged)).status, 401);
+  const again = await ask('GET', '/articles', forged);
+  assert.deepEqual([again.status, again.field('RateLimit')], [401, '"1h";r=0;t=3600']);
+  assert.equal((await ask('GET', '/articles', forged)).status, 401);
+  assert.equal((await ask('GET', '/articles')).status, 429);
+  const own = await ask('GET', '/articles', { user: 'ann' });
+  assert.deepEqual([own.status, own.field('RateLimit')], [200, '"1h";r=1;t=3600']);
+});
+
+test('the fields are on responses of every status, 304 and problems included, once each', async () => {
+  const { ask } = openService({ quota: '100/1h' });
+  const { service } = openService({ quota: '100/1h' });
+  const content = '<article><title>Tea</title><price currency="EUR">1.00</price></article>';
+  const created = await ask('POST', '/articles', { user: 'ann', content });
+  assert.equal(created.status, 201);
+  const found = await ask('GET', '/articles/1');
+  const unmodified = await ask('GET', '/articles/1', { fields: { 'If-None-Match': found.field('ETag') } });
+  assert.equal(unmodified.status, 304);
+  const answers = [
+    ...[created, found, unmodified, await ask('OPTIONS', '/articles'), await ask('HEAD', '/articles')],
+    ...[await ask('GET', '/nothing'), await ask('PATCH', '/articles'), await ask('GET', '/articles%zz')],
+    ...[await ask('DELETE', '/articles/1'), await ask('GET', '/articles/1', { fields: { Accept: 'a/b' } })],
+  ];
+  for (const answer of answers) {
+    assert.equal(answer.field('RateLimit-Policy'), '"1h";q=100;w=3600', String(answer.status));
+    assert.match(answer.field('RateLimit'), /^"1h";r=[0-9]+;t=3600$/);
+  }
+  const rejected = await service.handle({ ...createRequest({ method: 'GET', target: '/' }), version: '2.0' });
+  assert.equal(field(rejected, 'RateLimit'), '"1h";r=99;t=3600');
+});
+
+test('the quota of a user replaces that of the service, and a change of users keeps the counts', async () => {
+  const ann = { secret: 'ann-secret', quota: '2/1h' };
+  const { ask, service } = openService({
+    quota: '1/1h',
+    users: { ann, bob: { secret: 'bob-secret', quota: 'none' }, eve: { secret: 'eve-secret' } },
+  });
+  assert.equal((await ask('GET', '/articles', { user: 'ann' })).field('RateLimit'), '"1h";r=1;t=3600');
+  assert.equal((await ask('GET', '/articles', { user: 'bob' })).field('RateLimit'), '');
+  assert.equal((await ask('GET', '/articles', { user: 'eve' })).field('RateLimit'), '"1h";r=0;t=3600');
+  service.replaceUsers({ ann: { ...ann, quota: '5/1h' }, eve: { secret: 'eve-secret', quota: '1/1h' } });
+  assert.equal((await ask('GET', '/articles', { user: 'ann' })).field('RateLimit'), '"1h";r=3;t=3600');
+  assert.equal((await ask('GET', '/articles', { user: 'eve' })).status, 429);
+});
+
+test('a user can get a quota while a service without one runs, and lose it', async () => {
+  const { ask, service } = openService();
+  service.replaceUsers({ ann: { secret: 'ann-secret', quota: '1/1h' } });
+  assert.equal((await ask('GET', '/articles', { user: 'ann' })).field('RateLimit'), '"1h";r=0;t=3600');
+  assert.equal((await ask('GET', '/articles')).field('RateLimit'), '');
+  assert.equal((await ask('GET', '/articles', { user: 'ann' })).status, 429);
+  service.replaceUsers({ ann: { secret: 'ann-secret' } });
+  assert.equal((await ask('GET', '/articles', { user: 'ann' })).field('RateLimit'), '');
+});
+
+test('behind a trusted proxy, each client address has its own quota', async () => {
+  const service = createService({ quota: '1/1h', trustProxy: ['10.0.0.0/8'], clock: manualClock(0) });
+  const from = async (client: string): Promise<number> => {
+    const fields = [['X-Forwarded-For', client]] as const;
+    return (
+      await service.handle(createRequest({ method: 'GET', target: '/articles', peer: '10.0.0.1', fields }))
+    ).status;
+  };
+  assert.deepEqual([await from('192.0.2.1'), await from('192.0.2.2')], [200, 200]);
+  assert.deepEqual([await from('192.0.2.1'), await from('192.0.2.2')], [429, 429]);
+});
+
+test('the addresses of one IPv6 network share a quota', async () => {
+  const service = createService({ quota: '1/1h', clock: manualClock(0) });
+  const from = async (peer: string): Promise<number> =>
+    (await service.handle(createRequest({ method: 'GET', target: '/articles', peer }))).status;
+  assert.deepEqual([await from('2001:db8::1'), await from('2001:db8::2')], [200, 429]);
+  assert.equal(await from('2001:db8:0:1::1'), 200);
+});
+
+test('an invalid quota of the service or of a user is refused', () => {
+  assert.throws(() => createService({ quota: '5' }), /^RangeError: quota must be such as 1000\/1h/);
+  const users = { ann: { secret: 'a', quota: { requests: 0, window: '1h' } } };
+  assert.throws(() => createService({ users }), /requests of quota of the user "ann" must be a whole number/);
+});
+
+test('memory is bounded: of too many addresses, the one whose window began first is dropped', () => {
+  const clock = manualClock(0);
+  const quotas = new Quotas({ quota: '1/1h', clock, max: 2 });
+  const take = (peer: string): string => {
+    const trace = { principal: undefined, quota: undefined };
+    try {
+      quotas.take(createRequest({ method: 'GET', target: '/', peer }), trace);
+      return 'counted';
+    } catch (error) {
+      assert.ok(error instanceof Problem);
+      return error.type;
+    }
+  };
+  assert.deepEqual(['a', 'b', 'b', 'c', 'b'].map(take), [
+    'counted',
+    'counted',
+    'quota-exceeded',
+    'counted',
+    'quota-exceeded',
+  ]);
+  assert.equal(quotas.snapshot().size, 2);
+  assert.equal(take('a'), 'counted');
+});
