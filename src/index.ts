@@ -96,6 +96,7 @@ export type {
   AccessEntry,
   ClientOption,
   ConsumerOption,
+  HealthOptions,
   Limits,
   RegisteredBy,
   ServiceOptions,

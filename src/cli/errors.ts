@@ -43,7 +43,11 @@ export function messagesOf(error: unknown): readonly string[] {
   return describeError(error).faults;
 }
 
-function describeError(error: unknown): { readonly faults: readonly string[]; readonly status: 1 | 2 } {
+/** Returns the messages of an error, one line each, and the exit status. */
+export function describeError(error: unknown): {
+  readonly faults: readonly string[];
+  readonly status: 1 | 2;
+} {
   if (error instanceof CommandError) return error;
   if (error instanceof FilePermissionsError) return { faults: [exposureLine(error)], status: 1 };
   if (error instanceof OptionsError)

@@ -42,7 +42,7 @@ export interface ComposedService {
   readonly schemes: readonly ConfiguredScheme[];
   readonly time: DoubleTime;
   readonly users: DoubleUsers;
-  readonly nonces: Pick<DoubleNonces, 'burn'>;
+  readonly nonces: Pick<DoubleNonces, 'burn' | 'size'>;
   readonly faults: ControlledFaults;
   readonly journal: JournalPart;
   readonly events: Events;

@@ -20,6 +20,8 @@ export interface Connection {
 export interface Body {
   /** Whether the request has content, including content of length 0 (RFC 9112 §6.3). */
   readonly present: boolean;
+  /** The bytes of content that were read so far, as sent. Undefined if they are not counted. */
+  readonly received?: number;
   /**
    * Passes each chunk to `sink` as it arrives, and resolves when the content is complete. First sends 100 Continue if the client
    * waits for it. Rejects with what `sink` throws, or with a Problem (400, 408) if the content is incomplete, has invalid
@@ -115,6 +117,7 @@ function bodyOf(content: string | Uint8Array | undefined): Body {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   return {
     present: bytes !== undefined,
+    received: bytes?.length ?? 0,
     async consume(sink) {
       if (bytes !== undefined && bytes.length > 0) sink(bytes);
     },

@@ -393,6 +393,12 @@ export const problemTypes = {
     explanation:
       'The number of connections or of stored nonces has reached the limit. Retry after the time in Retry-After.',
   },
+  'not-healthy': {
+    status: 503,
+    title: 'The server is not healthy',
+    explanation:
+      'A health check found that the server cannot do its work; the detail contains the reason. A load balancer should send requests elsewhere.',
+  },
   'store-unavailable': {
     status: 503,
     title: 'The storage is unavailable',

@@ -11,6 +11,7 @@ export class IncomingBody implements Body {
   #awaitsContinue: boolean;
   #failure: Problem | undefined;
   #consumed = false;
+  #received = 0;
   #held: Promise<Uint8Array> | undefined;
   #reject: ((reason: unknown) => void) | undefined;
 
@@ -20,6 +21,10 @@ export class IncomingBody implements Body {
     this.#response = response;
     this.present = present;
     this.#awaitsContinue = awaitsContinue;
+  }
+
+  get received(): number {
+    return this.#received;
   }
 
   /** Whether the client still waits for 100 Continue. */
@@ -84,6 +89,7 @@ export class IncomingBody implements Body {
     for (;;) {
       const chunk: unknown = this.#request.read();
       if (!(chunk instanceof Uint8Array)) return;
+      this.#received += chunk.length;
       sink(chunk);
     }
   }
@@ -97,6 +103,7 @@ export class IncomingBody implements Body {
         this.#reject = undefined;
       };
       const take = (chunk: Uint8Array): void => {
+        this.#received += chunk.length;
         try {
           sink(chunk);
         } catch (cause) {

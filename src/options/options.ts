@@ -71,6 +71,10 @@ export interface Options extends Declarations, Registrations {
   /** Whether unknown and repeated query parameters of lists are rejected. */
   readonly strictQuery: boolean;
   readonly explain: boolean;
+  /** The path of health checks; undefined if there is none. */
+  readonly healthPath: string | undefined;
+  /** Whether responses have X-Request-Id. */
+  readonly requestId: boolean;
   /** The port of the control interface; undefined if it is off. */
   readonly controlPort: number | undefined;
   /** In bytes, as are the following two. */
@@ -232,6 +236,8 @@ function independentOptions(settings: Settings): IndependentOptions {
     defaultFormat: settings.choice('defaultFormat') ?? optionTable.defaultFormat.fallback,
     strictQuery: settings.toggle('strictQuery'),
     explain: settings.toggle('explain'),
+    healthPath: settings.basePath('healthPath'),
+    requestId: settings.toggle('requestId'),
     controlPort: settings.maybeWhole('controlPort'),
     maxBody: settings.whole('maxBody'),
     maxTarget: settings.whole('maxTarget'),

@@ -304,6 +304,13 @@ export const optionTable = {
     fallback: 60,
     about: 'time limit for receiving a complete request',
   },
+  healthPath: {
+    kind: 'text',
+    value: 'PATH',
+    fallback: undefined,
+    about: 'path that responds 200, or 503 if the server cannot store changes',
+  },
+  requestId: { kind: 'toggle', about: 'responses have the id of the request in X-Request-Id' },
   controlPort: {
     kind: 'whole',
     value: 'PORT',

@@ -27,6 +27,8 @@ export interface RequestTrace {
   defaultFormat: DocumentFormat | undefined;
   /** The state of the quota after this request; undefined if there is none. */
   quota: readonly QuotaUse[] | undefined;
+  /** The id of the request; undefined until it is needed. */
+  requestId: string | undefined;
 }
 
 /** Limits how many requests are permitted. */
@@ -46,6 +48,7 @@ export function createRequestTrace(authTrace?: AuthenticationTrace): RequestTrac
     refuseNonce: undefined,
     defaultFormat: undefined,
     quota: undefined,
+    requestId: undefined,
   };
 }
 

@@ -15,6 +15,18 @@ export interface AccessEntry {
   readonly microseconds: number;
   /** The problem type, if the request was rejected. */
   readonly problem: string | undefined;
+  /** The address of the client, also behind a trusted proxy; `-` if no request could be read. */
+  readonly peer: string;
+  /** The value of X-Request-Id, if it is usable, or else a new id. */
+  readonly requestId: string;
+  /** The value of traceparent (W3C Trace Context), if it is valid. */
+  readonly traceparent: string | undefined;
+  /** The bytes of content that were read. */
+  readonly bytesReceived: number;
+  /** The bytes of content in the response. */
+  readonly bytesSent: number;
+  /** The first 256 characters of User-Agent, as sent: it can contain control characters. */
+  readonly userAgent: string | undefined;
 }
 
 /** Options of the pipeline. */
@@ -26,6 +38,8 @@ export interface PipelineOptions {
    * all paths in responses have it. Default: none.
    */
   readonly basePath?: string;
+  /** Whether responses have the id of the request in X-Request-Id. Default: false. */
+  readonly requestId?: boolean;
   /** Called for every answered request. */
   readonly log?: (entry: AccessEntry) => void;
   /** Observes every request and response in full. Default: none, at no cost. */

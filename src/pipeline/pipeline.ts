@@ -1,16 +1,16 @@
-import type { Clock } from '../clock.ts';
 import type { Request, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { isPromiseLike } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
 import { isNonceRefusedError } from '../store/store.ts';
+import { accessEntry, type RequestIds } from './access-entry.ts';
 import { createRequestTrace, type RequestTrace } from './call.ts';
 import { exposeFields } from './cors/cors.ts';
 import { decide, type ServiceContext } from './decide.ts';
 import { nonceRefusal } from './nonce-refusal.ts';
 import type { Next } from './observer.ts';
-import type { AccessEntry, PipelineOptions } from './options.ts';
-import { pathSent, problemOf, toProblemResponse, type WriteProblem } from './problem-response.ts';
+import type { PipelineOptions } from './options.ts';
+import { problemOf, toProblemResponse, type WriteProblem } from './problem-response.ts';
 import { createBasePathRewrite, createForwardedRewrite } from './proxy.ts';
 import { replaceVary, varyWith } from './response.ts';
 
@@ -26,6 +26,8 @@ export interface PipelineParts {
   readonly onReplay?: ((user: string) => void) | undefined;
   /** Serializes problem documents. */
   readonly writeProblem: WriteProblem;
+  /** Returns the id of a request. */
+  readonly requestIds: RequestIds;
   /** Completes each response, such as by a signature. Default: leaves it as it is. */
   readonly complete?: Complete | undefined;
 }
@@ -141,27 +143,9 @@ export class Pipeline {
   /** Writes an entry to the access log, and returns the response. */
   #logged(request: Request | undefined, response: Response, trace: RequestTrace, begun: number): Response {
     const { context, options } = this.#parts;
-    options.log?.(accessEntry(request, response.status, trace, context.clock, begun));
+    if (options.log === undefined) return response;
+    trace.requestId ??= this.#parts.requestIds(request);
+    options.log(accessEntry(request, response, trace, context.clock, begun));
     return response;
   }
-}
-
-/** Returns the entry for the access log: method and path as sent, nothing of the query, fields or content. */
-function accessEntry(
-  request: Request | undefined,
-  status: number,
-  { principal, problem }: RequestTrace,
-  clock: Clock,
-  begun: number,
-): AccessEntry {
-  return {
-    time: clock.now(),
-    method: request?.method ?? '-',
-    path: request === undefined ? '-' : pathSent(request),
-    status,
-    principal: principal?.name,
-    scheme: principal?.scheme,
-    microseconds: Math.round((clock.steady() - begun) * 1000),
-    problem: problem?.type,
-  };
 }

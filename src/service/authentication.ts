@@ -8,6 +8,7 @@ import { createHmacScheme } from '../auth/hmac/scheme.ts';
 import { Quotas } from '../auth/quota/quota.ts';
 import { createRateLimiter } from '../auth/rate-limit.ts';
 import type { Clock } from '../clock.ts';
+import type { Request } from '../http/message.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import type { GrantEvent } from '../oauth/records.ts';
 import type { Origins } from '../pipeline/origin.ts';
@@ -15,6 +16,7 @@ import type { Principal } from '../principal.ts';
 import { bucketSpanFor, createNonces, type Nonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import { type AuthorizationServer, createAuthorizationServer } from './authorization-server.ts';
+import { isHealthCheck } from './health.ts';
 import type { ServiceOptions, UserOption } from './options.ts';
 import { defaultLimits } from './options.ts';
 import { checkUser } from './user-checks.ts';
@@ -61,7 +63,7 @@ export function createAuthentication(
   const declared = declarationsOf(options.users ?? {});
   const accounts = createAccounts(declared);
   const rateLimiter = createRateLimiter(options.maxAuthFailures ?? 100, clock);
-  const quotas = new Quotas({ quota: options.quota, clock, exempt: undefined });
+  const quotas = new Quotas({ quota: options.quota, clock, exempt: exemptOf(options) });
   quotas.replaceUsers(declared);
   const hashQueue = createHashQueue(rateLimiter);
   const configured = schemesOf(options);
@@ -138,6 +140,11 @@ export function createAuthentication(
       oauth.departures.setNames('user', all.keys());
     },
   };
+}
+
+/** Returns whether a request is a health check, which is not counted; undefined if there are none. */
+function exemptOf({ health }: ServiceOptions): ((request: Request) => boolean) | undefined {
+  return health === undefined ? undefined : (request) => isHealthCheck(health, request);
 }
 
 /** Returns how far (ms) the dates and timestamps that come with nonces may be from the clock. */

@@ -1,5 +1,6 @@
 import { checkQuota } from '../auth/quota/policy.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
+import { isBasePath } from '../pipeline/proxy.ts';
 import {
   checkFlag,
   checkFunction,
@@ -22,9 +23,11 @@ export function checkOptionValues(options: Omit<ServiceOptions, 'users'>): void 
   for (const name of ['realm', 'publicUrl', 'basePath'] as const) checkText(options[name], name);
   for (const name of ['notBefore', 'maxNonces', 'maxNoncesPerUser'] as const)
     checkNumber(options[name], name);
-  for (const name of ['requireBodyDigest', 'explain', 'strictQuery'] as const) checkFlag(options[name], name);
+  for (const name of ['requireBodyDigest', 'explain', 'strictQuery', 'requestId'] as const)
+    checkFlag(options[name], name);
   checkWord(options.defaultFormat, ['xml', 'json'], 'a value of defaultFormat');
   for (const name of ['log', 'onError'] as const) checkFunction(options[name], name);
+  checkHealth(options.health);
   if (options.quota !== undefined) checkQuota(options.quota, 'quota');
   if (limits !== undefined) checkNumbers(limits, Object.keys(defaultLimits), 'limits');
   if (lifetimes !== undefined) checkNumbers(lifetimes, Object.keys(defaultLifetimes), 'lifetimes');
@@ -34,6 +37,14 @@ export function checkOptionValues(options: Omit<ServiceOptions, 'users'>): void 
   if (resources === undefined) return;
   checkObject(resources, 'resources');
   for (const [template, resource] of Object.entries(resources)) checkResource(template, resource);
+}
+
+function checkHealth(health: ServiceOptions['health']): void {
+  if (health === undefined) return;
+  checkMembers(health, ['path', 'check'], 'health', "such as { path: '/health' }");
+  if (typeof health.path !== 'string' || !isBasePath(health.path))
+    throw new RangeError('path of health must be a path such as /health, without a slash at the end');
+  checkFunction(health.check, 'check of health');
 }
 
 /** Requires an object with these members, all of which are non-negative numbers. */

@@ -96,6 +96,8 @@ export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   defaultFormat: true,
   strictQuery: true,
   limits: true,
+  health: true,
+  requestId: true,
   log: true,
   observer: true,
   onError: true,
@@ -186,4 +188,14 @@ export interface ServiceOptions extends PipelineOptions {
    */
   readonly strictQuery?: boolean;
   readonly limits?: Partial<Limits>;
+  /** Answers health checks, which are neither counted nor, unless they fail, logged. Default: none. */
+  readonly health?: HealthOptions;
+}
+
+/** The options of health checks. */
+export interface HealthOptions {
+  /** The path that everyone can read: `/health`. It responds 200, or 503 if the service stops or is not healthy. */
+  readonly path: string;
+  /** Returns why the service is not healthy; undefined if it is. Default: it is. */
+  readonly check?: () => string | undefined;
 }

@@ -14,6 +14,7 @@ import type { Request, Response } from '../http/message.ts';
 import { type Listener, type ListenerOptions, listen } from '../net/listener.ts';
 import type { ServerIdentity } from '../net/tls/identity.ts';
 import type { GrantEvent } from '../oauth/records.ts';
+import { createRequestIds, type RequestIds } from '../pipeline/access-entry.ts';
 import type { RequestTrace } from '../pipeline/call.ts';
 import { type Cors, createCors } from '../pipeline/cors/cors.ts';
 import type { ServiceContext } from '../pipeline/decide.ts';
@@ -26,6 +27,7 @@ import { checkMembers, checkText } from './argument-checks.ts';
 import { createAuthentication } from './authentication.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { someUseCors } from './cors-checks.ts';
+import { healthResource, withQuietHealth } from './health.ts';
 import { checkOptionValues } from './option-checks.ts';
 import { defaultLimits, optionNames, type ServiceOptions } from './options.ts';
 import { collectionsOf, routesOf, type ServedRoutes } from './routes.ts';
@@ -102,6 +104,8 @@ export interface ControllableService extends Service {
   readonly oauth: AuthorizationServer;
   /** The counts of requests by principal and peer. */
   readonly quotas: Pick<Quotas, 'snapshot' | 'restore'>;
+  /** Returns the number of open connections. */
+  connections(): number;
   /** The current routes. */
   readonly router: Router;
   /** Returns the user, or the id of the key, that the credentials of a request name, valid or not. */
@@ -133,7 +137,7 @@ export function createControllableService(
 ): ControllableService {
   rejectUnknownOptions(options);
   checkOptionValues(options);
-  const { clock = systemClock, random = randomBytes, defaultFormat } = options;
+  const { clock = systemClock, random = randomBytes, defaultFormat, health } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const store = options.store ?? createMemoryStore({ storeId: Buffer.from(random(4)).toString('hex') });
   const collections = collectionsOf(options);
@@ -153,7 +157,12 @@ export function createControllableService(
       checkSchemeNames(schemes, authentication.configured, `collections.${path}.schemes`);
     for (const [template, { schemes }] of Object.entries(resources))
       checkSchemeNames(schemes, authentication.configured, `schemes of the resource at ${template}`);
-    return createRouter([...routesOf(served, store, limits, resources, serving), ...oauth.routes]);
+    const further = health === undefined ? [] : [{ template: health.path, resource: healthResource(health) }];
+    return createRouter([
+      ...routesOf(served, store, limits, resources, serving),
+      ...oauth.routes,
+      ...further,
+    ]);
   };
   let router = routerOf(collections, options.resources ?? {});
   const cors = createCors({
@@ -184,13 +193,21 @@ export function createControllableService(
   const { keepNonce } = authentication;
   const signing = responseSigningOf(authentication.configured, clock);
   const ready = signing === undefined ? seeded : Promise.all([seeded, signing.loaded]).then(() => {});
+  const requestIds = createRequestIds(random);
+  const completion = (): Complete | undefined =>
+    completionOf(
+      activeOf(authentication.quotas),
+      options.requestId === true ? requestIds : undefined,
+      signing?.sign,
+    );
   const parts: Mutable<PipelineParts, 'complete'> = {
     context,
     seeded: ready,
-    complete: completionOf(activeOf(authentication.quotas), signing?.sign),
+    requestIds,
+    complete: completion(),
     keepNonce,
     onReplay,
-    options,
+    options: health === undefined ? options : { ...options, ...withQuietHealth(health, options) },
     writeProblem: (problem, instance, accept, format = defaultFormat) =>
       writeProblem(problem, instance, accept, format, options.basePath),
   };
@@ -210,10 +227,11 @@ export function createControllableService(
     replaceUsers(users) {
       authentication.replaceUsers(users);
       context.quotas = activeOf(authentication.quotas);
-      parts.complete = completionOf(activeOf(authentication.quotas), signing?.sign);
+      parts.complete = completion();
     },
     oauth,
     quotas: authentication.quotas,
+    connections: () => listeners.reduce((sum, { connections }) => sum + connections, 0),
     claimedName: (request) => context.authenticator.claimedName?.(request),
     get router() {
       return router;
@@ -260,14 +278,19 @@ function activeOf(quotas: Quotas): Quotas | undefined {
   return quotas.isActive ? quotas : undefined;
 }
 
-/** Returns the function that adds the fields of quotas to each response, and then signs it; undefined if it does nothing. */
+/** Returns the function that adds the fields of quotas and the request's id, and signs the response; undefined if there is none. */
 function completionOf(
   quotas: Quotas | undefined,
+  requestIds: RequestIds | undefined,
   sign: ((response: Response, request: Request | undefined) => Response) | undefined,
 ): Complete | undefined {
-  if (quotas === undefined) return sign;
+  if (quotas === undefined && requestIds === undefined) return sign;
   return (response, request, trace) => {
-    if (request !== undefined) quotas.charge(request, trace);
+    if (request !== undefined) quotas?.charge(request, trace);
+    if (requestIds !== undefined) {
+      trace.requestId ??= requestIds(request);
+      response.fields.push(['X-Request-Id', trace.requestId]);
+    }
     if (trace.quota !== undefined) response.fields.push(...rateLimitFields(trace.quota));
     return sign === undefined ? response : sign(response, request);
   };

@@ -36,6 +36,8 @@ export interface JournaledStoreOptions {
   /** Awaited before a snapshot replaces journals: the nonces in them must then be stored elsewhere. */
   readonly beforeForgetting?: () => Promise<void>;
   readonly limits?: CompactionLimits;
+  /** Called with the duration of each sync of the journal (ms). Default: it is not measured. */
+  readonly onSync?: ((ms: number) => void) | undefined;
   /** The file operations. Default: those of the host. */
   readonly disk?: Disk;
 }
@@ -59,7 +61,10 @@ export interface StoreHealth {
 export async function openJournaledStore(options: JournaledStoreOptions): Promise<JournaledStore> {
   const { recovered, directory, clock, durability, disk = nodeDisk } = options;
   const storeId = recovered.storeId ?? options.newStoreId();
-  const journal = await Journal.open({ directory, disk, clock, storeId, durability }, recovered);
+  const journal = await Journal.open(
+    { directory, disk, clock, storeId, durability, onSync: options.onSync },
+    recovered,
+  );
   return new JournaledStore(options, disk, storeId, journal);
 }
 
@@ -131,6 +136,11 @@ export class JournaledStore implements Store {
       reason: failure?.message,
       compaction: this.#compaction.failure,
     };
+  }
+
+  /** The bytes of the changes that are in the current journal only. */
+  get journalBytes(): number {
+    return this.#journal.bytes;
   }
 
   read(collection: string, id: string): Entry | undefined {

@@ -21,6 +21,8 @@ export interface StoreDirectoryOptions {
   /** Called with one line for each repair, each loss, and when changes cannot be stored. */
   readonly onReport: (line: string) => void;
   readonly compaction?: CompactionLimits | undefined;
+  /** Called with the duration of each sync of the journal (ms). Default: it is not measured. */
+  readonly onSync?: ((ms: number) => void) | undefined;
 }
 
 /** The store of a data directory, and the nonces beside it. */
@@ -61,12 +63,12 @@ export class StoreDirectory {
 
   /** Opens the store with the recovered data. Throws CorruptionError or StoreError. */
   async open(recovered: Recovered): Promise<OpenedStore> {
-    const { directory, durability, clock, random, onReport, compaction } = this.#options;
+    const { directory, durability, clock, random, onReport, compaction, onSync } = this.#options;
     const nonces = await this.#nonces;
     await nonces.begin();
     for (const nonce of recovered.nonces) nonces.remember(nonce);
     this.#store = await openJournaledStore({
-      ...{ directory, recovered, durability, clock, onReport },
+      ...{ directory, recovered, durability, clock, onReport, onSync },
       // Entity tags begin with this id, so those of another store do not match.
       newStoreId: () => Buffer.from(random(4)).toString('hex'),
       onKept: (nonce) => nonces.keptWithChange(nonce),

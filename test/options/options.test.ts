@@ -82,6 +82,8 @@ test('without a word said, everything is as documented', () => {
     defaultFormat: 'xml',
     strictQuery: false,
     explain: false,
+    healthPath: undefined,
+    requestId: false,
     controlPort: undefined,
     maxBody: 1_048_576,
     maxTarget: 8192,

@@ -8,9 +8,10 @@ import { makeCredentials, storedUser } from '../accounts/credentials.ts';
 import { reportError } from '../errors.ts';
 import { type AccessLog, createAccessLog } from '../serve/access-log.ts';
 import type { ControlledService } from '../serve/control.ts';
-import type { DataDirectory } from '../serve/data-directory.ts';
+import type { DataDirectory, DataDirectoryReports } from '../serve/data-directory.ts';
 import { firstUserName, introduction } from '../serve/first-user.ts';
 import { inMemoryData } from '../serve/in-memory.ts';
+import { createNotices, type Notices, redirectWarnings } from '../serve/notices.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
 /** The time for requests in progress to finish when the server stops, in milliseconds. */
@@ -31,43 +32,55 @@ export async function serve(
   // The server keeps running after its terminal or an output pipe is closed.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   process.on('SIGHUP', () => {});
+  let options: Options;
   try {
-    const options = readOptions(argv, environment);
-    for (const warning of [...options.warnings, ...(await permissionWarnings(options))]) warn(warning);
+    options = readOptions(argv, environment);
+  } catch (error) {
+    return reportError(error, process); // as text: the format of the log is not known
+  }
+  const notices = noticesOf(options);
+  redirectWarnings(notices, process);
+  try {
+    for (const warning of [...options.warnings, ...(await permissionWarnings(options))])
+      notices.warn(warning);
     const secretBox = options.memory
       ? undefined
       : (await import('../accounts/secret-box-key.ts')).readSecretBox(options, environment);
     // Removed, so that they appear in no diagnostic report and no child process.
     delete environment['COUNTERSIGN_KEY'];
-    const control = await prepareControl(options, environment);
+    const control = await prepareControl(options, environment, notices);
     delete environment['COUNTERSIGN_CONTROL_TOKEN'];
     // The certificate is opened and the service loaded while the store is read.
     const opening = options.tlsPort === undefined ? undefined : openCertificate(options);
     opening?.catch(() => {}); // handled where it is awaited
     const [dataDirectory, composition] = await Promise.all([
-      options.memory ? inMemoryData() : openDirectory(options, secretBox, warn, compaction),
+      options.memory
+        ? inMemoryData()
+        : openDirectory(options, secretBox, reportsOf(notices, control), compaction),
       import('../serve/compose.ts'),
     ]);
-    await start(options, dataDirectory, composition, opening, control).catch(async (error: unknown) => {
-      if (dataDirectory.isNew) dataDirectory.undo();
-      await dataDirectory.close();
-      throw error;
-    });
+    await start({ options, notices }, dataDirectory, composition, opening, control).catch(
+      async (error: unknown) => {
+        if (dataDirectory.isNew) dataDirectory.undo();
+        await dataDirectory.close();
+        throw error;
+      },
+    );
     return undefined;
   } catch (error) {
-    return reportError(error, process);
+    return notices.error(error);
   }
 }
 
 async function start(
-  options: Options,
+  { options, notices }: { readonly options: Options; readonly notices: Notices },
   dataDirectory: DataDirectory,
   { allRegistered, allUsers, composeService, knownAccountsOf }: Composition,
   opening: Promise<Certificate> | undefined,
   control: PreparedControl | undefined,
 ): Promise<void> {
   const certificate = await opening;
-  for (const note of certificate?.notes ?? []) warn(note);
+  for (const note of certificate?.notes ?? []) notices.warn(note);
   const saving = certificate?.save();
   saving?.catch(() => {}); // handled where it is awaited
   const accounts = knownAccountsOf(options, dataDirectory.accountFiles);
@@ -87,7 +100,8 @@ async function start(
       ...(dataDirectory.nonces === undefined ? {} : { nonces: dataDirectory.nonces }),
       // Nonces in memory are lost at a restart, so requests signed before this start are rejected.
       ...(options.memory ? { notBefore: systemClock.now() } : {}),
-      onError: (error) => logError(error, log === undefined ? undefined : formOf(options)),
+      onError: (error) => notices.fault(error),
+      check: () => failureOf(dataDirectory),
       ...(log === undefined ? {} : { log: log.add }),
     },
     control?.composer(dataDirectory),
@@ -99,14 +113,14 @@ async function start(
     const { plain, secure } = await open(service, options, certificate, saving);
     if (first !== undefined) {
       if (hashing !== undefined) plaintext.push(await dataDirectory.storeUser(firstUserName, await hashing));
-      process.stderr.write(
-        introduction(first, plain?.url ?? secure?.url ?? '', options.basePath, certificate?.file),
-      );
+      const url = plain?.url ?? secure?.url ?? '';
+      const { text, message, members } = introduction(first, url, options.basePath, certificate?.file);
+      notices.info(text, message, members);
     }
-    for (const path of plaintext) if (path !== undefined) warn(plaintextWarning(path));
-    if (users.size === 0) warn('there are no users; to add one: countersign user add NAME');
-    if (!isLoopback(options.host)) warn(addressWarning(options));
-    stopOnSignal(service, dataDirectory, log);
+    for (const path of plaintext) if (path !== undefined) notices.warn(plaintextWarning(path));
+    if (users.size === 0) notices.warn('there are no users; to add one: countersign user add NAME');
+    if (!isLoopback(options.host)) notices.warn(addressWarning(options));
+    stopOnSignal(service, dataDirectory, log, notices);
     const updates: AccountUpdates = {
       users: (stored) => service.replaceUsers(allUsers(options, stored)),
       clients: (stored) =>
@@ -118,8 +132,9 @@ async function start(
       },
       revoke: (selection) => service.revokeGrants(selection),
     };
-    dataDirectory.watch(updates, warn);
-    if (certificate !== undefined && secure !== undefined) await scheduleRenewal(certificate, secure);
+    dataDirectory.watch(updates, notices.warn);
+    if (certificate !== undefined && secure !== undefined)
+      await scheduleRenewal(certificate, secure, notices);
     const urls = [plain, secure].flatMap((listening) => (listening === undefined ? [] : [listening.url]));
     if (control !== undefined) urls.push(`control=${await control.open(plain, secure, certificate)}`);
     process.stdout.write(`Countersign is ready: ${urls.join(' ')}\n`);
@@ -131,6 +146,8 @@ async function start(
 
 /** A control interface that is not open yet. */
 interface PreparedControl {
+  /** Counts a sync of the journal, which took `ms` milliseconds. */
+  readonly onSync: (ms: number) => void;
   /** Returns the function that creates the controlled service. */
   composer(dataDirectory: DataDirectory): NonNullable<Parameters<Composition['composeService']>[3]>;
   /** Opens the control interface. Resolves to its URL. */
@@ -145,14 +162,17 @@ interface PreparedControl {
 async function prepareControl(
   { controlPort: port, tlsCert }: Options,
   environment: NodeJS.ProcessEnv,
+  notices: Notices,
 ): Promise<PreparedControl | undefined> {
   if (port === undefined) return undefined;
-  const { composeControlled, controlToken } = await import('../serve/control.ts');
+  const { composeControlled, controlToken, createServerMetrics } = await import('../serve/control.ts');
   const token = controlToken(environment);
+  const metrics = createServerMetrics();
   let controlled: ControlledService | undefined;
   return {
+    onSync: (ms) => metrics.synced(ms),
     composer: (dataDirectory) => (options) => {
-      controlled = composeControlled(options, { port, token, dataDirectory });
+      controlled = composeControlled(options, { port, token, dataDirectory, metrics });
       return controlled.service;
     },
     async open(plain, secure, certificate) {
@@ -160,9 +180,10 @@ async function prepareControl(
       const own = tlsCert === undefined ? certificate?.identity.cert.toString() : undefined;
       const control = await controlled?.open({ url: plain?.url, secureUrl: secure?.url, certificate: own });
       if (control === undefined) throw new Error('the service must be composed before its control is opened');
-      if (token === undefined) warn(`control token, shown only once: ${control.token}`);
+      if (token === undefined) notices.warn(`control token, shown only once: ${control.token}`);
       // A token from the environment is known to its owner. It is not repeated, since logs may keep standard error.
-      process.stderr.write(`Console: ${token === undefined ? control.console : `${control.url}/`}\n`);
+      const address = token === undefined ? control.console : `${control.url}/`;
+      notices.info(`Console: ${address}\n`, 'Console', { url: address });
       return control.url;
     },
   };
@@ -217,7 +238,11 @@ async function openCertificate(options: Options): Promise<Certificate> {
   return (await import('../tls/open-certificate.ts')).openCertificate(options);
 }
 
-async function scheduleRenewal(certificate: Certificate, secure: Listening): Promise<void> {
+async function scheduleRenewal(
+  certificate: Certificate,
+  secure: Listening,
+  { warn }: Notices,
+): Promise<void> {
   (await import('../tls/open-certificate.ts')).renewCertificate(certificate, secure, warn);
 }
 
@@ -230,25 +255,37 @@ function formOf({ log }: Options): 'pretty' | 'json' {
   return process.stderr.isTTY ? 'pretty' : 'json';
 }
 
-/** Logs an internal error with its stack, as one line of JSON if that is the format of the log. */
-function logError(error: unknown, form: 'pretty' | 'json' | undefined): void {
-  const fault = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  if (form !== 'json') {
-    warn(fault);
-    return;
-  }
-  process.stderr.write(`${JSON.stringify({ time: new Date(systemClock.now()).toISOString(), fault })}\n`);
+/** Creates the notices, which are JSON if the log is. */
+function noticesOf(options: Options): Notices {
+  const isJson = options.log !== 'off' && formOf(options) === 'json';
+  return createNotices(isJson ? 'json' : 'text', { stderr: process.stderr, clock: systemClock });
+}
+
+function reportsOf({ format, warn }: Notices, control: PreparedControl | undefined): DataDirectoryReports {
+  const outlet = format === 'text' ? process.stderr : undefined;
+  return { report: warn, outlet, onSync: control?.onSync };
+}
+
+/** Returns why the store has failed; undefined if it has not. */
+function failureOf(dataDirectory: DataDirectory): string | undefined {
+  const health = dataDirectory.health();
+  return health?.state === 'failed' ? 'The store has failed: no change is stored.' : undefined;
 }
 
 /** Shuts the server down on the first signal, and ends the process immediately on the second. */
-function stopOnSignal(service: Service, dataDirectory: DataDirectory, log: AccessLog | undefined): void {
+function stopOnSignal(
+  service: Service,
+  dataDirectory: DataDirectory,
+  log: AccessLog | undefined,
+  notices: Notices,
+): void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) process.exit(1);
     stopping = true;
     shutDown(service, dataDirectory, log).then(
       () => process.exit(dataDirectory.health()?.state === 'failed' ? 1 : 0),
-      (error: unknown) => process.exit(reportError(error, process)),
+      (error: unknown) => process.exit(notices.error(error)),
     );
   };
   process.on('SIGTERM', stop);
@@ -273,8 +310,4 @@ function addressWarning({ host, port }: Options): string {
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.[0-9]{1,3}){3}$/.test(host);
-}
-
-function warn(message: string): void {
-  process.stderr.write(`countersign: ${message}\n`);
 }

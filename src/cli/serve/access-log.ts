@@ -1,4 +1,5 @@
 import { write } from 'node:fs';
+import { systemClock } from '../../clock.ts';
 import type { AccessEntry } from '../../service/options.ts';
 import { clearTimeout, delay, setTimeout } from '../../timers.ts';
 
@@ -28,7 +29,7 @@ export function createAccessLog(form: 'pretty' | 'json', descriptor: number): Ac
   let writing: Promise<void> | undefined;
 
   const take = (): Buffer => {
-    const suffix = dropped === 0 ? '' : `${dropped} requests were dropped from this log\n`;
+    const suffix = dropped === 0 ? '' : droppedLine(form, dropped);
     const taken = Buffer.from(buffered + suffix);
     buffered = '';
     dropped = 0;
@@ -57,6 +58,12 @@ export function createAccessLog(form: 'pretty' | 'json', descriptor: number): Ac
   };
 }
 
+function droppedLine(form: 'pretty' | 'json', dropped: number): string {
+  const message = `${dropped} requests were dropped from this log`;
+  if (form === 'pretty') return `${message}\n`;
+  return `${JSON.stringify({ time: new Date(systemClock.now()).toISOString(), level: 'warn', message })}\n`;
+}
+
 async function writeWhole(descriptor: number, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length; ) {
     const written = await writeSome(descriptor, bytes.subarray(at));
@@ -78,31 +85,21 @@ function writeSome(descriptor: number, bytes: Uint8Array): Promise<number | unde
 
 function prettyLine(entry: AccessEntry): string {
   const { time, method, path, status, principal, scheme, microseconds, problem } = entry;
-  const user = principal === undefined ? '-' : `${clean(principal)} (${scheme ?? '-'})`;
+  const user = principal === undefined ? '-' : `${printable(principal)} (${scheme ?? '-'})`;
   const suffix = problem === undefined ? '' : ` ${problem}`;
-  return `${new Date(time).toISOString()} ${status} ${clean(method)} ${clean(path)} ${user} ${microseconds}µs${suffix}\n`;
+  return `${new Date(time).toISOString()} ${status} ${printable(method)} ${printable(path)} ${user} ${microseconds}µs${suffix}\n`;
 }
 
-function jsonLine(entry: AccessEntry): string {
-  const { time, method, path, status, principal, scheme, microseconds, problem } = entry;
-  const line = {
-    time: new Date(time).toISOString(),
-    method,
-    path,
-    status,
-    principal,
-    scheme,
-    microseconds,
-    problem,
-  };
-  return `${clean(JSON.stringify(line))}\n`;
+function jsonLine({ time, ...entry }: AccessEntry): string {
+  return `${printable(JSON.stringify({ time: new Date(time).toISOString(), ...entry }))}\n`;
 }
 
 // Control characters, line separators and bidirectional controls: text from a client must not start a line, move the cursor
 // or change how a line is displayed.
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-function clean(text: string): string {
+/** Returns text whose characters that could start a line or change how it is displayed are escaped. */
+export function printable(text: string): string {
   return text.replace(
     unprintable,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -4,7 +4,7 @@ import type { ClientRegistration, ConsumerRegistration } from '../../accounts/re
 import type { StoredUser } from '../../accounts/users.ts';
 import type { Lifetimes } from '../../oauth/lifetimes.ts';
 import type { Options } from '../../options/options.ts';
-import type { Limits, ServiceOptions, UserOption } from '../../service/options.ts';
+import type { HealthOptions, Limits, ServiceOptions, UserOption } from '../../service/options.ts';
 import { createService, type Service } from '../../service/service.ts';
 import type { AccountFiles } from '../accounts/no-account-files.ts';
 import { CommandError } from '../errors.ts';
@@ -24,7 +24,11 @@ export interface KnownAccounts {
 export function composeService(
   options: Options,
   accounts: KnownAccounts,
-  more: Pick<ServiceOptions, 'store' | 'nonces' | 'notBefore' | 'masterKey' | 'log' | 'onError'>,
+  {
+    check,
+    ...more
+  }: Pick<ServiceOptions, 'store' | 'nonces' | 'notBefore' | 'masterKey' | 'log' | 'onError'> &
+    Pick<HealthOptions, 'check'>,
   create: (options: ServiceOptions & KnownAccounts) => Service = createService,
 ): Service {
   try {
@@ -49,6 +53,8 @@ export function composeService(
       explain: options.explain,
       defaultFormat: options.defaultFormat,
       strictQuery: options.strictQuery,
+      ...(options.requestId ? { requestId: true } : {}),
+      ...healthOf(options, check),
       limits: limitsOf(options),
     });
   } catch (error) {
@@ -61,6 +67,14 @@ export function composeService(
 function corsOf({ corsOrigin, corsCredentials, corsMaxAge }: Options): Pick<ServiceOptions, 'cors'> {
   if (corsOrigin.length === 0) return {};
   return { cors: { origins: corsOrigin, credentials: corsCredentials, maxAge: corsMaxAge } };
+}
+
+function healthOf(
+  { healthPath: path }: Options,
+  check: HealthOptions['check'],
+): Pick<ServiceOptions, 'health'> {
+  if (path === undefined) return {};
+  return { health: check === undefined ? { path } : { path, check } };
 }
 
 function lifetimesOf(options: Options): Lifetimes {

@@ -17,6 +17,7 @@ import type { Listening, Service } from '../../service/service.ts';
 import { CommandError } from '../errors.ts';
 import type { KnownAccounts } from './compose.ts';
 import type { DataDirectory } from './data-directory.ts';
+import { metricsType, ServerMetrics } from './metrics.ts';
 
 /** A service with a control interface. */
 export interface ControlledService {
@@ -30,7 +31,8 @@ export interface ControlOptions {
   readonly port: number;
   /** The bearer token. Default: a random one. */
   readonly token: string | undefined;
-  readonly dataDirectory: Pick<DataDirectory, 'health'>;
+  readonly dataDirectory: Pick<DataDirectory, 'health' | 'journalBytes'>;
+  readonly metrics: ServerMetrics;
 }
 
 /** Returns COUNTERSIGN_CONTROL_TOKEN; undefined if it is not set. Throws CommandError if it is not a valid token. */
@@ -53,9 +55,10 @@ export function controlToken(environment: NodeJS.ProcessEnv): string | undefined
  * @throws RangeError or DeclarationError, as `createService` does
  */
 export function composeControlled(
-  options: ServiceOptions & KnownAccounts,
+  given: ServiceOptions & KnownAccounts,
   control: ControlOptions,
 ): ControlledService {
+  const options = { ...given, log: countedLog(control.metrics, given.log) };
   const durable = durableOptionsOf(options);
   if (durable !== undefined)
     return controlled(composeDurableDouble(durable, randomBytes), options, control, () => undefined);
@@ -64,6 +67,18 @@ export function composeControlled(
     createSeededRandom(randomBytes(32).toString('hex')),
   );
   return controlled(context, options, control, () => createMemoryControl(context));
+}
+
+/** Creates the metrics of a server. */
+export function createServerMetrics(): ServerMetrics {
+  return new ServerMetrics(systemClock);
+}
+
+function countedLog(metrics: ServerMetrics, log: ServiceOptions['log']): NonNullable<ServiceOptions['log']> {
+  return (entry) => {
+    metrics.add(entry);
+    log?.(entry);
+  };
 }
 
 /** Returns the options with a durable store; undefined if the service is in memory. */
@@ -82,10 +97,10 @@ function doubleOptionsOf(options: ServiceOptions & KnownAccounts): DoubleOptions
 function controlled(
   context: ComposedService,
   options: ServiceOptions,
-  { port, token, dataDirectory }: ControlOptions,
+  { port, token, dataDirectory, metrics }: ControlOptions,
   memoryOf: () => MemoryControl | undefined,
 ): ControlledService {
-  const { faults, journal, service, events } = context;
+  const { faults, journal, service, events, nonces } = context;
   const { onError: fault } = options;
   let control: Control | undefined;
   return {
@@ -115,6 +130,15 @@ function controlled(
         events,
         windows: dateWindows(options),
         health: dataDirectory.health,
+        metrics: {
+          type: metricsType,
+          text: () =>
+            metrics.text({
+              connections: service.connections(),
+              nonces: nonces.size,
+              journalBytes: dataDirectory.journalBytes(),
+            }),
+        },
         memory: memoryOf(),
         listing: createListing(context),
       };

@@ -26,6 +26,7 @@ import {
 import { changeAccountFile } from '../accounts/change.ts';
 import type { AccountFiles } from '../accounts/no-account-files.ts';
 import type { Revoke } from '../accounts/revocation.ts';
+import type { Outlet } from '../terminal.ts';
 import { showProgress } from './progress.ts';
 import { hasOAuth1Tokens, missingMasterKey } from './stored-tokens.ts';
 import { checkStoredData } from './validation-marker.ts';
@@ -35,6 +36,8 @@ export interface DataDirectory {
   readonly store: Store;
   /** Returns the state of the store; undefined in memory. */
   readonly health: () => StoreHealth | undefined;
+  /** Returns the bytes of the current journal; undefined in memory. */
+  readonly journalBytes: () => number | undefined;
   /** The stored nonces; undefined in memory, where the service has its own. */
   readonly nonces: FileNonces | undefined;
   readonly accountFiles: AccountFiles;
@@ -58,6 +61,16 @@ export interface DataDirectory {
   close(): Promise<void>;
 }
 
+/** What is reported about a data directory. */
+export interface DataDirectoryReports {
+  /** Called with one line for each repair, each loss, and each failure. */
+  readonly report: (line: string) => void;
+  /** Where the progress of loading is shown if it is a terminal; undefined for nowhere. */
+  readonly outlet: Outlet | undefined;
+  /** Called with the duration of each sync of the journal (ms). */
+  readonly onSync: ((ms: number) => void) | undefined;
+}
+
 /**
  * Opens and locks the data directory. Creates it if it does not exist. Encrypts unencrypted secrets if there is a key.
  * Passes a line to `report` for each such file, each repair and each loss.
@@ -65,7 +78,7 @@ export interface DataDirectory {
 export async function openDataDirectory(
   options: Options,
   secretBox: SecretBox | undefined,
-  report: (line: string) => void,
+  { report, outlet, onSync }: DataDirectoryReports,
   compaction?: CompactionLimits,
 ): Promise<DataDirectory> {
   const { data, durability } = options;
@@ -83,12 +96,13 @@ export async function openDataDirectory(
     random: randomBytes,
     onReport: report,
     compaction,
+    onSync,
   });
   try {
     const accountFiles = await encryptAccountFiles(data, secretBox, await reading, report);
     const master = await openMasterKey(data, secretBox, randomBytes);
     let isMasterKeyStored = !master.fresh;
-    const { loading, end } = showProgress(process.stderr, systemClock);
+    const { loading, end } = showProgress(outlet, systemClock);
     const recovered = await directory.recover(loading).finally(end);
     const mismatches = await checkStoredData(data, recovered.state, options.collections);
     if (mismatches !== undefined) report(warningOf(mismatches, options.onMismatch));
@@ -99,6 +113,7 @@ export async function openDataDirectory(
     return {
       store,
       health: () => store.health,
+      journalBytes: () => store.journalBytes,
       nonces,
       accountFiles,
       masterKey: master.bytes,

@@ -5,6 +5,13 @@ import { shellQuote } from '../shell-quote.ts';
 /** The name of the user that a first start creates. */
 export const firstUserName = 'demo';
 
+/** The message of a first start, as text and by its parts. */
+export interface Introduction {
+  readonly text: string;
+  readonly message: string;
+  readonly members: Readonly<Record<string, unknown>>;
+}
+
 /**
  * Returns the message of a first start: password, secret, and two commands to try.
  *
@@ -17,12 +24,14 @@ export function introduction(
   url: string,
   basePath = '',
   certificate?: string,
-): string {
+): Introduction {
   const sign = `${invocation()} sign POST ${url}${basePath}/articles --user ${firstUserName}`;
   const article = '<article><title>A first article</title><price currency="EUR">12.30</price></article>';
   const curl = `curl -i${tlsOptionOf(url, certificate)}`;
   const send = `${curl} -H @- -H 'Content-Type: application/xml' -d '${article}' ${url}/articles`;
-  return `First start: created the user ${firstUserName}. Its password and secret are shown only once.
+  const message = `First start: created the user ${firstUserName}. Its password and secret are shown only once.`;
+  const commands = [`export COUNTERSIGN_SECRET=${shellQuote(secret)}`, `${sign} | ${send}`];
+  const text = `${message}
 
   user      ${firstUserName}
   password  ${password}
@@ -30,10 +39,10 @@ export function introduction(
 
 Try it in another terminal:
 
-  export COUNTERSIGN_SECRET=${shellQuote(secret)}
-  ${sign} | ${send}
+  ${commands.join('\n  ')}
 
 `;
+  return { text, message, members: { user: firstUserName, password, secret, commands } };
 }
 
 /** Returns the option with which curl accepts the certificate. A certificate of the server's own is for localhost only. */

@@ -8,6 +8,7 @@ export function inMemoryData(): DataDirectory {
   return {
     store: createMemoryStore({ storeId: newStoreId() }),
     health: () => undefined,
+    journalBytes: () => undefined,
     nonces: undefined,
     accountFiles: noAccountFiles,
     masterKey: undefined,

@@ -10,8 +10,11 @@ const interval = 100;
 const clear = '\r\u001b[K';
 
 /** Shows the progress of loading on a terminal once it takes longer than a second. `end` erases the line. */
-export function showProgress(outlet: Outlet, clock: Clock): { readonly loading: OnProgress; end(): void } {
-  if (outlet.isTTY !== true) return { loading() {}, end() {} };
+export function showProgress(
+  outlet: Outlet | undefined,
+  clock: Clock,
+): { readonly loading: OnProgress; end(): void } {
+  if (outlet?.isTTY !== true) return { loading() {}, end() {} };
   const begun = clock.steady();
   let next = begun + initialDelay;
   let shown = false;

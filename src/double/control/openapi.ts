@@ -56,6 +56,7 @@ function responsesOf({
   memoryOnly,
   open,
   errors = {},
+  media = 'application/json',
 }: Operation): JsonSchema {
   const success = returns === undefined ? '204' : String(status);
   const refusals: Record<string, string> = {
@@ -76,7 +77,7 @@ function responsesOf({
     [success]:
       returns === undefined
         ? { description: 'Success' }
-        : { description: 'Success', content: jsonContent(returns) },
+        : { description: 'Success', content: { [media]: { schema: returns } } },
     ...Object.fromEntries(problems),
     default: { $ref: '#/components/responses/Problem' },
   };

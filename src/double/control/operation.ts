@@ -33,6 +33,8 @@ interface Described {
   readonly memoryOnly?: boolean;
   /** The schema of the response. Default: no content (204). */
   readonly returns?: JsonSchema;
+  /** The media type of a response that is text. Default: the response is JSON. */
+  readonly media?: string;
   /** The status of a response with content. Default: 200. */
   readonly status?: 200 | 201;
   /** Descriptions of further error responses, by status. */
@@ -83,7 +85,7 @@ export function resourcesOf(operations: readonly Operation[]): Readonly<Record<s
   return resources;
 }
 
-function actionOf({ open = false, accepts, run, status = 200 }: Operation): Action {
+function actionOf({ open = false, accepts, run, status = 200, media }: Operation): Action {
   return action(
     open ? 'anyone' : [controller],
     async (call): Promise<Outcome> => {
@@ -91,7 +93,8 @@ function actionOf({ open = false, accepts, run, status = 200 }: Operation): Acti
       const value = await withContentErrors(async () => run(call.content, call.parameters, call));
       // Responses may contain secrets, so they must not be stored.
       if (value === undefined) return { status: 204, noStore: true };
-      return { status, representation: json(value), noStore: true };
+      const representation = media === undefined ? json(value) : { type: media, content: String(value) };
+      return { status, representation, noStore: true };
     },
     accepts === undefined ? {} : { reads: [plainJson] },
   );

@@ -18,6 +18,14 @@ export interface ControlTarget extends Omit<DoubleApi, 'fetch'> {
   readonly windows?: Readonly<Record<string, number>>;
   /** Returns the state of the store. Undefined if the store cannot fail. */
   readonly health?: () => ControlledHealth | undefined;
+  /** The metrics of the server. Undefined for a double. */
+  readonly metrics?: ControlledMetrics;
+}
+
+/** The metrics of a server: their media type, and a function that returns them. */
+export interface ControlledMetrics {
+  readonly type: string;
+  text(): string;
 }
 
 /** Controls the whole state of a double, and its routes. */

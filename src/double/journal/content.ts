@@ -41,6 +41,10 @@ export class RecordedContent implements Body {
     return this.#body.present;
   }
 
+  get received(): number {
+    return this.#body.received ?? this.#length;
+  }
+
   /** The number of bytes that the server has read. */
   get length(): number {
     return this.#length;

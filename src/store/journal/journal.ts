@@ -13,6 +13,8 @@ export interface JournalOptions {
   readonly clock: Clock;
   readonly storeId: string;
   readonly durability: 'fsync' | 'os';
+  /** Called with the duration of each sync (ms). */
+  readonly onSync?: ((ms: number) => void) | undefined;
 }
 
 /** An upper bound of the bytes of a line apart from its texts. */
@@ -92,12 +94,21 @@ export class Journal {
     this.#lines.add({ seq, durable: this.#durable, change, nonce }, members);
   }
 
+  /** Syncs the batch, and measures the time if anything observes it. */
+  async #syncFile(): Promise<void> {
+    const { onSync, clock } = this.#options;
+    if (onSync === undefined) return this.#file.sync();
+    const begun = clock.steady();
+    await this.#file.sync();
+    onSync(clock.steady() - begun);
+  }
+
   /** Writes the batch completely, or not at all. Throws StoreError. */
   async write(): Promise<void> {
     const before = this.#file.bytes;
     try {
       await this.#file.append(this.#lines.encode());
-      if (this.#sync) await this.#file.sync();
+      if (this.#sync) await this.#syncFile();
       this.#sequence += this.#pending;
       if (this.#sync) this.#durable = this.#sequence;
     } catch (error) {

@@ -280,7 +280,7 @@ test('a signed exchange is in the log, and no secret, query or control character
 
 function checkJsonLines(lines: readonly string[]): void {
   const [created, refused, missing] = lines.map((line) => JSON.parse(line));
-  const { time, microseconds, ...rest } = created;
+  const { time, microseconds, requestId, userAgent, bytesSent, ...rest } = created;
   assert.match(time, /^20[0-9-]+T[0-9:.]+Z$/);
   assert.ok(Number.isInteger(microseconds) && microseconds > 0);
   assert.deepEqual(rest, {
@@ -289,7 +289,12 @@ function checkJsonLines(lines: readonly string[]): void {
     status: 201,
     principal: 'ann',
     scheme: 'hmac',
+    peer: '127.0.0.1',
+    bytesReceived: article.length,
   });
+  assert.match(requestId, /^[0-9a-f]{16}-1$/);
+  assert.equal(userAgent, 'node');
+  assert.ok(bytesSent > 0);
   assert.equal(refused.status, 401);
   assert.equal(typeof refused.problem, 'string');
   assert.equal(missing.status, 404);

@@ -16,6 +16,7 @@ import { sign } from '../../../src/cli/commands/sign.ts';
 import { user } from '../../../src/cli/commands/user.ts';
 import { modulePath, reading } from '../program.ts';
 import { keepSaid, keepSecret } from '../transcript.ts';
+import { createNoticeText } from './notices.ts';
 
 /** The repository. */
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -30,6 +31,8 @@ export const command: readonly string[] =
 export interface Given {
   environment?: Readonly<Record<string, string>>;
   input?: string | Uint8Array;
+  /** Whether notices in JSON stay as they are. Default: they become the text that a terminal shows. */
+  json?: boolean;
 }
 
 /** What became of a run. */
@@ -126,7 +129,7 @@ interface Launched {
 }
 
 function launch(args: readonly string[], given: Given): Launched {
-  const { environment = {} } = given;
+  const { environment = {}, json = false } = given;
   keepSecretsOf(given);
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('COUNTERSIGN_') && name !== 'NODE_OPTIONS',
@@ -135,8 +138,9 @@ function launch(args: readonly string[], given: Given): Launched {
   const env = { ...Object.fromEntries(inherited), COUNTERSIGN_TLS_PORT: '0', ...environment };
   const child = spawn(process.execPath, [...command, ...args], { cwd: root, env, stdio: 'pipe' });
   let [stdout, stderr] = ['', ''];
+  const asText = json ? (chunk: string) => chunk : createNoticeText();
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    stderr += chunk;
+    stderr += asText(chunk);
   });
   child.stdout.setEncoding('utf8');
   const ready = new Promise<readonly string[]>((resolve) => {

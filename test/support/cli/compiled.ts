@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { temporaryDirectory } from '../temporary-directory.ts';
 import { root } from './command.ts';
+import { createNoticeText } from './notices.ts';
 
 /** Bundles a file of this directory and all that it imports into one script, which starts sooner. Returns its path. */
 export async function compiled(file: string): Promise<string> {
@@ -30,8 +31,9 @@ export function startCompiled(path: string, ...args: readonly string[]): Server 
   const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: {} });
   const ended = once(child, 'close').then(([status]): number | null => status);
   let [stdout, stderr, port] = ['', '', 0];
+  const asText = createNoticeText();
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    stderr += chunk;
+    stderr += asText(chunk);
   });
   const ready = new Promise<void>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {

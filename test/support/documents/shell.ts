@@ -55,7 +55,7 @@ countersign() {
   server=$!
   IFS= read -r ready <&3 || cat server.log >&2
   echo "$ready"
-  eval "$(grep -o 'export COUNTERSIGN_SECRET=.*' server.log)"
+  eval "$(sed -n 's/.*"secret":"\\([A-Za-z0-9_-]*\\)".*/export COUNTERSIGN_SECRET=\\1/p' server.log)"
 }
 npx() { "$@"; }
 `;

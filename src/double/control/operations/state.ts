@@ -12,6 +12,7 @@ const maxSnapshots = 100;
 export function stateOperations(target: ControlTarget): readonly Operation[] {
   return [
     health(target),
+    ...metrics(target),
     server(target),
     seed(target),
     ...snapshots(target),
@@ -34,6 +35,18 @@ function health(target: ControlTarget): Operation {
       throw new Problem('store-unavailable', `The store is ${state}: ${reason}`);
     },
   });
+}
+
+/** Returns the operation on metrics if the target has them. */
+function metrics({ metrics }: ControlTarget): readonly Operation[] {
+  if (metrics === undefined) return [];
+  return [
+    bareOperation({
+      ...{ method: 'GET', path: '/metrics', id: 'metrics', media: metrics.type, returns: text().schema },
+      summary: 'Returns the metrics in the text format of Prometheus',
+      run: () => metrics.text(),
+    }),
+  ];
 }
 
 function server({ addresses, memory }: ControlTarget): Operation {

@@ -1,0 +1,60 @@
+import type { Clock } from '../../clock.ts';
+import { describeError } from '../errors.ts';
+import type { Outlet } from '../terminal.ts';
+import { printable } from './access-log.ts';
+
+/** The format of standard error: lines of JSON, or text. */
+export type NoticeFormat = 'json' | 'text';
+
+/** What a server writes to standard error beside the access log. */
+export interface Notices {
+  readonly format: NoticeFormat;
+  /** Writes a warning. */
+  warn(message: string): void;
+  /** Writes an error that ends the process. Returns the exit status. */
+  error(error: unknown): 1 | 2;
+  /** Writes an internal error with its stack. */
+  fault(error: unknown): void;
+  /** Writes text; as JSON, `message` and `members` instead. */
+  info(text: string, message: string, members: Readonly<Record<string, unknown>>): void;
+}
+
+/** Creates notices. As JSON, each is an object on one line with `time`, `level` and `message`; an internal error has `fault`. */
+export function createNotices(
+  format: NoticeFormat,
+  { stderr, clock }: { readonly stderr: Outlet; readonly clock: Clock },
+): Notices {
+  const write = (level: string, members: Readonly<Record<string, unknown>>): void => {
+    const time = new Date(clock.now()).toISOString();
+    stderr.write(`${printable(JSON.stringify({ time, level, ...members }))}\n`);
+  };
+  const say = (level: string, message: string): void => {
+    if (format === 'json') write(level, { message });
+    else stderr.write(`countersign: ${message}\n`);
+  };
+  return {
+    format,
+    warn: (message) => say('warn', message),
+    error(error) {
+      const { faults, status } = describeError(error);
+      for (const message of faults) say('error', message);
+      return status;
+    },
+    fault(error) {
+      const fault = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      if (format === 'json') write('error', { fault });
+      else say('error', fault);
+    },
+    info(text, message, members) {
+      if (format === 'json') write('info', { message, ...members });
+      else stderr.write(text);
+    },
+  };
+}
+
+/** Writes warnings of Node.js as notices, and no longer as text. */
+export function redirectWarnings(notices: Notices, source: NodeJS.Process): void {
+  if (notices.format === 'text') return;
+  source.removeAllListeners('warning');
+  source.on('warning', ({ name, message }) => notices.warn(`${name}: ${message}`));
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+import { createNotices } from '../../../src/cli/serve/notices.ts';
+import { manualClock } from '../../../src/clock.ts';
+import { run, startServer } from '../../support/cli/command.ts';
+
+interface Line {
+  readonly time: string;
+  readonly level?: string;
+  readonly message?: string;
+  readonly [member: string]: unknown;
+}
+
+/** Returns the lines of standard error, all of which must be JSON objects with a time. */
+function linesOf(stderr: string): readonly Line[] {
+  assert.ok(stderr.endsWith('\n'), stderr);
+  return stderr
+    .slice(0, -1)
+    .split('\n')
+    .map((line) => {
+      const parsed: Line = JSON.parse(line);
+      assert.match(parsed.time, /^2[0-9-]+T[0-9:.]+Z$/, line);
+      return parsed;
+    });
+}
+
+test('if the log is JSON, so is everything on standard error, the first start included', async () => {
+  const environment = { COUNTERSIGN_PROT: '1' };
+  const args = ['--memory', '--port', '0', '--control-port', '0', '--log', 'json'];
+  const server = await startServer(args, { environment, json: true });
+  await fetch(`${server.url}/articles`, { headers: { 'User-Agent': 'client/1.0' } });
+  server.signal('SIGTERM');
+  const lines = linesOf((await server.ended).stderr);
+  const shown = lines.map(({ level, message, path }) => [level, message?.split(':')[0] ?? path]);
+  assert.deepEqual(shown, [
+    ['warn', 'unknown environment variable COUNTERSIGN_PROT is ignored; did you mean "COUNTERSIGN_PORT"?'],
+    ['info', 'First start'],
+    ['warn', 'control token, shown only once'],
+    ['info', 'Console'],
+    [undefined, '/articles'],
+  ]);
+  const [, first, , console, exchange] = lines;
+  assert.equal(first?.['user'], 'demo');
+  const { secret, commands } = first;
+  assert.ok(typeof secret === 'string' && secret.length === 43 && Array.isArray(commands));
+  assert.equal(commands[0], `export COUNTERSIGN_SECRET=${secret}`);
+  assert.match(String(console?.['url']), /^http:\/\/127\.0\.0\.1:[0-9]+\/#/);
+  assert.equal(exchange?.['peer'], '127.0.0.1');
+  assert.equal(exchange['userAgent'], 'client/1.0');
+});
+
+test('if standard error is not a terminal, the log is JSON by default, and so is an error at the start', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const address = taken.address();
+  assert.ok(address !== null && typeof address === 'object');
+  const args = ['--memory', '--no-tls', '--port', String(address.port)];
+  const { status, stderr } = await run(args, { json: true });
+  const [line, ...more] = linesOf(stderr);
+  assert.equal(status, 1);
+  assert.equal(line?.level, 'error');
+  assert.match(line.message ?? '', /in use/);
+  assert.deepEqual(more, []);
+  const asText = await run([...args, '--log', 'off'], { json: true });
+  assert.match(asText.stderr, /^countersign: .*in use.*\n$/);
+  taken.close();
+});
+
+test('an error in the options is text, because the format of the log is not known', async () => {
+  const { status, stderr } = await run(['--prot', '1', '--log', 'json'], { json: true });
+  assert.equal(status, 2);
+  assert.equal(stderr, 'countersign: unknown option --prot; did you mean "--port"?\n');
+});
+
+test('a client cannot add a line, a member or a control character to the log', async () => {
+  const server = await startServer(['--memory', '--no-tls', '--port', '0'], { json: true });
+  const forged = '","status":200,"x":"';
+  const agents = [forged, '[2J\u009b', 'a\tb', '\\', 'é\u0085', '{"time":"2026"}'];
+  for (const agent of agents) {
+    const sent = request(`${server.url}/${encodeURIComponent(`\n${forged}`)}`, {
+      headers: {
+        'User-Agent': agent,
+        'X-Request-Id': forged,
+        traceparent: forged,
+        'X-Forwarded-For': forged,
+      },
+    });
+    sent.end();
+    const [response] = await once(sent, 'response');
+    response.resume();
+    await once(response, 'end');
+  }
+  server.signal('SIGTERM');
+  const { stderr } = await server.ended;
+  assert.doesNotMatch(stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  const lines = linesOf(stderr).filter(({ method }) => method === 'GET');
+  assert.equal(lines.length, agents.length);
+  for (const [at, line] of lines.entries()) {
+    assert.equal(line['status'], 404);
+    assert.equal(line['x'], undefined);
+    assert.equal(line['traceparent'], undefined);
+    assert.equal(line['peer'], '127.0.0.1');
+    assert.match(String(line['requestId']), /^[0-9a-f]{16}-[0-9]+$/);
+    assert.equal(line['userAgent'], agents[at]);
+  }
+});
+
+test('an internal error is one line with its stack, and as text it is not JSON', () => {
+  const written: string[] = [];
+  const stderr = { write: (text: string) => written.push(text) };
+  const clock = manualClock(0);
+  createNotices('json', { stderr, clock }).fault(new Error('a\nb\u202e'));
+  const [line = ''] = written;
+  const parsed = JSON.parse(line);
+  assert.deepEqual([parsed.time, parsed.level], ['1970-01-01T00:00:00.000Z', 'error']);
+  assert.match(parsed.fault, /^Error: a\nb\u202e\n +at /);
+  assert.doesNotMatch(line, /\u202e/);
+  createNotices('text', { stderr, clock }).warn('careful');
+  assert.equal(written[1], 'countersign: careful\n');
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startDouble } from '../../src/double/index.ts';
+import { type AccessEntry, createRequest, createService } from '../../src/index.ts';
+import { openService } from '../support/service/guest.ts';
+
+test('a health check gets 200 without credentials, and 503 with the reason if the service is not healthy', async () => {
+  let reason: string | undefined;
+  const { ask } = openService({ health: { path: '/health', check: () => reason } });
+  const ready = await ask('GET', '/health');
+  assert.deepEqual([ready.status, ready.text], [200, '{"status":"ready"}']);
+  assert.equal(ready.field('Cache-Control'), 'no-store');
+  assert.equal((await ask('HEAD', '/health')).status, 200);
+  assert.equal((await ask('POST', '/health')).status, 405);
+  reason = 'The disk is broken.';
+  const failed = await ask('GET', '/health', { fields: { Accept: 'application/json' } });
+  assert.equal(failed.status, 503);
+  assert.equal(failed.member('type'), '/problems/not-healthy');
+  assert.equal(failed.member('detail'), 'The disk is broken.');
+});
+
+test('without the option, the path is 404', async () => {
+  assert.equal((await openService().ask('GET', '/health')).status, 404);
+});
+
+test('a health check gets 503 while the service stops', async () => {
+  const { ask, service } = openService({ health: { path: '/health' } });
+  await service.close(0);
+  assert.equal((await ask('GET', '/health')).status, 503);
+});
+
+test('health checks are not limited by a quota, and are logged only if they fail', async () => {
+  const entries: AccessEntry[] = [];
+  let reason: string | undefined;
+  const { ask } = openService({
+    quota: '1/1h',
+    log: (entry) => entries.push(entry),
+    health: { path: '/health', check: () => reason },
+  });
+  for (let sent = 0; sent < 3; sent += 1) {
+    const answer = await ask('GET', '/health');
+    assert.deepEqual([answer.status, answer.field('RateLimit')], [200, '']);
+  }
+  assert.deepEqual(entries, []);
+  reason = 'broken';
+  await ask('GET', '/health');
+  assert.deepEqual(
+    entries.map(({ status }) => status),
+    [503],
+  );
+  assert.equal((await ask('GET', '/articles')).status, 200);
+});
+
+test('below a path prefix, a check that the proxy forwards and a direct one are the same', async () => {
+  const entries: AccessEntry[] = [];
+  const service = createService({
+    basePath: '/api',
+    quota: '1/1h',
+    health: { path: '/health' },
+    log: (entry) => entries.push(entry),
+  });
+  for (let sent = 0; sent < 2; sent += 1) {
+    const { status } = await service.handle(createRequest({ method: 'GET', target: '/health' }));
+    assert.equal(status, 200);
+  }
+  assert.deepEqual(entries, []);
+});
+
+test('the journal of a double has no health checks', async () => {
+  await using double = await startDouble({ health: { path: '/health' }, https: false });
+  assert.equal((await double.fetch('/health')).status, 200);
+  assert.equal((await fetch(`${double.url}/health`)).status, 200);
+  assert.equal(double.journal.last(), undefined);
+});
+
+test('an invalid path, and one that a collection has, are refused', () => {
+  for (const path of ['health', '/health/', ''])
+    assert.throws(
+      () => createService({ health: { path } }),
+      /path of health must be a path such as \/health/,
+    );
+  assert.throws(() => createService({ health: { path: '/articles' } }), RangeError);
+});
