@@ -44,6 +44,8 @@ export {
 export type { AsymmetricAlgorithm, KeyDeclaration } from '../auth/account-key.ts';
 export type { KnownPassword, UserDeclaration } from '../auth/accounts.ts';
 export type { MessagePart } from '../auth/explanation.ts';
+export type { QuotaDeclaration, QuotaPolicy, QuotaPolicyDeclaration } from '../auth/quota/policy.ts';
+export type { QuotaUse } from '../auth/quota/quota.ts';
 export type {
   ApiKeyDeclaration,
   Aws4Declaration,
@@ -131,6 +133,7 @@ export type {
   AccessEntry,
   ClientOption,
   ConsumerOption,
+  HealthOptions,
   Limits,
   RegisteredBy,
   UserOption,

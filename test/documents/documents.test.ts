@@ -45,6 +45,7 @@ const shown = new Set([
   'text',
   'ts',
   'xml',
+  'yaml',
 ]);
 
 const folder = temporaryDirectory();
