@@ -20,7 +20,10 @@ const dist = join(root, 'dist');
 const require = createRequire(import.meta.url);
 
 /** The entries of the library, by their paths in src and dist. */
-const entries = ['index', 'double/index', 'attack/index', 'client/index', 'xml/index'];
+const entries = [
+  ...['index', 'double/index', 'attack/index', 'client/index', 'xml/index'],
+  ...['store-contract/index'],
+];
 
 /** Strips the types of a module. */
 const typescript = {

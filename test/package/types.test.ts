@@ -4,7 +4,10 @@ import { dirname, join, relative } from 'node:path';
 import { test } from 'node:test';
 
 const declarations = join(import.meta.dirname, '../..', 'dist/cjs');
-const entries = ['index', 'double/index', 'attack/index', 'client/index', 'xml/index'];
+const entries = [
+  ...['index', 'double/index', 'attack/index', 'client/index', 'xml/index'],
+  ...['store-contract/index'],
+];
 
 /** Where a name comes from: the file that declares it, and its name there. */
 interface Origin {

@@ -45,18 +45,15 @@ async function open(directory: string, settings: Settings = {}): Promise<Journal
 
 for (const durability of ['fsync', 'os'] as const) {
   for (const [how, limits] of [['', undefined] as const, [', compacted all the time', always] as const]) {
-    storeContract(`a store with a journal (${durability})${how}`, async () => {
-      const directory = temporaryDirectory();
-      const settings = { durability, ...(limits && { limits }) };
-      let store = await open(directory, settings);
-      return {
-        store,
-        async reopen() {
-          await store.close();
-          store = await open(directory, settings);
-          return store;
-        },
-      };
+    const settings = { durability, ...(limits && { limits }) };
+    const directories = new WeakMap<Store, string>();
+    const openIn = async (directory: string): Promise<Store> => {
+      const store = await open(directory, settings);
+      directories.set(store, directory);
+      return store;
+    };
+    storeContract(`a store with a journal (${durability})${how}`, () => openIn(temporaryDirectory()), {
+      reopen: (closed) => openIn(directories.get(closed) ?? ''),
     });
   }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { storeContract } from '../support/store/contract.ts';
 
-storeContract('a store in memory', async () => ({ store: createMemoryStore({ storeId: 'm' }) }));
+storeContract('a store in memory', async () => createMemoryStore({ storeId: 'm' }));
 
 test('a store in memory has the lineage it was given', () => {
   assert.equal(createMemoryStore({ storeId: 'x7' }).storeId, 'x7');

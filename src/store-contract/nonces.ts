@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { type Check, type CheckedNonces, check, type Session, simultaneously } from './check.ts';
+
+/** How long (ms) a nonce is stored in these checks. */
+const lifetime = 600_000;
+
+/** Pairs of a user and a nonce that a careless encoding would confuse. */
+const pairs: readonly (readonly [user: string, nonce: string])[] = [
+  ...([
+    ['a', 'bc'],
+    ['ab', 'c'],
+    ['abc', ''],
+    ['', 'abc'],
+    ['', ''],
+  ] as const),
+  ...([
+    ['1:a', 'bc'],
+    ['a:b', 'c'],
+    ['a', 'b:c'],
+    ['a b', 'c'],
+    ['a', 'b c'],
+  ] as const),
+  ...([
+    ['\0', 'c'],
+    ['\0\0', 'c'],
+    ['', '\0\0c'],
+    ['\0\u0001', 'c'],
+    ['\u0100', 'c'],
+  ] as const),
+  ...([
+    ['\ud800', 'c'],
+    ['\udfff', 'c'],
+    ['\ufffd', 'c'],
+    ['__proto__', 'c'],
+    ['A', 'bc'],
+  ] as const),
+  ...([
+    ['a'.repeat(300), 'c'],
+    ['a'.repeat(299), 'ac'],
+    ['a"', 'b'],
+    ['a', '"b'],
+  ] as const),
+];
+
+/** Creates a check of nonces. */
+function noncesCheck(
+  name: string,
+  body: (nonces: CheckedNonces, session: Session<CheckedNonces>) => Promise<void>,
+): Check<CheckedNonces> {
+  return check(name, async () => {}, body);
+}
+
+/** The rules of the interface `Nonces`. */
+export const noncesContract: readonly Check<CheckedNonces>[] = [
+  noncesCheck('a nonce is fresh once', async (nonces, { now }) => {
+    assert.equal(await nonces.claim('ann', 'n', now + lifetime, now), 'fresh');
+    assert.equal(await nonces.claim('ann', 'n', now + lifetime, now), 'seen');
+    assert.equal(await nonces.claim('ann', 'n', now + lifetime, now), 'seen');
+    assert.equal(await nonces.claim('ann', 'other', now + lifetime, now), 'fresh');
+  }),
+
+  noncesCheck('a nonce is seen with any other date', async (nonces, { now }) => {
+    assert.equal(await nonces.claim('ann', 'n', now + lifetime, now), 'fresh');
+    for (const until of [now, now + 1, now + lifetime - 1, now + lifetime + 1, now + 2 * lifetime])
+      assert.equal(await nonces.claim('ann', 'n', until, now), 'seen', `until ${until - now} ms later`);
+  }),
+
+  noncesCheck('a nonce is seen until its last time', async (nonces, { now }) => {
+    const until = now + lifetime;
+    assert.equal(await nonces.claim('ann', 'n', until, now), 'fresh');
+    for (const later of [1, 1000, 30_000])
+      assert.equal(await nonces.claim('ann', 'n', until, now + later), 'seen');
+  }),
+
+  noncesCheck(
+    'a nonce of one user does not affect another, whatever characters they have',
+    async (nonces, { now }) => {
+      for (const [user, nonce] of pairs)
+        assert.equal(
+          await nonces.claim(user, nonce, now + lifetime, now),
+          'fresh',
+          JSON.stringify([user, nonce]),
+        );
+      for (const [user, nonce] of pairs)
+        assert.equal(
+          await nonces.claim(user, nonce, now + lifetime, now),
+          'seen',
+          JSON.stringify([user, nonce]),
+        );
+    },
+  ),
+
+  noncesCheck('one of 100 simultaneous claims of a nonce is fresh', async (_, session) => {
+    const { now } = session;
+    for (const nonce of ['a', 'b', 'c']) {
+      const results = await simultaneously(session, 100, (nonces) =>
+        nonces.claim('ann', nonce, now + lifetime, now),
+      );
+      assert.equal(results.filter((result) => result === 'fresh').length, 1);
+      assert.equal(results.filter((result) => result === 'seen').length, 99);
+    }
+  }),
+
+  noncesCheck('all of 100 simultaneous claims of different nonces are fresh', async (_, session) => {
+    const { now } = session;
+    const results = await simultaneously(session, 100, (nonces, n) =>
+      nonces.claim('ann', `n${n}`, now + lifetime, now),
+    );
+    assert.ok(results.every((result) => result === 'fresh'));
+  }),
+
+  noncesCheck('a claim without a valid time is not fresh', async (nonces, { now }) => {
+    for (const invalid of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+      assert.notEqual(await claimOrError(nonces, invalid, now), 'fresh');
+      assert.notEqual(await claimOrError(nonces, now + lifetime, invalid), 'fresh');
+    }
+  }),
+
+  noncesCheck('a nonce is seen after a restart', async (nonces, session) => {
+    const { now } = session;
+    assert.equal(await nonces.claim('ann', 'n', now + lifetime, now), 'fresh');
+    await nonces.kept(true);
+    const later = await session.restart();
+    assert.equal(await later.claim('ann', 'n', now + lifetime, now), 'seen');
+  }),
+
+  noncesCheck(
+    'a nonce that a request holds is seen, before and after it is released',
+    async (nonces, session) => {
+      const { now } = session;
+      const until = now + lifetime;
+      assert.equal(await nonces.claim('ann', 'n', until, now, false), 'fresh');
+      const held = nonces.hold('ann', 'n', until);
+      assert.equal(await nonces.claim('ann', 'n', until, now), 'seen');
+      if (held !== undefined) await nonces.release(held, true);
+      assert.equal(await nonces.claim('ann', 'n', until, now), 'seen');
+      const later = await session.restart();
+      if (held !== undefined) assert.equal(await later.claim('ann', 'n', until, now), 'seen');
+    },
+  ),
+];
+
+async function claimOrError(nonces: CheckedNonces, until: number, now: number): Promise<unknown> {
+  try {
+    return await nonces.claim('ann', 'n', until, now);
+  } catch (error) {
+    return error;
+  }
+}

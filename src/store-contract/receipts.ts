@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import type { Change, Receipt, ReceiptedChange, Store } from '../store/store.ts';
+import { create, creation, entryOf, put, remove } from './changes.ts';
+import { type Check, type CheckedStore, type Session, simultaneously, storeCheck } from './check.ts';
+
+/** How long (ms) a receipt is stored in these checks. */
+const lifetime = 600_000;
+
+/** A store with receipts. */
+type WithReceipts = CheckedStore & Required<Pick<Store, 'receipt'>>;
+
+/** Creates a check that only applies to stores with receipts. */
+function receiptCheck(
+  name: string,
+  body: (store: WithReceipts, session: Session<CheckedStore>) => Promise<void>,
+): Check<CheckedStore> {
+  return storeCheck(`a receipt, if the store has any, ${name}`, async (store, session) => {
+    if (hasReceipts(store)) await body(store, session);
+  });
+}
+
+function hasReceipts(store: CheckedStore): store is WithReceipts {
+  return store.receipt !== undefined;
+}
+
+function receiptFor(key: string, { now }: Session<CheckedStore>): Receipt {
+  return { key, fingerprint: `content of ${key}`, until: now + lifetime };
+}
+
+async function found(store: CheckedStore, key: string, now: number): Promise<ReceiptedChange | undefined> {
+  assert.ok(hasReceipts(store));
+  return store.receipt(key, now);
+}
+
+/** The checks of receipts. */
+export const receiptChecks = [
+  receiptCheck('is stored with its change, also across a restart', async (store, session) => {
+    const { now } = session;
+    const existing = await create(store, '/a', { n: 1 });
+    const cases: readonly { readonly key: string; readonly change: Change; readonly created: boolean }[] = [
+      { key: 'creation', change: creation('/a', { n: 2 }), created: true },
+      { key: 'new id', change: put('/a', 'x', 'absent', { n: 3 }), created: true },
+      { key: 'replacement', change: put('/a', existing.id, existing.revision, { n: 4 }), created: false },
+    ];
+    const expected: ReceiptedChange[] = [];
+    for (const { key, change, created } of cases) {
+      const receipt = receiptFor(key, session);
+      const entry = entryOf(await store.apply({ ...change, at: now, receipt }));
+      expected.push({ receipt, kind: change.kind, created, collection: '/a', entry });
+      assert.deepEqual(await store.receipt(key, now), expected.at(-1));
+    }
+    const later = await session.restart();
+    for (const each of expected) assert.deepEqual(await found(later, each.receipt.key, now), each);
+    assert.equal(await found(later, 'other', now), undefined);
+  }),
+
+  receiptCheck('of a deletion has the item before it', async (store, session) => {
+    const { now } = session;
+    const entry = await create(store, '/a', { n: 1 });
+    const receipt = receiptFor('deletion', session);
+    await store.apply({ ...remove('/a', entry.id, entry.revision), at: now, receipt });
+    const expected = { receipt, kind: 'delete', created: false, collection: '/a', entry };
+    assert.deepEqual(await store.receipt('deletion', now), expected);
+  }),
+
+  receiptCheck('keeps its item although the item is changed later', async (store, session) => {
+    const { now } = session;
+    const receipt = receiptFor('first', session);
+    const entry = entryOf(await store.apply({ ...creation('/a', { n: 1 }), at: now, receipt }));
+    const changed = entryOf(await store.apply(put('/a', entry.id, entry.revision, { n: 2 })));
+    await store.apply(remove('/a', entry.id, changed.revision));
+    assert.deepEqual((await found(await session.restart(), 'first', now))?.entry, entry);
+  }),
+
+  receiptCheck('prevents another change with its key', async (store, session) => {
+    const { now } = session;
+    const receipt = receiptFor('once', session);
+    const entry = entryOf(await store.apply({ ...creation('/a', { n: 1 }), at: now, receipt }));
+    const others = [
+      creation('/a', { n: 2 }),
+      put('/a', 'x', 'absent', {}),
+      put('/a', entry.id, 'present', { n: 3 }),
+      remove('/a', entry.id, entry.revision),
+      creation('/b'),
+    ];
+    for (const change of others) {
+      const again = { ...receipt, fingerprint: 'other content' };
+      assert.deepEqual(await store.apply({ ...change, at: now, receipt: again }), { applied: false });
+    }
+    assert.deepEqual((await store.list('/a', 0, 10)).entries, [entry]);
+    assert.deepEqual((await store.list('/b', 0, 10)).entries, []);
+    assert.deepEqual((await store.receipt('once', now))?.receipt, receipt);
+  }),
+
+  receiptCheck('admits one of 100 simultaneous changes with its key', async (store, session) => {
+    const { now } = session;
+    const receipt = receiptFor('once', session);
+    const results = await simultaneously(session, 100, (each, n) =>
+      each.apply({ ...creation('/a', { n }), at: now, receipt }),
+    );
+    const [entry, ...others] = results.flatMap((result) => (result.applied ? [result.entry] : []));
+    assert.deepEqual(others, []);
+    assert.deepEqual((await store.list('/a', 0, 200)).entries, [entry]);
+    assert.deepEqual((await store.receipt('once', now))?.entry, entry);
+  }),
+
+  receiptCheck('is not stored if its change is not applied', async (store, session) => {
+    const { now } = session;
+    const receipt = receiptFor('once', session);
+    const stale = put('/a', 'x', 'present', {});
+    assert.deepEqual(await store.apply({ ...stale, at: now, receipt }), { applied: false });
+    assert.equal(await store.receipt('once', now), undefined);
+    entryOf(await store.apply({ ...creation('/a'), at: now, receipt }));
+  }),
+
+  receiptCheck(
+    'is not returned once it has expired, and its key can be used again',
+    async (store, session) => {
+      const { now } = session;
+      const receipt = receiptFor('expiring', session);
+      await store.apply({ ...creation('/a', { n: 1 }), at: now, receipt });
+      const later = now + lifetime + 1000;
+      assert.equal(await store.receipt('expiring', later), undefined);
+      const next = { ...receipt, until: later + lifetime };
+      const entry = entryOf(await store.apply({ ...creation('/a', { n: 2 }), at: later, receipt: next }));
+      assert.deepEqual((await store.receipt('expiring', later))?.entry, entry);
+    },
+  ),
+];

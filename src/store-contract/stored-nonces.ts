@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { NonceRefusedError, type StoredNonce } from '../store/store.ts';
+import { creation, entryOf, put } from './changes.ts';
+import {
+  type Check,
+  type CheckedNonces,
+  type CheckedStore,
+  type Session,
+  simultaneously,
+  storeCheck,
+} from './check.ts';
+
+/** How long (ms) a nonce is stored in these checks. */
+const lifetime = 600_000;
+
+/** Creates a check that only applies to stores with nonces. */
+function storedNonceCheck(
+  name: string,
+  body: (store: CheckedStore, nonces: CheckedNonces, session: Session<CheckedStore>) => Promise<void>,
+): Check<CheckedStore> {
+  return storeCheck(`the nonce of a change, if the store has nonces, ${name}`, async (store, session) => {
+    if (store.nonces !== undefined) await body(store, store.nonces, session);
+  });
+}
+
+/** Claims a nonce as a request does that stores it with its change. Returns the nonce to store. */
+async function claimFor(nonces: CheckedNonces, nonce: string, now: number): Promise<StoredNonce | undefined> {
+  assert.equal(await nonces.claim('ann', nonce, now + lifetime, now, true), 'fresh');
+  return nonces.hold('ann', nonce, now + lifetime);
+}
+
+/** The checks of nonces that are stored with changes. */
+export const storedNonceChecks = [
+  storedNonceCheck('is stored with it, also across a restart', async (store, nonces, session) => {
+    const { now } = session;
+    const nonce = await claimFor(nonces, 'n', now);
+    entryOf(await store.apply({ ...creation('/a'), at: now, nonce }));
+    for (const each of session.engines)
+      assert.equal(await each.nonces?.claim('ann', 'n', now + lifetime, now), 'seen');
+    const later = await session.restart();
+    assert.equal(await later.nonces?.claim('ann', 'n', now + lifetime, now), 'seen');
+  }),
+
+  storedNonceCheck(
+    'is used up if the change is not applied and it is released',
+    async (store, nonces, { now }) => {
+      const nonce = await claimFor(nonces, 'n', now);
+      const result = await store.apply({ ...put('/a', 'x', 'present', {}), at: now, nonce });
+      assert.deepEqual(result, { applied: false });
+      if (nonce !== undefined) await nonces.release(nonce, true);
+      assert.equal(await nonces.claim('ann', 'n', now + lifetime, now), 'seen');
+    },
+  ),
+
+  storedNonceCheck('admits one of 100 simultaneous changes', async (store, _, session) => {
+    const { now } = session;
+    const made = await simultaneously(session, 100, (each, n) => createWithNonce(each, n, now));
+    assert.equal(made.filter((each) => each).length, 1);
+    assert.equal((await store.list('/a', 0, 200)).entries.length, 1);
+  }),
+];
+
+/** Makes a change with a nonce that others use at the same time. Returns whether it was made. */
+async function createWithNonce(store: CheckedStore, n: number, now: number): Promise<boolean> {
+  const until = now + lifetime;
+  if ((await store.nonces?.claim('ann', 'n', until, now, true)) !== 'fresh') return false;
+  const nonce = store.nonces?.hold('ann', 'n', until);
+  try {
+    return (await store.apply({ ...creation('/a', { n }), at: now, nonce })).applied;
+  } catch (error) {
+    if (error instanceof NonceRefusedError) return false;
+    throw error;
+  }
+}

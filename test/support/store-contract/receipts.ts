@@ -1,0 +1,62 @@
+import type { Applied, Change, ReceiptedChange, Store } from '../../../src/store/store.ts';
+
+/** Ways in which a store of receipts can be wrong. */
+export type ReceiptFault =
+  | 'applied again'
+  | 'checked too early'
+  | 'stored without its change'
+  | 'of the current item'
+  | 'never expired'
+  | 'of a collection'
+  | 'always created';
+
+/** Adds receipts to a store in memory. */
+export function withReceipts(store: Store, fault?: ReceiptFault): Store & Required<Pick<Store, 'receipt'>> {
+  const receipts = new Map<string, ReceiptedChange>();
+  const keyOf = (key: string, collection: string): string =>
+    fault === 'of a collection' ? `${collection} ${key}` : key;
+  const find = (key: string, now: number): ReceiptedChange | undefined => {
+    const found = receipts.get(key);
+    return found !== undefined && (found.receipt.until >= now || fault === 'never expired')
+      ? found
+      : undefined;
+  };
+  let previous = Promise.resolve();
+  const inTurn = <T>(make: () => Promise<T>): Promise<T> => {
+    const made = previous.then(make);
+    previous = made.then(
+      () => {},
+      () => {},
+    );
+    return made;
+  };
+  const apply = async (change: Change, isStored: boolean): Promise<Applied> => {
+    const { receipt, collection, kind } = change;
+    if (receipt === undefined) return store.apply(change);
+    if (isStored && fault !== 'applied again') return { applied: false };
+    const existed = kind === 'put' && (await store.read(collection, change.id)) !== undefined;
+    const result = await store.apply(change);
+    const created = fault === 'always created' || (kind !== 'delete' && !existed);
+    const entry = result.applied
+      ? result.entry
+      : { id: '', sequence: 0, revision: 0, modified: 0, value: {} };
+    if (result.applied || fault === 'stored without its change')
+      receipts.set(keyOf(receipt.key, collection), { receipt, kind, created, collection, entry });
+    return result;
+  };
+  const isStored = ({ receipt, collection, at }: Change): boolean =>
+    receipt !== undefined && find(keyOf(receipt.key, collection), at) !== undefined;
+  return {
+    ...store,
+    apply(change) {
+      const stored = isStored(change);
+      return inTurn(() => apply(change, fault === 'checked too early' ? stored : isStored(change)));
+    },
+    async receipt(key, now) {
+      const found = find(key, now) ?? (fault === 'of a collection' ? find(`/a ${key}`, now) : undefined);
+      if (found === undefined || fault !== 'of the current item') return found;
+      const entry = await store.read(found.collection, found.entry.id);
+      return entry === undefined ? undefined : { ...found, entry };
+    },
+  };
+}
