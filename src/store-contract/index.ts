@@ -33,9 +33,7 @@ export { noncesContract } from './nonces.ts';
  * nonces and receipts pass if the store has none.
  *
  * @example
- * import { test } from 'node:test'; // or from vitest; Jest has a global `test`
- * import { storeContract } from 'countersign/store-contract';
- *
+ * // `test` is that of node:test, Vitest or Jest.
  * for (const { name, run } of storeContract) test(name, () => run(async () => createMyStore()));
  */
 export const storeContract: readonly Check<CheckedStore>[] = [

@@ -50,7 +50,13 @@ function noncesCheck(
   return check(name, async () => {}, body);
 }
 
-/** The rules of the interface `Nonces`. */
+/**
+ * The rules of the interface `Nonces`, for any test runner. Each check opens nonces of its own; the test that runs it closes
+ * them.
+ *
+ * @example
+ * for (const { name, run } of noncesContract) test(name, () => run(async () => createMyNonces()));
+ */
 export const noncesContract: readonly Check<CheckedNonces>[] = [
   noncesCheck('a nonce is fresh once', async (nonces, { now }) => {
     assert.equal(await nonces.claim('ann', 'n', now + lifetime, now), 'fresh');
