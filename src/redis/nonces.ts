@@ -1,0 +1,202 @@
+import { type Clock, systemClock } from '../clock.ts';
+import { StoreError } from '../store/store.ts';
+import { type ClaimReply, evictionPolicy, sendClaim, sendInitialization } from './claim.ts';
+import { createSender, failed, type RedisClient, type SendCommand } from './client.ts';
+import { createReporter, type Report } from './reporter.ts';
+
+/** The options of `createRedisNonces`. All are optional. */
+export interface RedisNoncesOptions {
+  /** The start of all keys. Services with different users need different prefixes. Default: `countersign:`. */
+  readonly prefix?: string;
+  /** The `window` of the service, in seconds, or a longer one. Range: 1 to a year. Default: 600. */
+  readonly window?: number;
+  /**
+   * The maximum difference in seconds between the clocks of a host and of Redis. Beyond it, claims reject. Nonces are
+   * stored this much longer. Range: 1 to 3600. Default: 30.
+   */
+  readonly clockTolerance?: number;
+  /** The time in milliseconds after which a claim without a reply rejects. Range: 1 to 60,000. Default: 2000. */
+  readonly timeout?: number;
+  /** The clock of the service. Default: the system's clock. */
+  readonly clock?: Clock;
+  /**
+   * Called with one line for each loss of nonces, and at most once a minute while claims fail, the clocks differ by more
+   * than a second, or Redis may evict keys. Default: `process.emitWarning`.
+   */
+  readonly onReport?: (line: string) => void;
+}
+
+/** Nonces in Redis, for the option `nonces` of a service. */
+export interface RedisNonces {
+  /**
+   * Claims a nonce of a user, as one atomic step. Resolves to `fresh` if the user has not used it before, and to `seen` if
+   * the user has or may have. Rejects with StoreError if that is unknown.
+   *
+   * @param until the last time (ms) at which a request with this nonce could be accepted
+   */
+  claim(user: string, nonce: string, until: number, now: number): Promise<'fresh' | 'seen'>;
+  /** Returns undefined: a nonce is stored when its claim resolves. */
+  kept(durably: boolean): undefined;
+  /** Returns undefined: nonces are not stored together with changes. */
+  hold(user: string, nonce: string, until: number): undefined;
+  /** Returns undefined. */
+  release(held: object, durably: boolean): undefined;
+  /** Always 0: the nonces of other processes are not counted. */
+  readonly size: number;
+  /** The longest window (ms) of dates for which the nonces are stored. */
+  readonly window: number;
+}
+
+/** In seconds. */
+const year = 31_536_000;
+/** By how much (ms) `until` may exceed two windows: dates have whole seconds. */
+const rounding = 2000;
+/** The difference (ms) of the clocks from which it is reported. */
+const reportedDifference = 1000;
+
+/**
+ * Creates nonces in Redis 6.2 or later, for services that share them. A claim is one round trip.
+ *
+ * A nonce is never `fresh` if it may have been claimed before. If Redis has lost keys, or may have (another process answers
+ * after a restart or a failover, or the marker key is missing after FLUSHALL), all nonces are `seen` whose requests could
+ * have been accepted before that, which takes one window. So does the first use, unless `initializeRedisNonces` was
+ * called. Redis must not evict keys: set `maxmemory-policy` to `noeviction`.
+ *
+ * @throws RangeError for an invalid option, TypeError for a client without `sendCommand` and `call`
+ * @example
+ * const client = await createClient({ url: process.env.REDIS_URL }).on('error', console.error).connect();
+ * const service = createService({ users, nonces: createRedisNonces(client) });
+ */
+export function createRedisNonces(client: RedisClient, options: RedisNoncesOptions = {}): RedisNonces {
+  return new NoncesInRedis(client, options);
+}
+
+/**
+ * Prepares an empty Redis, so that the first nonces need not wait for a window. Does nothing if it was used before with
+ * this prefix. Call it once, when Redis is installed and before a service uses it. Never call it at each start: after a
+ * loss of data it would make replays possible. Resolves to whether Redis was prepared.
+ */
+export async function initializeRedisNonces(
+  client: RedisClient,
+  { prefix, timeout }: Pick<RedisNoncesOptions, 'prefix' | 'timeout'> = {},
+): Promise<boolean> {
+  const checked = readOptions({
+    ...(prefix !== undefined && { prefix }),
+    ...(timeout !== undefined && { timeout }),
+  });
+  return sendInitialization(createSender(client, checked.timeout), checked.prefix);
+}
+
+class NoncesInRedis implements RedisNonces {
+  readonly size = 0;
+  readonly window: number;
+  readonly #prefix: string;
+  /** In ms. */
+  readonly #tolerance: number;
+  readonly #clock: Clock;
+  readonly #send: SendCommand;
+  readonly #report: Report;
+  /** The time since which nonces are complete, by the latest reply. */
+  #since: number | undefined;
+
+  constructor(client: RedisClient, options: RedisNoncesOptions) {
+    const { prefix, window, clockTolerance, timeout, clock, onReport } = readOptions(options);
+    this.window = window * 1000;
+    this.#prefix = prefix;
+    this.#tolerance = clockTolerance * 1000;
+    this.#clock = clock;
+    this.#send = createSender(client, timeout);
+    this.#report = createReporter(onReport, clock);
+  }
+
+  async claim(user: string, nonce: string, until: number, now: number): Promise<'fresh' | 'seen'> {
+    // A nonce whose time has passed would not be stored, and one without a time could never be dropped.
+    if (!(until >= now && Number.isFinite(until) && Number.isFinite(now))) return 'seen';
+    try {
+      return await this.#claim(user, nonce, until, now);
+    } catch (error) {
+      if (error instanceof StoreError) this.#report('failure', error.message);
+      throw error;
+    }
+  }
+
+  async #claim(user: string, nonce: string, until: number, now: number): Promise<'fresh' | 'seen'> {
+    // After a loss of data, such a nonce would have to be refused for longer than one window.
+    if (until > now + 2 * this.window + rounding)
+      throw failed('a nonce would be stored for more than twice the option `window`');
+    const before = this.#clock.now();
+    const expiry = Math.ceil(until) + this.#tolerance;
+    const reply = await sendClaim(this.#send, this.#prefix, user, nonce, expiry);
+    this.#reportDifference(reply.time, before, this.#clock.now());
+    if (Math.abs(reply.time - now) > this.#tolerance)
+      throw failed('its clock differs too much from that of this host');
+    if (reply.since !== this.#since) this.#noteSince(reply);
+    return reply.isNew && until > this.#refusedUntil(reply.since) ? 'fresh' : 'seen';
+  }
+
+  kept(): undefined {}
+
+  hold(): undefined {}
+
+  release(): undefined {}
+
+  /**
+   * Returns the highest `until` (ms) of a nonce that may have been lost. A request before `since` had a date of at most one
+   * window ahead, so its nonce was claimed until two windows after `since`. The clock of its host may have been ahead of
+   * that of Redis, and that of the former Redis ahead of this one, by the tolerance each.
+   */
+  #refusedUntil(since: number): number {
+    return since === 0 ? 0 : since + 2 * (this.window + this.#tolerance) + rounding;
+  }
+
+  #noteSince({ since, time }: ClaimReply): void {
+    this.#since = since;
+    void this.#checkEviction();
+    // Dates of the present are accepted one window before those of the future.
+    const end = this.#refusedUntil(since) - this.window;
+    if (end <= time) return;
+    const where = `Redis is new, was restarted, or has lost the nonces with the prefix ${this.#prefix}`;
+    this.#report(
+      `loss ${since}`,
+      `${where}: signed requests are refused until ${new Date(end).toISOString()}.`,
+    );
+  }
+
+  async #checkEviction(): Promise<void> {
+    // Redis may not permit the command. Then nothing is known.
+    const policy = await evictionPolicy(this.#send).catch(() => undefined);
+    if (policy === undefined || policy === 'noeviction') return;
+    this.#report(
+      'eviction',
+      `Redis may evict nonces: its maxmemory-policy is ${policy}, and must be noeviction.`,
+    );
+  }
+
+  #reportDifference(time: number, before: number, after: number): void {
+    const difference = time > after ? time - after : Math.min(0, time - before);
+    if (Math.abs(difference) <= reportedDifference) return;
+    const direction = difference > 0 ? 'ahead of' : 'behind';
+    const seconds = (Math.abs(difference) / 1000).toFixed(1);
+    this.#report('clock', `The clock of Redis is ${seconds} s ${direction} that of this host.`);
+  }
+}
+
+function emitWarning(line: string): void {
+  process.emitWarning(line, 'CountersignWarning');
+}
+
+// A caller in JavaScript can pass any value, and an invalid one must not weaken a check.
+function readOptions(options: RedisNoncesOptions): Required<RedisNoncesOptions> {
+  const { prefix = 'countersign:', window = 600, clockTolerance = 30, timeout = 2000 } = options;
+  const { clock = systemClock, onReport = emitWarning } = options;
+  if (typeof prefix !== 'string') throw new RangeError('prefix is not a string');
+  checkRange(window, 'window', 'seconds', year);
+  checkRange(clockTolerance, 'clockTolerance', 'seconds', 3600);
+  checkRange(timeout, 'timeout', 'milliseconds', 60_000);
+  return { prefix, window, clockTolerance, timeout, clock, onReport };
+}
+
+function checkRange(value: unknown, name: string, unit: string, most: number): void {
+  if (typeof value === 'number' && value >= 1 && value <= most) return;
+  throw new RangeError(`${name} is not a number of ${unit} from 1 to ${most}`);
+}
