@@ -1,0 +1,67 @@
+import { describe, type TestContext, test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import type { DurableStore } from '../../src/store/durable-store.ts';
+import { createNonces, type Nonces } from '../../src/store/nonces/nonces.ts';
+import { openDurableStore } from '../../src/store/open-durable-store.ts';
+import type { CheckedNonces } from '../../src/store-contract/check.ts';
+import { noncesContract, storeContract } from '../../src/store-contract/index.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const onReport = (): void => {};
+
+function memoryNonces(): Nonces {
+  const key = new Uint8Array(16);
+  return createNonces({
+    bucketSpan: 150_000,
+    max: 10_000,
+    maxPerUser: 10_000,
+    key,
+    monotonic: systemClock.steady,
+  });
+}
+
+/** Opens stores in directories that are removed after the test. */
+function directoriesOf(context: TestContext) {
+  const opened: DurableStore[] = [];
+  // They close before their directories are removed: hooks run in the order in which they were added.
+  context.after(() => Promise.all(opened.map((store) => store.close())));
+  const directories = new WeakMap<object, string>();
+  const stores = new WeakMap<object, DurableStore>();
+  const openIn = async (directory: string): Promise<DurableStore> => {
+    const store = await openDurableStore(directory, { onReport });
+    opened.push(store);
+    for (const each of [store, store.nonces]) directories.set(each, directory);
+    stores.set(store.nonces, store);
+    return store;
+  };
+  return {
+    open: () => openIn(temporaryDirectory(context)),
+    async reopen(closed: object): Promise<DurableStore> {
+      await stores.get(closed)?.close();
+      return openIn(directories.get(closed) ?? '');
+    },
+  };
+}
+
+describe('the nonces in memory', () => {
+  for (const { name, run } of noncesContract) test(name, () => run(async () => memoryNonces()));
+});
+
+describe('the nonces in a data directory', () => {
+  for (const { name, run } of noncesContract) {
+    test(name, (context) => {
+      const { open, reopen } = directoriesOf(context);
+      const reopenNonces = async (closed: CheckedNonces): Promise<Nonces> => (await reopen(closed)).nonces;
+      return run(async () => (await open()).nonces, { reopen: reopenNonces });
+    });
+  }
+});
+
+describe('a store in a data directory', () => {
+  for (const { name, run } of storeContract.filter(({ name }) => name.startsWith('the nonce of a change'))) {
+    test(name, (context) => {
+      const { open, reopen } = directoriesOf(context);
+      return run(open, { reopen });
+    });
+  }
+});
