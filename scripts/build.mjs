@@ -22,7 +22,7 @@ const require = createRequire(import.meta.url);
 /** The entries of the library, by their paths in src and dist. */
 const entries = [
   ...['index', 'double/index', 'attack/index', 'client/index', 'xml/index'],
-  ...['redis/index', 'store-contract/index'],
+  ...['postgres/index', 'redis/index', 'store-contract/index'],
 ];
 
 /** Strips the types of a module. */

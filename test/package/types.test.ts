@@ -6,7 +6,7 @@ import { test } from 'node:test';
 const declarations = join(import.meta.dirname, '../..', 'dist/cjs');
 const entries = [
   ...['index', 'double/index', 'attack/index', 'client/index', 'xml/index'],
-  ...['redis/index', 'store-contract/index'],
+  ...['postgres/index', 'redis/index', 'store-contract/index'],
 ];
 
 /** Where a name comes from: the file that declares it, and its name there. */

@@ -1,0 +1,148 @@
+import { counterNumber } from '../store/state/reserved-ids.ts';
+import type { Applied, Change, Receipt, RecordValue, StoredNonce } from '../store/store.ts';
+import { isRecordValue } from '../store/value.ts';
+import { digestOf, escapeText, unescapeText } from './text.ts';
+
+/** The maximum distance of a date from 1970 in ms (ECMA-262 §21.4.1.1). */
+const maxTime = 8.64e15;
+/** The maximum length of a path and of an id in bytes: PostgreSQL indexes no longer texts. */
+const maxKeyLength = 2000;
+/** The expectations that are no revision, as numbers. The last one never holds. */
+const [absent, present, impossible] = [-1, -2, -3];
+const kinds = { create: 0, put: 1, delete: 2 } as const;
+
+/** A change as a parameter of `apply_changes`. */
+export interface EncodedChange {
+  readonly change: Change;
+  readonly path: string;
+  /** Whether the change may create its collection. */
+  readonly creates: boolean;
+  /** The members that do not depend on the batch, as JSON without braces. */
+  readonly members: string;
+  /** The digest of the nonce, and the key of the receipt: no other change of the batch may have the same. */
+  readonly nonce: string | undefined;
+  readonly receipt: string | undefined;
+}
+
+/**
+ * Encodes a change. Throws TypeError if the value is not plain JSON; RangeError if the time is out of range, or if the id or
+ * the path is too long.
+ */
+export function encodeChange(change: Change): EncodedChange {
+  const at = Math.floor(change.at);
+  if (!(Math.abs(at) <= maxTime)) throw new RangeError('the time of a change is out of range');
+  const path = encodeKey(change.collection);
+  const members: Record<string, unknown> = { k: kinds[change.kind], a: at };
+  if (change.kind !== 'delete') members['v'] = encodeValue(change.value);
+  if (change.kind !== 'create') {
+    members['d'] = encodeKey(change.id);
+    members['e'] = encodeExpected(change.expected);
+  }
+  if (change.kind === 'put' && change.expected === 'absent') members['m'] = counterNumber(change.id);
+  const { nonce, receipt } = change;
+  if (receipt !== undefined) members['r'] = encodeReceipt(receipt);
+  return {
+    change,
+    path,
+    creates: change.kind === 'create' || (change.kind === 'put' && change.expected === 'absent'),
+    members: JSON.stringify(members).slice(1, -1),
+    nonce: nonce === undefined ? undefined : nonceDigest(nonce),
+    receipt: receipt === undefined ? undefined : `receipt ${digestOf(receipt.key)}`,
+  };
+}
+
+/** Returns the digest of a user and a nonce. */
+export function nonceDigest({ user, nonce }: Pick<StoredNonce, 'user' | 'nonce'>): string {
+  return digestOf(user, nonce);
+}
+
+/** Returns whether a path or an id is short enough to be stored. */
+export function isStorableKey(key: string): boolean {
+  return Buffer.byteLength(escapeText(key)) <= maxKeyLength;
+}
+
+function encodeKey(key: string): string {
+  if (!isStorableKey(key)) throw new RangeError(`a path or an id is longer than ${maxKeyLength} bytes`);
+  return escapeText(key);
+}
+
+function encodeValue(value: RecordValue): string {
+  if (!isRecordValue(value)) throw new TypeError('the value of an item must be a record of plain JSON');
+  return JSON.stringify(value);
+}
+
+function encodeExpected(expected: number | 'absent' | 'present'): number {
+  if (expected === 'absent') return absent;
+  if (expected === 'present') return present;
+  return Number.isSafeInteger(expected) && expected > 0 ? expected : impossible;
+}
+
+function encodeReceipt(receipt: Receipt): object {
+  const { key, fingerprint, until } = receipt;
+  if (!(Math.abs(until) <= maxTime)) throw new RangeError('the time of a receipt is out of range');
+  return { k: digestOf(key), u: Math.floor(until), f: escapeText(fingerprint) };
+}
+
+/** Encodes the parameters `claims` and `groups` of a batch. */
+export function encodeBatch(changes: readonly EncodedChange[]): { claims: string; groups: string } {
+  const claims: string[] = [];
+  const groups = new Map<string, { creates: boolean; members: string[] }>();
+  for (const [index, { change, path, creates, members, nonce }] of changes.entries()) {
+    const group = groups.get(path) ?? { creates: false, members: [] };
+    groups.set(path, group);
+    group.creates ||= creates;
+    let claimed = '';
+    if (nonce !== undefined && change.nonce !== undefined) {
+      claims.push(encodeClaim(nonce, change.nonce.until));
+      claimed = `,"o":${claims.length}`;
+    }
+    group.members.push(`{"i":${index + 1},${members}${claimed}}`);
+  }
+  const encoded = [...groups]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(
+      ([path, { creates, members }]) =>
+        `{"p":${JSON.stringify(path)},"n":${creates},"c":[${members.join()}]}`,
+    );
+  return { claims: claims.length === 0 ? '' : `[${claims.join()}]`, groups: `[${encoded.join()}]` };
+}
+
+/** Encodes a claim of a nonce. A time that is no date has passed. */
+export function encodeClaim(digest: string, until: number): string {
+  return `["${digest}",${Math.abs(until) <= maxTime ? Math.ceil(until) : -maxTime}]`;
+}
+
+/** The result of a change, or that its nonce was refused. */
+export type DecodedResult = Applied | 'nonce-refused';
+
+const notApplied: Applied = { applied: false };
+
+/** Decodes the results of a batch. Throws TypeError if they do not match. */
+export function decodeResults(changes: readonly EncodedChange[], text: string): DecodedResult[] {
+  const results: unknown = JSON.parse(text);
+  if (!Array.isArray(results) || results.length !== changes.length) {
+    throw new TypeError('PostgreSQL returned results of another batch');
+  }
+  return changes.map(({ change }, index) => decodeResult(change, results[index]));
+}
+
+function decodeResult(change: Change, result: unknown): DecodedResult {
+  if (result === null) return notApplied;
+  if (result === 'nonce') return 'nonce-refused';
+  if (!Array.isArray(result)) throw new TypeError('PostgreSQL returned a result that is no array');
+  const [sequence, revision, modified, last] = result.map((each: unknown) => each);
+  const numbers = { sequence: Number(sequence), revision: Number(revision), modified: Number(modified) };
+  const id = change.kind === 'create' ? String(last) : change.id;
+  const value = change.kind === 'delete' ? decodeValue(String(last)) : change.value;
+  return { applied: true, entry: { id, ...numbers, value } };
+}
+
+/** Parses a stored value. */
+export function decodeValue(text: string): RecordValue {
+  return JSON.parse(text);
+}
+
+/** Decodes a stored path or id. */
+export function decodeKey(text: string): string {
+  return unescapeText(text);
+}

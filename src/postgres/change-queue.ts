@@ -1,0 +1,163 @@
+import {
+  type Applied,
+  type Change,
+  NonceRefusedError,
+  type StoredNonce,
+  StoreError,
+} from '../store/store.ts';
+import { clearTimeout, nextTurn, setTimeout } from '../timers.ts';
+import {
+  type DecodedResult,
+  decodeResults,
+  type EncodedChange,
+  encodeBatch,
+  encodeChange,
+} from './change-encoding.ts';
+import { textIn } from './client.ts';
+import type { Database } from './database.ts';
+import { deadlineFromNow, patience, timeUntil } from './deadline.ts';
+
+/** The maximum number of changes of a batch, and the length of their parameters in characters after which it is full. */
+const [maxChanges, maxLength] = [512, 4 * 1024 * 1024];
+
+/** The options of a queue of changes. */
+export interface ChangeQueueOptions {
+  readonly database: Database;
+  /** The schema, as a quoted identifier. */
+  readonly schema: string;
+  readonly random: (bytes: number) => Uint8Array;
+  /** Called with the nonce of a change when both are stored. */
+  readonly onStored: (nonce: StoredNonce) => void;
+}
+
+/** A change that waits for its batch, with its callbacks. */
+interface QueuedChange {
+  readonly encoded: EncodedChange;
+  /** The time by which it must have been made. */
+  readonly deadline: number;
+  resolve(applied: Applied): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Makes changes in batches, one at a time (group commit): a batch is one call of a function, which is one transaction. The changes
+ * that arrive meanwhile form the next one. A batch has a random id. If the connection is lost, the same batch is sent again; if it was
+ * committed before, the function returns the stored result.
+ */
+export class ChangeQueue {
+  readonly #database: Database;
+  readonly #schema: string;
+  readonly #random: (bytes: number) => Uint8Array;
+  readonly #onStored: (nonce: StoredNonce) => void;
+  #queue: QueuedChange[] = [];
+  #draining: Promise<void> | undefined;
+  /** Rejects the changes that waited too long. */
+  #expiry: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor({ database, schema, random, onStored }: ChangeQueueOptions) {
+    this.#database = database;
+    this.#schema = schema;
+    this.#random = random;
+    this.#onStored = onStored;
+  }
+
+  /** Makes a change: see Store.apply. */
+  apply(change: Change): Promise<Applied> {
+    if (this.#closed) return Promise.reject(new StoreError('failed', 'the store is closed'));
+    return new Promise((resolve, reject) => {
+      const encoded = encodeChange(change);
+      this.#queue.push({ encoded, deadline: deadlineFromNow(), resolve, reject });
+      this.#expiry ??= setTimeout(() => this.#expire(), patience);
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  /** Makes the pending changes. Further ones are rejected. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#draining;
+    clearTimeout(this.#expiry);
+  }
+
+  async #drain(): Promise<void> {
+    await nextTurn(); // the changes of one turn of the event loop share the first batch
+    while (this.#queue.length > 0) await this.#make(this.#takeBatch());
+    this.#draining = undefined;
+  }
+
+  /** Moves changes from the queue to a batch. Of several with the same nonce or receipt, all but the first stay. */
+  #takeBatch(): readonly QueuedChange[] {
+    const batch: QueuedChange[] = [];
+    const left: QueuedChange[] = [];
+    const unique = new Set<string>();
+    let length = 0;
+    for (const queued of this.#queue) {
+      const { members, nonce, receipt } = queued.encoded;
+      const keys = [nonce, receipt].filter((key) => key !== undefined);
+      if (batch.length >= maxChanges || length >= maxLength || keys.some((key) => unique.has(key))) {
+        left.push(queued);
+        continue;
+      }
+      for (const key of keys) unique.add(key);
+      batch.push(queued);
+      length += members.length;
+    }
+    this.#queue = left;
+    return batch;
+  }
+
+  async #make(batch: readonly QueuedChange[]): Promise<void> {
+    try {
+      const results = await this.#send(batch);
+      for (const [index, queued] of batch.entries()) this.#settle(queued, results[index]);
+    } catch (error) {
+      // The server made no change of the batch. The cause may be one of them.
+      const isRefused = error instanceof StoreError && error.code === 'failed' && !error.reported;
+      if (isRefused && batch.length > 1) for (const queued of batch) await this.#make([queued]);
+      else for (const { reject } of batch) reject(failureOf(error));
+    }
+  }
+
+  async #send(batch: readonly QueuedChange[]): Promise<readonly DecodedResult[]> {
+    const changes = batch.map(({ encoded }) => encoded);
+    const { claims, groups } = encodeBatch(changes);
+    const id = Buffer.from(this.#random(16));
+    const deadline = Math.min(...batch.map((each) => each.deadline));
+    const [row] = await this.#database.query(
+      `SELECT ${this.#schema}.apply_changes($1, $2, $3, $4) AS results`,
+      [id.toString('hex'), String(id.readBigInt64BE()), claims, groups],
+      deadline,
+    );
+    return decodeResults(changes, textIn(row, 'results'));
+  }
+
+  #settle({ encoded, resolve, reject }: QueuedChange, result: DecodedResult | undefined): void {
+    const { nonce } = encoded.change;
+    if (result === undefined || result === 'nonce-refused') reject(new NonceRefusedError('seen'));
+    else {
+      if (result.applied && nonce !== undefined) this.#onStored(nonce);
+      resolve(result);
+    }
+  }
+
+  #expire(): void {
+    const expired = this.#queue.filter(({ deadline }) => timeUntil(deadline) <= 0);
+    this.#queue = this.#queue.filter((queued) => !expired.includes(queued));
+    for (const { reject } of expired) {
+      reject(new StoreError('failed', 'PostgreSQL does not answer', undefined, true));
+    }
+    const [next] = this.#queue;
+    this.#expiry =
+      next === undefined
+        ? undefined
+        : setTimeout(() => this.#expire(), Math.max(1, timeUntil(next.deadline)));
+  }
+}
+
+/** Creates an error for one change, so that changes do not share an object. */
+function failureOf(error: unknown): unknown {
+  return error instanceof StoreError
+    ? new StoreError(error.code, error.message, undefined, error.reported)
+    : error;
+}

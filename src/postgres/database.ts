@@ -1,0 +1,157 @@
+import { StoreError } from '../store/store.ts';
+import { clearTimeout, delay, setTimeout } from '../timers.ts';
+import { isPooled, type PostgresClient, type PostgresConnection, type PostgresRow } from './client.ts';
+import { deadlineFromNow, patience, timeUntil } from './deadline.ts';
+import { QueryError, queryErrorOf, timeoutError } from './error.ts';
+
+/** The pauses (ms) before a query is repeated: the first one, and the longest one. */
+const [firstPause, longestPause] = [10, 200];
+
+/** Executes queries, and repeats them if the connection is lost. */
+export class Database {
+  readonly #client: PostgresClient;
+  readonly #onReport: (line: string) => void;
+  #pooled = false;
+  #unreachable = false;
+
+  constructor(client: PostgresClient, onReport: (line: string) => void) {
+    this.#client = client;
+    this.#onReport = onReport;
+    // An idle connection that is lost makes a pool emit this event. The pool has already removed the connection.
+    client.on?.('error', ignore);
+  }
+
+  /** Whether `connect` returns a connection of a pool. */
+  get isPool(): boolean {
+    return this.#pooled;
+  }
+
+  /** Connects for the first time, and determines whether the client is a pool. Rejects with QueryError. */
+  open(): Promise<void> {
+    return this.#repeat(deadlineFromNow(), async () => {
+      this.#pooled = await this.#connectsToPool();
+      await this.#queryOnce('SELECT 1', [], patience);
+    });
+  }
+
+  /** Returns a connection of the pool. Rejects with QueryError; with undefined there is no pool. */
+  async connect(within = patience): Promise<PostgresConnection | undefined> {
+    if (!this.#pooled || this.#client.connect === undefined) return undefined;
+    const { connect } = this.#client;
+    const connecting = wrapped(() => connect.call(this.#client));
+    const connection = await timed(connecting, within).catch((error: unknown) => {
+      connecting.then(releaseUnused, () => {});
+      throw error;
+    });
+    return isPooled(connection) ? connection : undefined;
+  }
+
+  /** Executes a query once. Rejects with QueryError. */
+  queryOnce(text: string, values: unknown[]): Promise<readonly PostgresRow[]> {
+    return this.#queryOnce(text, values, patience);
+  }
+
+  /**
+   * Executes a query, again if the connection is lost. So it must have the same effect if it is executed twice. Rejects
+   * with StoreError.
+   * @param values the parameters, or a function that returns them for each attempt, from 0
+   */
+  async query(
+    text: string,
+    values: unknown[] | ((attempt: number) => unknown[]),
+    deadline = deadlineFromNow(),
+  ): Promise<readonly PostgresRow[]> {
+    try {
+      const rows = await this.#repeat(deadline, (attempt) => {
+        const parameters = typeof values === 'function' ? values(attempt) : values;
+        return this.#queryOnce(text, parameters, Math.max(1, timeUntil(deadline)));
+      });
+      if (this.#unreachable) this.#onReport('PostgreSQL can be reached again');
+      this.#unreachable = false;
+      return rows;
+    } catch (error) {
+      throw error instanceof QueryError ? this.#storeErrorOf(error) : error;
+    }
+  }
+
+  /** Detaches from the client. With `endClient`, also closes its connections. */
+  async close(endClient: boolean): Promise<void> {
+    if (endClient) await this.#client.end?.();
+    else this.#client.removeListener?.('error', ignore);
+  }
+
+  async #connectsToPool(): Promise<boolean> {
+    if (this.#client.connect === undefined) return false;
+    try {
+      const { connect } = this.#client;
+      const connection = await timed(
+        wrapped(() => connect.call(this.#client)),
+        patience,
+      );
+      releaseUnused(connection);
+      return isPooled(connection);
+    } catch {
+      // A single client that is connected already rejects a second `connect`. If there is no connection, the next query fails.
+      return false;
+    }
+  }
+
+  async #repeat<T>(deadline: number, work: (attempt: number) => Promise<T>): Promise<T> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await work(attempt);
+      } catch (error) {
+        const pause = Math.min(longestPause, firstPause * 2 ** attempt);
+        const isTransient = error instanceof QueryError && error.kind === 'transient';
+        if (!isTransient || pause >= timeUntil(deadline)) throw error;
+        await delay(pause);
+      }
+    }
+  }
+
+  async #queryOnce(text: string, values: unknown[], within: number): Promise<readonly PostgresRow[]> {
+    const deadline = deadlineFromNow(within);
+    const connection = await this.connect(within);
+    const executing = wrapped(() => (connection ?? this.#client).query(text, values));
+    try {
+      const { rows } = await timed(executing, Math.max(1, timeUntil(deadline)));
+      connection?.release();
+      return rows;
+    } catch (error) {
+      // The state of the connection is unknown, or its server may not be the right one any more.
+      connection?.release(error instanceof QueryError && error.kind === 'transient');
+      throw error;
+    }
+  }
+
+  #storeErrorOf({ kind, message }: QueryError): StoreError {
+    const code = kind === 'full' ? 'full' : 'failed';
+    if (kind === 'permanent') return new StoreError(code, message);
+    if (!this.#unreachable) this.#onReport(`${message}; requests get 503 until it can be used again`);
+    this.#unreachable = true;
+    return new StoreError(code, message, undefined, true);
+  }
+}
+
+function ignore(): void {}
+
+/** Converts what a client rejects with to a QueryError, which contains nothing confidential. */
+async function wrapped<T>(work: () => PromiseLike<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw queryErrorOf(error);
+  }
+}
+
+function releaseUnused(connection: unknown): void {
+  if (isPooled(connection)) connection.release();
+}
+
+/** Rejects if a promise has not settled in time (ms). */
+function timed<T>(promise: Promise<T>, within: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(timeoutError()), within);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,76 @@
+/** Why a store on PostgreSQL could not be opened. */
+export type PostgresStoreErrorCode =
+  | 'unreachable'
+  | 'newer-schema'
+  | 'schema-name'
+  | 'unsuitable'
+  | 'refused';
+
+/**
+ * A store on PostgreSQL could not be opened: the server cannot be reached (`unreachable`), a newer version has migrated the
+ * schema (`newer-schema`), the name of the schema cannot be used (`schema-name`), a setting of the database is unsuitable
+ * (`unsuitable`), or the server reported an error (`refused`). The message is one line. It contains neither a password nor
+ * a connection URL.
+ */
+export class PostgresStoreError extends Error {
+  override readonly name = 'PostgresStoreError';
+  readonly code: PostgresStoreErrorCode;
+
+  constructor(code: PostgresStoreErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** An error of a query. The message contains no data and no part of the connection's configuration. */
+export class QueryError extends Error {
+  override readonly name = 'QueryError';
+  /** Whether the same query may succeed soon (`transient`), or there is no space (`full`), or neither. */
+  readonly kind: 'transient' | 'full' | 'permanent';
+
+  constructor(kind: QueryError['kind'], message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** A SQLSTATE (PostgreSQL, Appendix A). The codes of Node.js, such as EPIPE, begin with E. */
+const sqlState = /^[0-9FHPX][0-9A-Z]{4}$/;
+const diskFull = '53100';
+/**
+ * Connection exceptions, transaction rollbacks, insufficient resources and operator interventions; a lock that was not
+ * available in time; a server that accepts no changes because another one was promoted.
+ */
+const transientState = /^(?:08|40|53|57)|^55P03$|^25006$/;
+/** Invalid authorization and invalid catalog names: a malformed URL may have made part of a password a name. */
+const stateWithoutText = /^(?:28|3D)/;
+
+/** Returns a query error for whatever a client threw. */
+export function queryErrorOf(error: unknown): QueryError {
+  if (error instanceof QueryError) return error;
+  const code = codeOf(error);
+  if (code === undefined || !sqlState.test(code)) {
+    return new QueryError(
+      'transient',
+      `PostgreSQL cannot be reached${code === undefined ? '' : ` (${code})`}`,
+    );
+  }
+  if (code === diskFull) return new QueryError('full', `PostgreSQL has no space left (${code})`);
+  if (transientState.test(code)) return new QueryError('transient', `PostgreSQL is not available (${code})`);
+  const text = error instanceof Error && !stateWithoutText.test(code) ? `: ${firstLine(error.message)}` : '';
+  return new QueryError('permanent', `PostgreSQL refused a query (${code})${text}`);
+}
+
+/** Creates the error of a query that was not answered in time. */
+export function timeoutError(): QueryError {
+  return new QueryError('transient', 'PostgreSQL does not answer');
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined;
+  return typeof code === 'string' && /^[A-Z0-9_]{1,40}$/.test(code) ? code : undefined;
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? '';
+}

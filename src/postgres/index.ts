@@ -1,0 +1,31 @@
+/**
+ * A store on PostgreSQL, for several processes on several hosts: `countersign/postgres`.
+ *
+ * @module
+ */
+
+export type { Clock } from '../clock.ts';
+export type { MaybePromise } from '../maybe-promise.ts';
+export type { Documents, StoredDocument } from '../store/documents.ts';
+export type { Claimed, ShareUsed } from '../store/nonces/nonces.ts';
+export {
+  type Applied,
+  type Change,
+  type Creation,
+  type Deletion,
+  type Entry,
+  NonceRefusedError,
+  type Page,
+  type Receipt,
+  type ReceiptedChange,
+  type RecordValue,
+  type Replacement,
+  type Store,
+  type StoredNonce,
+  StoreError,
+  type Value,
+} from '../store/store.ts';
+export type { PostgresClient, PostgresRow } from './client.ts';
+export { PostgresStoreError, type PostgresStoreErrorCode } from './error.ts';
+export type { PostgresNonces } from './nonces.ts';
+export { createPostgresStore, type PostgresStore, type PostgresStoreOptions } from './store.ts';

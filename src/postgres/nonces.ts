@@ -1,0 +1,118 @@
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { Claimed } from '../store/nonces/nonces.ts';
+import { NonceRefusedError, type StoredNonce } from '../store/store.ts';
+import { encodeClaim, nonceDigest } from './change-encoding.ts';
+import { textIn } from './client.ts';
+import { Coalesced } from './coalesced.ts';
+import type { Database } from './database.ts';
+
+/** The maximum number of provisional claims that were not held. They are held in the turn in which they are made. */
+const maxProvisional = 100_000;
+
+/** Nonces in PostgreSQL. Several processes may claim nonces of the same store. */
+export interface PostgresNonces {
+  /**
+   * Claims a nonce of a user, as one atomic step. Resolves to `fresh` if the user has not used it before, to `seen` if the user
+   * has or may have. Rejects with StoreError if PostgreSQL cannot be reached.
+   * @param until the last time (ms) at which a request with this nonce could be accepted
+   * @param deferrable whether the nonce may be claimed with the change of the request. Then `fresh` is returned
+   *   provisionally, and `apply` or `release` claims the nonce. Default: false.
+   */
+  claim(user: string, nonce: string, until: number, now: number, deferrable?: boolean): MaybePromise<Claimed>;
+  /** Returns a claim that is provisional, once; undefined for one that is stored. */
+  hold(user: string, nonce: string, until: number): StoredNonce | undefined;
+  /**
+   * Claims a held nonce, unless it was stored with a change. Rejects with NonceRefusedError if it was used before, and with
+   * StoreError if PostgreSQL cannot be reached.
+   */
+  release(held: StoredNonce, durably: boolean): Promise<void> | undefined;
+  /** Returns undefined: a claim has been stored when it resolves. */
+  kept(durably: boolean): Promise<void> | undefined;
+  /** The approximate number of nonces of all processes, by the statistics of PostgreSQL. */
+  readonly size: number;
+}
+
+/** The options of nonces in PostgreSQL. */
+export interface NonceTableOptions {
+  readonly database: Database;
+  /** The schema, as a quoted identifier. */
+  readonly schema: string;
+  readonly random: (bytes: number) => Uint8Array;
+  /** Called with each claim. */
+  readonly onUse: () => void;
+}
+
+/** Claims nonces: those of one turn of the event loop with one query. */
+export class NonceTable implements PostgresNonces {
+  readonly #database: Database;
+  readonly #schema: string;
+  readonly #random: (bytes: number) => Uint8Array;
+  readonly #onUse: () => void;
+  readonly #claims = new Coalesced<StoredNonce, boolean>((nonces) => this.#claimAll(nonces));
+  /** The digests of provisional claims that were not held yet. */
+  readonly #provisional = new Set<string>();
+  /** The held claims that were stored with a change. */
+  readonly #withChange = new WeakSet<StoredNonce>();
+  size = 0;
+
+  constructor({ database, schema, random, onUse }: NonceTableOptions) {
+    this.#database = database;
+    this.#schema = schema;
+    this.#random = random;
+    this.#onUse = onUse;
+  }
+
+  claim(user: string, nonce: string, until: number, now: number, deferrable = false): MaybePromise<Claimed> {
+    this.#onUse();
+    // A nonce without a valid time could never be deleted.
+    if (!(Number.isFinite(until) && Number.isFinite(now))) return 'seen';
+    const claimed = { user, nonce, until };
+    if (!deferrable) return this.#claims.call(claimed).then((fresh) => (fresh ? 'fresh' : 'seen'));
+    this.#provisional.add(nonceDigest(claimed));
+    if (this.#provisional.size > maxProvisional) this.#provisional.clear();
+    return 'fresh';
+  }
+
+  hold(user: string, nonce: string, until: number): StoredNonce | undefined {
+    if (this.#provisional.size === 0) return undefined;
+    const held = { user, nonce, until };
+    return this.#provisional.delete(nonceDigest(held)) ? held : undefined;
+  }
+
+  release(held: StoredNonce, _durably: boolean): Promise<void> | undefined {
+    if (this.#withChange.has(held)) return undefined;
+    return this.#claims.call(held).then((fresh) => {
+      if (!fresh) throw new NonceRefusedError('seen');
+      this.#withChange.add(held);
+    });
+  }
+
+  kept(): undefined {}
+
+  /** Records that a held claim was stored with a change. */
+  storedWithChange(held: StoredNonce): void {
+    this.#withChange.add(held);
+  }
+
+  /** Resolves when all claims have finished. */
+  async settled(): Promise<void> {
+    await this.#claims.settled();
+  }
+
+  async #claimAll(nonces: readonly StoredNonce[]): Promise<(index: number) => boolean> {
+    const digests = nonces.map((nonce) => nonceDigest(nonce));
+    const first = new Map<string, number>();
+    for (const [index, digest] of digests.entries()) if (!first.has(digest)) first.set(digest, index);
+    const claims = [...first].map(([digest, index]) => encodeClaim(digest, nonces[index]?.until ?? 0));
+    // It identifies these claims if the query is repeated. 0 is that of claims with a change.
+    const token = Buffer.from(this.#random(8)).readBigInt64BE() || 1n;
+    const [row] = await this.#database.query(
+      `SELECT ${this.#schema}.claim_nonces($1, $2, $3) AS fresh`,
+      (attempt) => [`[${claims.join()}]`, String(token), attempt > 0],
+    );
+    const parsed: unknown = JSON.parse(textIn(row, 'fresh'));
+    const fresh = new Set<unknown>(Array.isArray(parsed) ? parsed : []);
+    const places = new Map([...first.values()].map((index, place) => [index, place + 1]));
+    return (index) => fresh.has(places.get(index));
+  }
+}

@@ -1,0 +1,104 @@
+import type { Entry, Page, ReceiptedChange } from '../store/store.ts';
+import { decodeKey, decodeValue, isStorableKey } from './change-encoding.ts';
+import { numberIn, type PostgresRow, textIn } from './client.ts';
+import { Coalesced } from './coalesced.ts';
+import type { Database } from './database.ts';
+import { digestOf, escapeText, unescapeText } from './text.ts';
+
+/** The number of bytes that no page reaches. */
+const unlimited = 2 ** 50;
+const kinds = ['create', 'put', 'delete'] as const;
+const noPage: Page = { entries: [], more: false, revision: 0, modified: 0 };
+
+interface Key {
+  readonly collection: string;
+  readonly id: string;
+}
+
+/** Reads from the store, with one query for each list, and one for all items that are read in one turn of the event loop. */
+export class Reads {
+  readonly #database: Database;
+  readonly #schema: string;
+  readonly #items = new Coalesced<Key, Entry | undefined>((keys) => this.#readAll(keys));
+
+  constructor(database: Database, schema: string) {
+    this.#database = database;
+    this.#schema = schema;
+  }
+
+  /** Returns an item: see Store.read. */
+  async read(collection: string, id: string): Promise<Entry | undefined> {
+    if (!isStorableKey(collection) || !isStorableKey(id)) return undefined;
+    return this.#items.call({ collection, id });
+  }
+
+  /** Returns a page: see Store.list. */
+  async list(collection: string, after: number, limit: number, bytes = unlimited): Promise<Page> {
+    if (!isStorableKey(collection)) return noPage;
+    const most = clamped(limit, 0);
+    const [head, ...rows] = await this.#database.query(
+      `SELECT * FROM ${this.#schema}.list_items($1, $2, $3, $4)`,
+      [escapeText(collection), clamped(after, 0), most, clamped(bytes, 1)],
+    );
+    if (head === undefined) return noPage;
+    return {
+      entries: rows.map((row) => entryIn(row, decodeKey(textIn(row, 'id')))),
+      more: numberIn(head, 'sequence') > rows.length,
+      revision: numberIn(head, 'revision'),
+      modified: numberIn(head, 'modified'),
+    };
+  }
+
+  /** Returns the change with an unexpired receipt: see Store.receipt. */
+  async receipt(key: string, now: number): Promise<ReceiptedChange | undefined> {
+    const [row] = await this.#database.query(
+      `SELECT until, fingerprint, kind, created, collection, id, sequence, revision, modified, value
+       FROM ${this.#schema}.receipts WHERE key = decode($1, 'base64') AND until > $2`,
+      [digestOf(key), Math.floor(now)],
+    );
+    if (row === undefined) return undefined;
+    return {
+      receipt: {
+        key,
+        fingerprint: unescapeText(textIn(row, 'fingerprint')),
+        until: numberIn(row, 'until'),
+      },
+      kind: kinds[numberIn(row, 'kind')] ?? 'put',
+      created: row['created'] === true,
+      collection: decodeKey(textIn(row, 'collection')),
+      entry: entryIn(row, decodeKey(textIn(row, 'id'))),
+    };
+  }
+
+  /** Resolves when all items have been read. */
+  async settled(): Promise<void> {
+    await this.#items.settled();
+  }
+
+  async #readAll(keys: readonly Key[]): Promise<(index: number) => Entry | undefined> {
+    const pairs = keys.map(({ collection, id }) => [escapeText(collection), escapeText(id)]);
+    const rows = await this.#database.query(`SELECT * FROM ${this.#schema}.read_items($1)`, [
+      JSON.stringify(pairs),
+    ]);
+    const found = new Map(rows.map((row) => [numberIn(row, 'ord'), row]));
+    return (index) => {
+      const row = found.get(index + 1);
+      return row === undefined ? undefined : entryIn(row, keys[index]?.id ?? '');
+    };
+  }
+}
+
+function entryIn(row: PostgresRow, id: string): Entry {
+  return {
+    id,
+    sequence: numberIn(row, 'sequence'),
+    revision: numberIn(row, 'revision'),
+    modified: numberIn(row, 'modified'),
+    value: decodeValue(textIn(row, 'value')),
+  };
+}
+
+/** Returns a whole number from `least` to `unlimited`. */
+function clamped(number: number, least: number): number {
+  return Math.floor(Math.min(unlimited, Math.max(least, number)));
+}

@@ -1,0 +1,183 @@
+import { dollarQuote } from './names.ts';
+import { functionHead } from './tables.ts';
+
+/**
+ * Returns the statements that create the functions of changes.
+ *
+ * - `ensure_durable` waits for the disk at the end of the transaction, whatever the default is: otherwise, a crash of the server
+ *   could undo changes that were read, and their revisions would be used again.
+ * - `reserve` adds an id above the counter that a client chose. `next_free` returns the lowest free id from a number on.
+ * - `apply_changes` makes the changes of a batch, or returns the result of an earlier call with the same batch. It waits for
+ *   locks in a fixed order: the batch, the collections by path, the nonces by digest. So batches never wait for each
+ *   other in a circle.
+ */
+export function changeFunctionsOf(schema: string): string {
+  return [ensureDurable(schema), reserve(schema), nextFree(schema), applyChanges(schema)].join(';\n');
+}
+
+function ensureDurable(schema: string): string {
+  return `${functionHead(schema, 'ensure_durable() RETURNS void')}${dollarQuote(`
+BEGIN
+  IF current_setting('synchronous_commit') = 'off' THEN
+    PERFORM set_config('synchronous_commit', 'local', true);
+  END IF;
+END
+`)}`;
+}
+
+function reserve(schema: string): string {
+  return `${functionHead(schema, 'reserve(place integer, id bigint) RETURNS void')}${dollarQuote(`
+DECLARE
+  below ${schema}.chosen;
+  above ${schema}.chosen;
+BEGIN
+  SELECT * INTO below FROM ${schema}.chosen WHERE collection = place AND first <= id ORDER BY first DESC LIMIT 1;
+  IF below.last >= id THEN RETURN; END IF;
+  DELETE FROM ${schema}.chosen WHERE collection = place AND first = id + 1 RETURNING * INTO above;
+  IF below.last = id - 1 THEN
+    UPDATE ${schema}.chosen SET last = coalesce(above.last, id) WHERE collection = place AND first = below.first;
+  ELSE
+    INSERT INTO ${schema}.chosen (collection, first, last) VALUES (place, id, coalesce(above.last, id));
+  END IF;
+END
+`)}`;
+}
+
+function nextFree(schema: string): string {
+  return `${functionHead(schema, 'next_free(place integer, id bigint) RETURNS bigint')}${dollarQuote(`
+DECLARE
+  range ${schema}.chosen;
+BEGIN
+  SELECT * INTO range FROM ${schema}.chosen WHERE collection = place AND first <= id ORDER BY first DESC LIMIT 1;
+  DELETE FROM ${schema}.chosen WHERE collection = place AND first <= id;
+  RETURN greatest(id, range.last + 1);
+END
+`)}`;
+}
+
+/**
+ * `groups` are the changes by collection, in ascending order of the paths: `[{"p": path, "n": whether a change may create
+ * the collection, "c": changes}]`. A change has a position `i` from 1, a kind `k` (0: create, 1: put, 2: delete), an id `d`, an
+ * expected revision `e` (-1: absent, -2: present), a time `a`, a value `v`, the number of its id `m`, the position of its
+ * nonce `o`, and a receipt `r`.
+ *
+ * Returns the results in order: `[sequence, revision, modified]`, for a creation with the id, for a deletion with the value;
+ * null for a change that does not apply; "nonce" for a refused nonce.
+ */
+function applyChanges(schema: string): string {
+  return `${functionHead(
+    schema,
+    'apply_changes(batch text, batch_lock bigint, claims text, groups text) RETURNS text',
+  )}${dollarQuote(`
+DECLARE
+  results text[] := '{}';
+  claimed integer[] := '{}';
+  unused integer[] := '{}';
+  found_result text;
+  part json;
+  change record;
+  place ${schema}.collections;
+  item ${schema}.items;
+  done boolean;
+BEGIN
+  PERFORM set_config('lock_timeout', '2000', true);
+  PERFORM ${schema}.ensure_durable();
+  PERFORM pg_advisory_xact_lock(batch_lock);
+  SELECT result INTO found_result FROM ${schema}.batches WHERE id = batch;
+  IF FOUND THEN RETURN found_result; END IF;
+  FOR part IN SELECT value FROM json_array_elements(groups::json) LOOP
+    PERFORM 1 FROM ${schema}.collections WHERE path = part->>'p' FOR NO KEY UPDATE;
+    CONTINUE WHEN FOUND OR NOT (part->>'n')::boolean;
+    INSERT INTO ${schema}.collections (path) VALUES (part->>'p') ON CONFLICT (path) DO NOTHING;
+    PERFORM 1 FROM ${schema}.collections WHERE path = part->>'p' FOR NO KEY UPDATE;
+  END LOOP;
+  IF claims <> '' THEN claimed := ${schema}.insert_nonces(claims::json, 0); END IF;
+  FOR part IN SELECT value FROM json_array_elements(groups::json) LOOP
+    SELECT * INTO place FROM ${schema}.collections WHERE path = part->>'p';
+    FOR change IN
+      SELECT * FROM json_to_recordset(part->'c') AS each(i integer, k integer, d text, e bigint, a bigint, v text, m bigint, o integer, r json)
+    LOOP
+      IF change.o IS NOT NULL AND NOT change.o = ANY (claimed) THEN
+        results[change.i] := '"nonce"';
+        CONTINUE;
+      END IF;
+      done := false;
+      IF change.r IS NOT NULL AND EXISTS (
+        SELECT 1 FROM ${schema}.receipts WHERE key = decode(change.r->>'k', 'base64') AND until > change.a
+      ) THEN
+        NULL;
+      ELSIF change.k = 0 THEN
+        place.counter := place.counter + 1;
+        IF place.counter >= place.reserved THEN
+          place.counter := ${schema}.next_free(place.number, place.counter);
+          SELECT min(first) INTO place.reserved FROM ${schema}.chosen WHERE collection = place.number;
+        END IF;
+        place.sequence := place.sequence + 1;
+        INSERT INTO ${schema}.items (collection, sequence, id, revision, modified, value)
+          VALUES (place.number, place.sequence, place.counter::text, nextval(${dollarQuote(`${schema}.revisions`)}), change.a, change.v)
+          RETURNING * INTO item;
+        done := true;
+      ELSIF change.k = 1 AND change.e = -1 THEN
+        INSERT INTO ${schema}.items (collection, sequence, id, revision, modified, value)
+          SELECT place.number, place.sequence + 1, change.d, nextval(${dollarQuote(`${schema}.revisions`)}), change.a, change.v
+          WHERE NOT EXISTS (SELECT 1 FROM ${schema}.items WHERE collection = place.number AND id = change.d)
+          RETURNING * INTO item;
+        done := FOUND;
+        IF done THEN
+          place.sequence := item.sequence;
+          IF change.m > place.counter THEN
+            PERFORM ${schema}.reserve(place.number, change.m);
+            place.reserved := least(place.reserved, change.m);
+          END IF;
+        END IF;
+      ELSIF change.k = 1 THEN
+        UPDATE ${schema}.items
+          SET revision = nextval(${dollarQuote(`${schema}.revisions`)}), modified = greatest(modified, change.a), value = change.v
+          WHERE collection = place.number AND id = change.d AND (change.e = -2 OR revision = change.e)
+          RETURNING * INTO item;
+        done := FOUND;
+      ELSE
+        DELETE FROM ${schema}.items WHERE collection = place.number AND id = change.d AND revision = change.e
+          RETURNING * INTO item;
+        done := FOUND;
+      END IF;
+      IF NOT done THEN
+        results[change.i] := 'null';
+        IF change.o IS NOT NULL THEN unused := unused || change.o; END IF;
+        CONTINUE;
+      END IF;
+      place.revision := CASE change.k WHEN 2 THEN nextval(${dollarQuote(`${schema}.revisions`)}) ELSE item.revision END;
+      place.modified := greatest(place.modified, change.a);
+      results[change.i] := '[' || item.sequence || ',' || item.revision || ',' || item.modified ||
+        CASE change.k WHEN 0 THEN ',' || item.id WHEN 2 THEN ',' || to_json(item.value)::text ELSE '' END || ']';
+      IF change.r IS NOT NULL THEN
+        INSERT INTO ${schema}.receipts AS former
+          (key, owner, until, fingerprint, kind, created, collection, id, sequence, revision, modified, value)
+          VALUES (decode(change.r->>'k', 'base64'), decode(change.r->>'o', 'base64'), (change.r->>'u')::bigint,
+            change.r->>'f', change.k, change.k = 0 OR change.e = -1, part->>'p', item.id, item.sequence, item.revision,
+            item.modified, item.value)
+          ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, until = excluded.until,
+            fingerprint = excluded.fingerprint, kind = excluded.kind, created = excluded.created,
+            collection = excluded.collection, id = excluded.id, sequence = excluded.sequence,
+            revision = excluded.revision, modified = excluded.modified, value = excluded.value
+          WHERE former.until <= change.a;
+        IF NOT FOUND THEN
+          RAISE EXCEPTION 'another change has the same receipt' USING ERRCODE = 'serialization_failure';
+        END IF;
+      END IF;
+    END LOOP;
+    UPDATE ${schema}.collections SET counter = place.counter, sequence = place.sequence, revision = place.revision,
+      modified = place.modified, reserved = place.reserved
+      WHERE number = place.number AND place.revision > revision;
+  END LOOP;
+  IF cardinality(unused) > 0 THEN
+    DELETE FROM ${schema}.nonces WHERE digest IN (
+      SELECT decode(each.claimed->>0, 'base64')
+      FROM json_array_elements(claims::json) WITH ORDINALITY AS each(claimed, ord) WHERE each.ord = ANY (unused));
+  END IF;
+  found_result := '[' || array_to_string(results, ',') || ']';
+  INSERT INTO ${schema}.batches (id, made, result) VALUES (batch, clock_timestamp(), found_result);
+  RETURN found_result;
+END
+`)}`;
+}

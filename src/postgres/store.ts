@@ -1,0 +1,146 @@
+import { randomBytes } from 'node:crypto';
+import { type Clock, systemClock } from '../clock.ts';
+import type { Documents } from '../store/documents.ts';
+import type { Applied, Change, Entry, Page, ReceiptedChange, Store } from '../store/store.ts';
+import { ChangeQueue } from './change-queue.ts';
+import { type PostgresClient, poolSizeOf } from './client.ts';
+import { Database } from './database.ts';
+import { DocumentTable } from './documents.ts';
+import { Maintenance } from './maintenance.ts';
+import { NonceTable, type PostgresNonces } from './nonces.ts';
+import { Reads } from './reads.ts';
+import { migrate, openingError } from './schema/migrate.ts';
+import { schemaName } from './schema/names.ts';
+
+/** The options of a store on PostgreSQL. */
+export interface PostgresStoreOptions {
+  /** The name of the schema, up to 63 bytes. Default: `countersign`. */
+  readonly schema?: string | undefined;
+  /** The clock of this host. It is compared with that of the database. Default: the system's. */
+  readonly clock?: Clock | undefined;
+  /** Returns random bytes, for ids that are never repeated. Default: those of `node:crypto`. */
+  readonly random?: ((bytes: number) => Uint8Array) | undefined;
+  /**
+   * Called with one line when PostgreSQL cannot be reached and when it can again, and when its clock differs by more than a
+   * second. Default: writes the line to the standard error stream.
+   */
+  readonly onReport?: ((line: string) => void) | undefined;
+  /** Whether `close` also calls `end` of the client, so that the process can end. Default: true. */
+  readonly endClient?: boolean | undefined;
+}
+
+/** A store on PostgreSQL, which several processes can use. */
+export interface PostgresStore extends Store {
+  read(collection: string, id: string): Promise<Entry | undefined>;
+  list(collection: string, after: number, limit: number, bytes?: number): Promise<Page>;
+  receipt(key: string, now: number): Promise<ReceiptedChange | undefined>;
+  /** The nonces of all processes. */
+  readonly nonces: PostgresNonces;
+  /** Users, clients, consumers and keys, which all processes share. */
+  readonly documents: Documents;
+}
+
+/**
+ * Opens a store on PostgreSQL 12 or newer. Creates its tables in the schema, or migrates them. A client that is not a pool
+ * cannot connect again if it loses its connection.
+ *
+ * Rejects with PostgresStoreError.
+ *
+ * @example
+ * const store = await createPostgresStore(new pg.Pool({ connectionString: process.env.DATABASE_URL }));
+ */
+export async function createPostgresStore(
+  client: PostgresClient,
+  options: PostgresStoreOptions = {},
+): Promise<PostgresStore> {
+  const { clock = systemClock, random = randomBytes, onReport = writeReport, endClient = true } = options;
+  const schema = schemaName(options.schema ?? 'countersign');
+  const database = new Database(client, onReport);
+  const newStoreId = Buffer.from(random(4)).toString('hex');
+  try {
+    await database.open();
+    const storeId = await migrate(database, schema, newStoreId);
+    const nonces = new NonceTable({
+      ...{ database, schema: schema.identifier, random },
+      onUse: () => maintenance.consider(),
+    });
+    const maintenance: Maintenance = new Maintenance({
+      database,
+      schema: schema.identifier,
+      clock,
+      nonces,
+      onReport,
+    });
+    await maintenance.compareClocks();
+    const listens = database.isPool && poolSizeOf(client) > 1;
+    const documents = new DocumentTable(database, schema, random, listens);
+    const changes = new ChangeQueue({
+      ...{ database, schema: schema.identifier, random },
+      onStored: (nonce) => nonces.storedWithChange(nonce),
+    });
+    const reads = new Reads(database, schema.identifier);
+    const close = async (): Promise<void> => {
+      await Promise.all([changes.close(), reads.settled(), nonces.settled(), documents.close()]);
+      await maintenance.close();
+      await database.close(endClient);
+    };
+    return new OpenStore({ storeId, changes, reads, nonces, documents, maintenance, close });
+  } catch (error) {
+    await database.close(endClient).catch(() => {});
+    throw openingError(error);
+  }
+}
+
+function writeReport(line: string): void {
+  process.stderr.write(`countersign: ${line}\n`);
+}
+
+/** The parts of an open store. */
+interface Parts {
+  readonly storeId: string;
+  readonly changes: ChangeQueue;
+  readonly reads: Reads;
+  readonly nonces: NonceTable;
+  readonly documents: DocumentTable;
+  readonly maintenance: Maintenance;
+  close(): Promise<void>;
+}
+
+class OpenStore implements PostgresStore {
+  readonly storeId: string;
+  readonly nonces: PostgresNonces;
+  readonly documents: Documents;
+  readonly #parts: Parts;
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: Parts) {
+    this.storeId = parts.storeId;
+    this.nonces = parts.nonces;
+    this.documents = parts.documents;
+    this.#parts = parts;
+  }
+
+  read(collection: string, id: string): Promise<Entry | undefined> {
+    this.#parts.maintenance.consider();
+    return this.#parts.reads.read(collection, id);
+  }
+
+  list(collection: string, after: number, limit: number, bytes?: number): Promise<Page> {
+    this.#parts.maintenance.consider();
+    return this.#parts.reads.list(collection, after, limit, bytes);
+  }
+
+  apply(change: Change): Promise<Applied> {
+    this.#parts.maintenance.consider();
+    return this.#parts.changes.apply(change);
+  }
+
+  receipt(key: string, now: number): Promise<ReceiptedChange | undefined> {
+    return this.#parts.reads.receipt(key, now);
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#parts.close();
+    return this.#closing;
+  }
+}

@@ -1,0 +1,238 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { manualClock } from '../../src/clock.ts';
+import { createPostgresStore, NonceRefusedError, type PostgresStore } from '../../src/postgres/index.ts';
+import type { Change } from '../../src/store/store.ts';
+import { missingPostgres, type Server, startServer } from '../support/postgres/server.ts';
+import { create, put } from '../support/store/contract.ts';
+
+const start = Date.UTC(2013, 3, 20, 12, 59, 24);
+const [window, minute] = [600_000, 60_000];
+
+if (missingPostgres === false) {
+  const server = await startServer();
+  const pools = [server.pool(), server.pool()] as const;
+  const open = (schema: string, clock = manualClock(start), pool = 0): Promise<PostgresStore> =>
+    createPostgresStore(pools[pool] ?? pools[0], { schema, clock, endClient: false, onReport: () => {} });
+  describe('a nonce in PostgreSQL', () => describeClaims(server, open));
+  describe('a deferred nonce', () => describeDeferred(server, open));
+  describe('expired rows', () => describeExpiry(server, open));
+} else {
+  test('nonces in PostgreSQL', { skip: missingPostgres }, () => {});
+}
+
+type Open = (schema: string, clock?: ReturnType<typeof manualClock>, pool?: number) => Promise<PostgresStore>;
+
+function describeClaims(server: Server, open: Open): void {
+  test('is fresh once, and seen after a restart and on another host too', async () => {
+    const schema = server.schema();
+    const first = await open(schema);
+    assert.equal(await first.nonces.claim('demo', 'n', start + window, start), 'fresh');
+    assert.equal(first.nonces.kept(true), undefined);
+    assert.equal(first.nonces.hold('demo', 'n', start + window), undefined);
+    assert.equal(await first.nonces.claim('demo', 'n', start + window, start), 'seen');
+    await first.close();
+    const second = await open(schema, manualClock(start), 1);
+    assert.equal(await second.nonces.claim('demo', 'n', start + 2 * window, start), 'seen');
+    await second.close();
+  });
+
+  test('of one user is none of another, however the names are cut', async () => {
+    const { nonces, close } = await opened(server, open);
+    const pairs = [
+      ...[
+        ['a', 'bc'],
+        ['ab', 'c'],
+        ['abc', ''],
+        ['', 'abc'],
+        ['1:a', 'bc'],
+        ['a:b', 'c'],
+        ['a', 'b:c'],
+      ],
+      ...[
+        ['__proto__', 'c'],
+        ['\0', 'c'],
+        ['\0\0', 'c'],
+        ['', '\0\0c'],
+        ['', ''],
+        ['\u0100', 'c'],
+      ],
+      ...[
+        ['\ud800', 'c'],
+        ['\udfff', 'c'],
+        ['a","b', 'c'],
+        ['a', 'b","c'],
+        ['a'.repeat(300), 'c'],
+      ],
+    ];
+    const claimAll = (): Promise<unknown[]> =>
+      Promise.all(pairs.map(([user = '', nonce = '']) => nonces.claim(user, nonce, start + window, start)));
+    assert.deepEqual(new Set(await claimAll()), new Set(['fresh']));
+    assert.deepEqual(new Set(await claimAll()), new Set(['seen']));
+    await close();
+  });
+
+  test('is stored as a digest only', async () => {
+    const schema = server.schema();
+    const store = await open(schema);
+    await store.nonces.claim('wombat-user', 'wombat-nonce', start + window, start);
+    const rows = await server.query(`SELECT nonces::text AS row FROM ${schema}.nonces`);
+    assert.equal(rows.length, 1);
+    const [digest] = await server.query(`SELECT octet_length(digest) AS length FROM ${schema}.nonces`);
+    assert.equal(digest?.['length'], 32);
+    assert.doesNotMatch(JSON.stringify(rows), /wombat|776f6d626174/);
+    await store.close();
+  });
+
+  test('is fresh exactly once if it is claimed many times at once on two hosts', async () => {
+    const schema = server.schema();
+    const stores = [await open(schema), await open(schema, manualClock(start), 1)];
+    for (let round = 0; round < 100; round += 1) {
+      const claims = [...stores, ...stores].map(({ nonces }) =>
+        nonces.claim('demo', `n${round}`, start + window, start),
+      );
+      assert.deepEqual((await Promise.all(claims)).sort(), ['fresh', 'seen', 'seen', 'seen'], `${round}`);
+    }
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test('cannot be claimed for what is no time', async () => {
+    const { nonces, close } = await opened(server, open);
+    for (const no of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
+      assert.equal(await nonces.claim('demo', 'm', start + window, no), 'seen');
+      assert.equal(await nonces.claim('demo', 'm', no, start, true), 'seen');
+    }
+    assert.equal(await nonces.claim('demo', 'm', 1e300, start), 'seen');
+    assert.equal(await nonces.claim('demo', 'm', start + 0.5, start), 'fresh');
+    await close();
+  });
+}
+
+function describeDeferred(server: Server, open: Open): void {
+  const hold = ({ nonces }: PostgresStore, nonce: string) => {
+    assert.equal(nonces.claim('demo', nonce, start + window, start, true), 'fresh');
+    const held = nonces.hold('demo', nonce, start + window);
+    assert.ok(held !== undefined);
+    assert.equal(nonces.hold('demo', nonce, start + window), undefined);
+    return held;
+  };
+  const creation = (nonce: ReturnType<typeof hold>): Change => ({
+    ...{ kind: 'create', collection: '/a', value: {}, at: start },
+    nonce,
+  });
+
+  test('is claimed with the change, and refused with another one', async () => {
+    const { store, nonces, close } = await opened(server, open);
+    const [held, again] = [hold(store, 'n'), hold(store, 'n')];
+    assert.equal((await store.apply(creation(held))).applied, true);
+    assert.equal(nonces.release(held, true), undefined);
+    await assert.rejects(store.apply(creation(again)), new NonceRefusedError('seen'));
+    await assert.rejects(Promise.resolve(nonces.release(again, true)), NonceRefusedError);
+    assert.equal((await store.list('/a', 0, 10)).entries.length, 1);
+    assert.equal(await nonces.claim('demo', 'n', start + window, start), 'seen');
+    await close();
+  });
+
+  test('admits one of many changes at once', async () => {
+    const { store, close } = await opened(server, open);
+    const attempts = Array.from({ length: 20 }, () => store.apply(creation(hold(store, 'n'))));
+    const done = await Promise.allSettled(attempts);
+    assert.equal(done.filter(({ status }) => status === 'fulfilled').length, 1);
+    assert.equal((await store.list('/a', 0, 10)).entries.length, 1);
+    await close();
+  });
+
+  test('is not claimed by a change that does not apply, so that it can be tried again', async () => {
+    const { store, close } = await opened(server, open);
+    const nonce = hold(store, 'n');
+    assert.deepEqual(await store.apply({ ...put('/a', 'x', 7, {}), nonce }), { applied: false });
+    assert.equal((await store.apply({ ...put('/a', 'x', 'absent', {}), nonce })).applied, true);
+    await assert.rejects(store.apply(creation(hold(store, 'n'))), NonceRefusedError);
+    await close();
+  });
+
+  test('is claimed by release if there was no change', async () => {
+    const { store, nonces, close } = await opened(server, open);
+    const held = hold(store, 'n');
+    await nonces.release(held, true);
+    assert.equal(nonces.release(held, true), undefined);
+    assert.equal(await nonces.claim('demo', 'n', start + window, start), 'seen');
+    await assert.rejects(Promise.resolve(nonces.release(hold(store, 'n'), true)), NonceRefusedError);
+    await close();
+  });
+}
+
+function describeExpiry(server: Server, open: Open): void {
+  /** Uses the store until a query returns rows. Each use may start the maintenance, which is due after ten seconds. */
+  const until = async (
+    { store, clock }: { store: PostgresStore; clock: ReturnType<typeof manualClock> },
+    text: string,
+  ): Promise<void> => {
+    while ((await server.query(text)).length === 0) {
+      clock.advance(10_000);
+      await store.read('/a', '1');
+    }
+  };
+
+  test('are deleted in bounded steps, and a nonce below the mark is seen', async () => {
+    const schema = server.schema();
+    const clock = manualClock(start);
+    const store = await open(schema, clock);
+    const claims = Array.from({ length: 2500 }, (_, n) =>
+      store.nonces.claim('demo', `n${n}`, start + minute, start),
+    );
+    assert.deepEqual(new Set(await Promise.all(claims)), new Set(['fresh']));
+    assert.equal(await store.nonces.claim('demo', 'later', start + 5 * window, start), 'fresh');
+    await store.apply({
+      ...{ kind: 'create', collection: '/a', value: {}, at: start },
+      receipt: { key: 'k', fingerprint: '', until: start + minute },
+    });
+    await server.query(`UPDATE ${schema}.batches SET made = made - interval '11 minutes'`);
+    clock.advance(window);
+    const left = `SELECT 1 FROM ${schema}.meta WHERE 1 = (SELECT count(*) FROM ${schema}.nonces)
+      AND 0 = (SELECT count(*) FROM ${schema}.receipts) AND 0 = (SELECT count(*) FROM ${schema}.batches)`;
+    await until({ store, clock }, left);
+    // A clock that is set back makes the dates of deleted nonces acceptable again.
+    clock.set(start);
+    assert.equal(await store.nonces.claim('demo', 'n0', start + minute, start), 'seen');
+    assert.equal(await store.nonces.claim('demo', 'new', start + minute, start), 'seen');
+    assert.equal(await store.nonces.claim('demo', 'later', start + 5 * window, start), 'seen');
+    assert.equal(await store.nonces.claim('demo', 'new', start + 5 * window, start), 'fresh');
+    const nonce = { user: 'demo', nonce: 'other', until: start + minute };
+    await assert.rejects(
+      store.apply({ kind: 'create', collection: '/a', value: {}, at: start, nonce }),
+      NonceRefusedError,
+    );
+    await store.close();
+  });
+
+  test('are found by the clock of the database if that of the host is ahead', async () => {
+    const schema = server.schema();
+    const clock = manualClock(Date.now() + 24 * 60 * minute);
+    const store = await open(schema, clock);
+    const now = Date.now();
+    await store.nonces.claim('demo', 'n', now + window, clock.now());
+    await until({ store, clock }, `SELECT 1 FROM ${schema}.meta WHERE mark > 0`);
+    const [meta] = await server.query(`SELECT mark::text AS mark FROM ${schema}.meta`);
+    assert.ok(Number(meta?.['mark']) <= Date.now() - minute + 1);
+    assert.equal(await store.nonces.claim('demo', 'm', Date.now() + window, clock.now()), 'fresh');
+    await store.close();
+  });
+
+  test('are not deleted while they could still be found', async () => {
+    const schema = server.schema();
+    const clock = manualClock(start);
+    const store = await open(schema, clock);
+    await store.nonces.claim('demo', 'n', start + minute, start);
+    clock.advance(2 * minute - 1);
+    await create(store, '/a');
+    await store.close(); // waits for the maintenance
+    const rows = await server.query(`SELECT 1 FROM ${schema}.nonces`);
+    assert.equal(rows.length, 1);
+  });
+}
+
+async function opened(server: Server, open: Open) {
+  const store = await open(server.schema());
+  return { store, nonces: store.nonces, close: () => store.close() };
+}
