@@ -125,8 +125,8 @@ export class ChangeQueue {
     const id = Buffer.from(this.#random(16));
     const deadline = Math.min(...batch.map((each) => each.deadline));
     const [row] = await this.#database.query(
-      `SELECT ${this.#schema}.apply_changes($1, $2, $3, $4) AS results`,
-      [id.toString('hex'), String(id.readBigInt64BE()), claims, groups],
+      `SELECT ${this.#schema}.apply_changes($1, $2, $3, $4, $5) AS results`,
+      (_, wait) => [id.toString('hex'), String(id.readBigInt64BE()), claims, groups, wait],
       deadline,
     );
     return decodeResults(changes, textIn(row, 'results'));

@@ -7,6 +7,9 @@ import { QueryError, queryErrorOf, timeoutError } from './error.ts';
 /** The pauses (ms) before a query is repeated: the first one, and the longest one. */
 const [firstPause, longestPause] = [10, 200];
 
+/** The time (ms) by which a wait for a lock ends before the query must have been answered. */
+const lockMargin = 100;
+
 /** Executes queries, and repeats them if the connection is lost. */
 export class Database {
   readonly #client: PostgresClient;
@@ -26,11 +29,15 @@ export class Database {
     return this.#pooled;
   }
 
-  /** Connects for the first time, and determines whether the client is a pool. Rejects with QueryError. */
-  open(): Promise<void> {
+  /**
+   * Connects for the first time, determines whether the client is a pool, and prepares the database, again if the
+   * connection is lost. Rejects with QueryError.
+   */
+  open<T>(prepare: () => Promise<T>): Promise<T> {
     return this.#repeat(deadlineFromNow(), async () => {
       this.#pooled = await this.#connectsToPool();
-      await this.#queryOnce('SELECT 1', [], patience);
+      await this.queryOnce('SELECT 1', []);
+      return prepare();
     });
   }
 
@@ -43,28 +50,51 @@ export class Database {
       connecting.then(releaseUnused, () => {});
       throw error;
     });
-    return isPooled(connection) ? connection : undefined;
+    if (!isPooled(connection)) return undefined;
+    connection.on?.('error', ignore);
+    return connection;
   }
 
-  /** Executes a query once. Rejects with QueryError. */
-  queryOnce(text: string, values: unknown[]): Promise<readonly PostgresRow[]> {
-    return this.#queryOnce(text, values, patience);
+  /** Returns a connection to the pool, or closes it. */
+  release(connection: PostgresConnection, close: boolean): void {
+    // A connection that is closed may still fail. The pool listens to those that it keeps.
+    if (!close) connection.removeListener?.('error', ignore);
+    connection.release(close);
+  }
+
+  /** Executes a query once, for at most `within` ms. Rejects with QueryError. */
+  async queryOnce(text: string, values: unknown[], within = patience): Promise<readonly PostgresRow[]> {
+    const deadline = deadlineFromNow(within);
+    const connection = await this.connect(within);
+    const executing = wrapped(() => (connection ?? this.#client).query(text, values));
+    try {
+      const { rows } = await timed(executing, Math.max(1, timeUntil(deadline)));
+      if (connection !== undefined) this.release(connection, false);
+      return rows;
+    } catch (error) {
+      // The state of the connection is unknown, or its server may not be the right one any more.
+      const close = error instanceof QueryError && error.kind === 'transient';
+      if (connection !== undefined) this.release(connection, close);
+      throw error;
+    }
   }
 
   /**
    * Executes a query, again if the connection is lost. So it must have the same effect if it is executed twice. Rejects
    * with StoreError.
-   * @param values the parameters, or a function that returns them for each attempt, from 0
+   * @param values the parameters, or a function that returns them for each attempt, from 0, with the maximum time (ms) to
+   *   wait for a lock
    */
   async query(
     text: string,
-    values: unknown[] | ((attempt: number) => unknown[]),
+    values: unknown[] | ((attempt: number, wait: number) => unknown[]),
     deadline = deadlineFromNow(),
   ): Promise<readonly PostgresRow[]> {
     try {
       const rows = await this.#repeat(deadline, (attempt) => {
-        const parameters = typeof values === 'function' ? values(attempt) : values;
-        return this.#queryOnce(text, parameters, Math.max(1, timeUntil(deadline)));
+        const within = Math.max(1, timeUntil(deadline));
+        const wait = Math.max(1, Math.floor(within - lockMargin));
+        return this.queryOnce(text, typeof values === 'function' ? values(attempt, wait) : values, within);
       });
       if (this.#unreachable) this.#onReport('PostgreSQL can be reached again');
       this.#unreachable = false;
@@ -106,21 +136,6 @@ export class Database {
         if (!isTransient || pause >= timeUntil(deadline)) throw error;
         await delay(pause);
       }
-    }
-  }
-
-  async #queryOnce(text: string, values: unknown[], within: number): Promise<readonly PostgresRow[]> {
-    const deadline = deadlineFromNow(within);
-    const connection = await this.connect(within);
-    const executing = wrapped(() => (connection ?? this.#client).query(text, values));
-    try {
-      const { rows } = await timed(executing, Math.max(1, timeUntil(deadline)));
-      connection?.release();
-      return rows;
-    } catch (error) {
-      // The state of the connection is unknown, or its server may not be the right one any more.
-      connection?.release(error instanceof QueryError && error.kind === 'transient');
-      throw error;
     }
   }
 

@@ -55,8 +55,11 @@ export class DocumentTable implements Documents {
   ): Promise<string | undefined> {
     const version = Buffer.from(this.#random(16)).toString('hex');
     const [row] = await this.#database.query(
-      `SELECT ${this.#schema.identifier}.replace_document($1, $2, $3, $4) AS replaced`,
-      [escapeText(name), Buffer.from(content).toString('base64'), expected ?? null, version],
+      `SELECT ${this.#schema.identifier}.replace_document($1, $2, $3, $4, $5) AS replaced`,
+      (_, wait) => [
+        ...[escapeText(name), Buffer.from(content).toString('base64'), expected ?? null, version],
+        wait,
+      ],
     );
     return row?.['replaced'] === true ? version : undefined;
   }
@@ -183,6 +186,6 @@ class Listening {
     this.#connection = undefined;
     connection?.removeListener?.('notification', this.#onNotification);
     connection?.removeListener?.('end', this.#lost);
-    connection?.release(true);
+    if (connection !== undefined) this.#database.release(connection, true);
   }
 }

@@ -107,8 +107,8 @@ export class NonceTable implements PostgresNonces {
     // It identifies these claims if the query is repeated. 0 is that of claims with a change.
     const token = Buffer.from(this.#random(8)).readBigInt64BE() || 1n;
     const [row] = await this.#database.query(
-      `SELECT ${this.#schema}.claim_nonces($1, $2, $3) AS fresh`,
-      (attempt) => [`[${claims.join()}]`, String(token), attempt > 0],
+      `SELECT ${this.#schema}.claim_nonces($1, $2, $3, $4) AS fresh`,
+      (attempt, wait) => [`[${claims.join()}]`, String(token), attempt > 0, wait],
     );
     const parsed: unknown = JSON.parse(textIn(row, 'fresh'));
     const fresh = new Set<unknown>(Array.isArray(parsed) ? parsed : []);

@@ -58,8 +58,7 @@ export async function createPostgresStore(
   const database = new Database(client, onReport);
   const newStoreId = Buffer.from(random(4)).toString('hex');
   try {
-    await database.open();
-    const storeId = await migrate(database, schema, newStoreId);
+    const storeId = await database.open(() => migrate(database, schema, newStoreId));
     const nonces = new NonceTable({
       ...{ database, schema: schema.identifier, random },
       onUse: () => maintenance.consider(),

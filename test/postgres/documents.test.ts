@@ -73,22 +73,20 @@ function describeDocuments(
 }
 
 function describeWatchers(server: Server): void {
-  /** Replaces a document until a watcher of another store has read it. */
+  /** Replaces a document several times. Each time, a watcher of another store must be called, and then read it. */
   const announce = async (watching: PostgresStore, changing: PostgresStore): Promise<void> => {
     const events = new EventEmitter();
+    const first = once(events, 'change');
     const stop = watching.documents.watch(() => events.emit('change'));
+    await first;
     let version: string | undefined;
     for (let round = 0; round < 3; round += 1) {
+      const called = once(events, 'change');
       version = await changing.documents.replace('a', bytes(`${round}`), version);
-      while ((await watching.documents.read('a'))?.version !== version) await once(events, 'change');
-      await changed(watching, events, version);
+      await called;
+      assert.equal((await watching.documents.read('a'))?.version, version);
     }
     stop();
-  };
-  /** Waits for the call that follows the replacement. */
-  const changed = async (store: PostgresStore, events: EventEmitter, version?: string): Promise<void> => {
-    do await once(events, 'change');
-    while ((await store.documents.read('a'))?.version !== version);
   };
 
   test('is announced to another process by a notification', async () => {
@@ -119,11 +117,13 @@ function describeWatchers(server: Server): void {
     const watching = await createPostgresStore(pool, { schema });
     const changing = await createPostgresStore(server.pool(), { schema });
     const events = new EventEmitter();
+    const first = once(events, 'change');
     const stop = watching.documents.watch(() => events.emit('change'));
-    await once(events, 'change');
+    await first;
+    const called = once(events, 'change');
     await server.terminate('listener');
     await changing.documents.replace('a', bytes('x'), undefined);
-    await once(events, 'change');
+    await called;
     stop();
     await watching.close();
     await changing.close();

@@ -61,13 +61,16 @@ END
  * expected revision `e` (-1: absent, -2: present), a time `a`, a value `v`, the number of its id `m`, the position of its
  * nonce `o`, and a receipt `r`.
  *
+ * `wait` is the maximum time (ms) to wait for a lock: the caller does not wait longer, and the changes must not be made after it
+ * has reported a failure.
+ *
  * Returns the results in order: `[sequence, revision, modified]`, for a creation with the id, for a deletion with the value;
  * null for a change that does not apply; "nonce" for a refused nonce.
  */
 function applyChanges(schema: string): string {
   return `${functionHead(
     schema,
-    'apply_changes(batch text, batch_lock bigint, claims text, groups text) RETURNS text',
+    'apply_changes(batch text, batch_lock bigint, claims text, groups text, wait integer) RETURNS text',
   )}${dollarQuote(`
 DECLARE
   results text[] := '{}';
@@ -80,7 +83,7 @@ DECLARE
   item ${schema}.items;
   done boolean;
 BEGIN
-  PERFORM set_config('lock_timeout', '2000', true);
+  PERFORM set_config('lock_timeout', wait::text, true);
   PERFORM ${schema}.ensure_durable();
   PERFORM pg_advisory_xact_lock(batch_lock);
   SELECT result INTO found_result FROM ${schema}.batches WHERE id = batch;

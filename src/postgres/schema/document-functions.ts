@@ -9,10 +9,10 @@ import { functionHead, lockKeys } from './tables.ts';
 export function documentFunctionsOf(schema: string, channel: string): string {
   return `${functionHead(
     schema,
-    'replace_document(wanted text, content_base64 text, expected text, next text) RETURNS boolean',
+    'replace_document(wanted text, content_base64 text, expected text, next text, wait integer) RETURNS boolean',
   )}${dollarQuote(`
 BEGIN
-  PERFORM set_config('lock_timeout', '2000', true);
+  PERFORM set_config('lock_timeout', wait::text, true);
   PERFORM ${schema}.ensure_durable();
   PERFORM pg_advisory_xact_lock(${lockKeys(schema, 3)});
   IF EXISTS (SELECT 1 FROM ${schema}.documents WHERE name = wanted AND version = next) THEN RETURN true; END IF;

@@ -15,6 +15,9 @@ const knownVersion = migrations.length;
 /** The key of the advisory lock under which schemas are migrated: "countersign" as a checksum (CRC-32). */
 const migrationLock = 0x803e_bda7;
 
+/** The maximum time (ms) of a migration, with the wait for those of other processes. */
+const migrationTime = 60_000;
+
 /** The encodings whose texts PostgreSQL returns as they were sent. */
 const encodings = ['UTF8', 'SQL_ASCII'];
 
@@ -35,7 +38,7 @@ function firstVersion({ identifier, channel }: SchemaName): string {
  */
 export async function migrate(database: Database, schema: SchemaName, newStoreId: string): Promise<string> {
   await checkSettings(database);
-  await database.queryOnce(migrationOf(schema, newStoreId), []);
+  await database.queryOnce(migrationOf(schema, newStoreId), [], migrationTime);
   const [meta] = await database.queryOnce(`SELECT version, store_id FROM ${schema.identifier}.meta`, []);
   const version = numberIn(meta, 'version');
   if (version > knownVersion) {

@@ -44,11 +44,11 @@ BEGIN
   RETURN coalesce(fresh, '{}');
 END
 `)}`,
-    `${functionHead(schema, 'claim_nonces(claims text, token bigint, repeated boolean) RETURNS text')}${dollarQuote(`
+    `${functionHead(schema, 'claim_nonces(claims text, token bigint, repeated boolean, wait integer) RETURNS text')}${dollarQuote(`
 DECLARE
   fresh integer[];
 BEGIN
-  PERFORM set_config('lock_timeout', '2000', true);
+  PERFORM set_config('lock_timeout', wait::text, true);
   PERFORM ${schema}.ensure_durable();
   fresh := ${schema}.insert_nonces(claims::json, token);
   IF repeated THEN

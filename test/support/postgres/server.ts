@@ -46,6 +46,8 @@ interface PoolOptions {
   readonly host?: string;
   readonly application_name?: string;
   readonly options?: string;
+  readonly database?: string;
+  readonly connectionString?: string;
 }
 
 interface Driver {

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { manualClock } from '../../src/clock.ts';
+import { createPostgresStore, PostgresStoreError } from '../../src/postgres/index.ts';
+import { missingPostgres, password, type Server, startServer } from '../support/postgres/server.ts';
+import { create } from '../support/store/contract.ts';
+
+if (missingPostgres === false) {
+  const server = await startServer();
+  describe('the schema of a store on PostgreSQL', () => describeSchemas(server));
+  describe('a store on PostgreSQL that cannot be opened', () => describeRefusals(server));
+  describe('the clock of a host', () => describeClock(server));
+} else {
+  test('opening a store on PostgreSQL', { skip: missingPostgres }, () => {});
+}
+
+function describeSchemas(server: Server): void {
+  test('is created by one of several processes that start at once', async () => {
+    const schema = server.schema();
+    const stores = await Promise.all(
+      Array.from({ length: 5 }, () => createPostgresStore(server.pool({ max: 3 }), { schema })),
+    );
+    assert.equal(new Set(stores.map(({ storeId }) => storeId)).size, 1);
+    await Promise.all(stores.map((store) => create(store, '/a')));
+    assert.equal((await stores[0]?.list('/a', 0, 10))?.entries.length, 5);
+    await Promise.all(stores.map((store) => store.close()));
+  });
+
+  test('may exist already, without the right to create another one', async () => {
+    const schema = server.schema();
+    await server.query(`CREATE ROLE plain LOGIN PASSWORD '${password}'`);
+    await server.query(`CREATE SCHEMA ${schema} AUTHORIZATION plain`);
+    const store = await createPostgresStore(server.pool({ user: 'plain' }), { schema });
+    await create(store, '/a');
+    await store.close();
+  });
+
+  for (const schema of ['a"b', "a'b", '$cs$', 'a$cs', 'Größe; DROP TABLE x --', '%s {} \\', 'select']) {
+    test(`may be called ${schema}`, async () => {
+      const pool = server.pool();
+      const store = await createPostgresStore(pool, { schema, endClient: false });
+      await create(store, '/a');
+      const until = Date.now() + 60_000;
+      assert.equal(await store.nonces.claim('demo', 'n', until, Date.now()), 'fresh');
+      const version = await store.documents.replace('a', Buffer.from('x'), undefined);
+      assert.equal((await store.documents.read('a'))?.version, version);
+      await store.close();
+      const again = await createPostgresStore(pool, { schema });
+      assert.equal((await again.list('/a', 0, 10)).entries.length, 1);
+      await again.close();
+      const names = await server.query('SELECT 1 FROM pg_namespace WHERE nspname = $1', [schema]);
+      assert.equal(names.length, 1);
+    });
+  }
+
+  test('has the name that was given, or is refused', async () => {
+    for (const schema of ['', 'a\0b', '\ud800', 'x'.repeat(64), 'ä'.repeat(32), 'pg_x']) {
+      await assert.rejects(createPostgresStore(server.pool(), { schema }), {
+        name: 'PostgresStoreError',
+        code: 'schema-name',
+      });
+    }
+  });
+
+  test('is not changed if a newer version has migrated it', async () => {
+    const schema = server.schema();
+    await (await createPostgresStore(server.pool(), { schema })).close();
+    await server.query(`UPDATE ${schema}.meta SET version = 99`);
+    await assert.rejects(createPostgresStore(server.pool(), { schema }), {
+      code: 'newer-schema',
+      message: `the schema "${schema}" has version 99, which a newer version of countersign created; this one supports version 1`,
+    });
+    assert.deepEqual(await server.query(`SELECT version FROM ${schema}.meta`), [{ version: 99 }]);
+  });
+
+  test('is created completely or not at all', async () => {
+    const schema = server.schema();
+    await server.query(`CREATE SCHEMA ${schema}`);
+    await server.query(`CREATE TABLE ${schema}.documents (n integer)`);
+    await assert.rejects(createPostgresStore(server.pool(), { schema }), { code: 'refused' });
+    const tables = await server.query('SELECT relname FROM pg_class WHERE relnamespace = $1::regnamespace', [
+      schema,
+    ]);
+    assert.deepEqual(tables, [{ relname: 'documents' }]);
+  });
+}
+
+function describeRefusals(server: Server): void {
+  const refusal = async (client: Parameters<typeof createPostgresStore>[0]): Promise<PostgresStoreError> => {
+    const error: unknown = await createPostgresStore(client).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    assert.ok(error instanceof PostgresStoreError, String(error));
+    assert.doesNotMatch(`${error.stack} ${JSON.stringify(error)}`, new RegExp(`${password}|wrong|postgres:`));
+    assert.doesNotMatch(error.message, /\n/);
+    assert.equal(error.cause, undefined);
+    return error;
+  };
+
+  test('says within two seconds that there is no server', async () => {
+    const error = await refusal(server.pool({ host: '/nowhere' }));
+    assert.deepEqual([error.code, error.message], ['unreachable', 'PostgreSQL cannot be reached (ENOENT)']);
+  });
+
+  test('does not show a wrong URL', async () => {
+    const error = await refusal(server.pool({ connectionString: `postgres://u:${password}@[/x` }));
+    assert.equal(error.code, 'unreachable');
+  });
+
+  test('does not show a wrong password', async () => {
+    const error = await refusal(server.pool({ password: 'wrong-password' }));
+    assert.deepEqual([error.code, error.message], ['refused', 'PostgreSQL refused a query (28P01)']);
+  });
+
+  test('names the setting of transactions that is unsuitable', async () => {
+    const options = '-c default_transaction_isolation=serializable';
+    const error = await refusal(server.pool({ options }));
+    assert.equal(error.code, 'unsuitable');
+    assert.match(error.message, /default transaction isolation is "serializable", not "read committed"/);
+  });
+
+  test('names the encoding that is unsuitable', async () => {
+    await server.query(
+      `CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+    );
+    const error = await refusal(server.pool({ database: 'latin' }));
+    assert.equal(error.code, 'unsuitable');
+    assert.match(error.message, /LATIN1/);
+  });
+
+  test('stores changes durably, whatever the default of the database is', async () => {
+    const schema = server.schema();
+    const store = await createPostgresStore(server.pool({ options: '-c synchronous_commit=off' }), {
+      schema,
+    });
+    const { revision } = await create(store, '/a');
+    await store.close();
+    await server.crash();
+    await server.start();
+    const again = await createPostgresStore(server.pool(), { schema });
+    assert.equal((await again.read('/a', '1'))?.revision, revision);
+    await again.close();
+  });
+}
+
+function describeClock(server: Server): void {
+  test('is reported at the start, and again at most once a minute, if it differs by more than a second', async () => {
+    const schema = server.schema();
+    const clock = manualClock(Date.now() - 300_000);
+    const reports: string[] = [];
+    const waiting: (() => void)[] = [];
+    const onReport = (line: string): void => {
+      reports.push(line);
+      waiting.shift()?.();
+    };
+    const store = await createPostgresStore(server.pool(), { schema, clock, onReport });
+    assert.match(
+      reports.join('\n'),
+      /^the clock of this host is (299|300|301)\.\d s behind that of PostgreSQL; [^\n]*$/,
+    );
+    clock.advance(30_000);
+    await store.read('/a', '1');
+    clock.advance(29_999);
+    const reported = new Promise<void>((resolve) => waiting.push(resolve));
+    await store.read('/a', '1');
+    assert.equal(reports.length, 1);
+    do {
+      clock.advance(10_001);
+      await store.read('/a', '1');
+    } while (reports.length === 1);
+    await reported;
+    assert.match(reports[1] ?? '', /behind/);
+    clock.set(Date.now() + 60_000);
+    while (reports.length === 2) {
+      clock.advance(60_001);
+      await store.read('/a', '1');
+    }
+    assert.match(reports[2] ?? '', /ahead of/);
+    await store.close();
+  });
+
+  test('is not reported if it is right', async () => {
+    const reports: string[] = [];
+    const store = await createPostgresStore(server.pool(), {
+      schema: server.schema(),
+      onReport: (line) => reports.push(line),
+    });
+    await create(store, '/a');
+    await store.close();
+    assert.deepEqual(reports, []);
+  });
+}
