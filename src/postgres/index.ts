@@ -28,4 +28,5 @@ export {
 export type { PostgresClient, PostgresRow } from './client.ts';
 export { PostgresStoreError, type PostgresStoreErrorCode } from './error.ts';
 export type { PostgresNonces } from './nonces.ts';
+export type { ReceiptCount } from './reads.ts';
 export { createPostgresStore, type PostgresStore, type PostgresStoreOptions } from './store.ts';

@@ -10,6 +10,13 @@ const unlimited = 2 ** 50;
 const kinds = ['create', 'put', 'delete'] as const;
 const noPage: Page = { entries: [], more: false, revision: 0, modified: 0 };
 
+/** The unexpired receipts of a user. */
+export interface ReceiptCount {
+  readonly count: number;
+  /** The time (ms) at which the first of them expires; undefined if there are none. */
+  readonly freeAt: number | undefined;
+}
+
 interface Key {
   readonly collection: string;
   readonly id: string;
@@ -52,22 +59,31 @@ export class Reads {
   /** Returns the change with an unexpired receipt: see Store.receipt. */
   async receipt(key: string, now: number): Promise<ReceiptedChange | undefined> {
     const [row] = await this.#database.query(
-      `SELECT until, fingerprint, kind, created, collection, id, sequence, revision, modified, value
+      `SELECT until, owner, fingerprint, kind, created, collection, id, sequence, revision, modified, value
        FROM ${this.#schema}.receipts WHERE key = decode($1, 'base64') AND until > $2`,
       [digestOf(key), Math.floor(now)],
     );
     if (row === undefined) return undefined;
+    const user = row['owner'] === null ? {} : { user: unescapeText(textIn(row, 'owner')) };
+    const fingerprint = unescapeText(textIn(row, 'fingerprint'));
     return {
-      receipt: {
-        key,
-        fingerprint: unescapeText(textIn(row, 'fingerprint')),
-        until: numberIn(row, 'until'),
-      },
+      receipt: { key, fingerprint, until: numberIn(row, 'until'), ...user },
       kind: kinds[numberIn(row, 'kind')] ?? 'put',
       created: row['created'] === true,
       collection: decodeKey(textIn(row, 'collection')),
       entry: entryIn(row, decodeKey(textIn(row, 'id'))),
     };
+  }
+
+  /** Counts the unexpired receipts of a user. `freeAt` is the time (ms) at which the first of them expires. */
+  async receiptsOf(user: string, now: number): Promise<ReceiptCount> {
+    if (!isStorableKey(user)) return { count: 0, freeAt: undefined };
+    const [row] = await this.#database.query(
+      `SELECT count(*) AS count, min(until) AS free_at FROM ${this.#schema}.receipts WHERE owner = $1 AND until > $2`,
+      [escapeText(user), Math.floor(now)],
+    );
+    const count = numberIn(row, 'count');
+    return { count, freeAt: count === 0 ? undefined : numberIn(row, 'free_at') };
   }
 
   /** Resolves when all items have been read. */

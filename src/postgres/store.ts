@@ -8,7 +8,7 @@ import { Database } from './database.ts';
 import { DocumentTable } from './documents.ts';
 import { Maintenance } from './maintenance.ts';
 import { NonceTable, type PostgresNonces } from './nonces.ts';
-import { Reads } from './reads.ts';
+import { Reads, type ReceiptCount } from './reads.ts';
 import { migrate, openingError } from './schema/migrate.ts';
 import { schemaName } from './schema/names.ts';
 
@@ -34,6 +34,8 @@ export interface PostgresStore extends Store {
   read(collection: string, id: string): Promise<Entry | undefined>;
   list(collection: string, after: number, limit: number, bytes?: number): Promise<Page>;
   receipt(key: string, now: number): Promise<ReceiptedChange | undefined>;
+  /** Returns the number of unexpired receipts of a user. */
+  receiptsOf(user: string, now: number): Promise<ReceiptCount>;
   /** The nonces of all processes. */
   readonly nonces: PostgresNonces;
   /** Users, clients, consumers and keys, which all processes share. */
@@ -136,6 +138,10 @@ class OpenStore implements PostgresStore {
 
   receipt(key: string, now: number): Promise<ReceiptedChange | undefined> {
     return this.#parts.reads.receipt(key, now);
+  }
+
+  receiptsOf(user: string, now: number): Promise<ReceiptCount> {
+    return this.#parts.reads.receiptsOf(user, now);
   }
 
   close(): Promise<void> {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createPostgresStore, type PostgresStore, StoreError } from '../../src/postgres/index.ts';
 import type { Entry } from '../../src/store/store.ts';
+import { nextTurn } from '../../src/timers.ts';
 import { missingPostgres, password, type Server, startServer } from '../support/postgres/server.ts';
 import { create, entryOf, put } from '../support/store/contract.ts';
 
@@ -206,5 +207,48 @@ function describeLosses(server: Server): void {
     await create(store, '/b');
     await store.close();
     await blocker.end();
+  });
+
+  test('rejects within two seconds if PostgreSQL does not answer, also what waits for an unanswered batch', async () => {
+    const pool = server.pool();
+    const connect = pool.connect.bind(pool);
+    let hangs = false;
+    const closed: (boolean | undefined)[] = [];
+    pool.connect = async () => {
+      const connection = await connect();
+      return {
+        release: (close?: boolean) => {
+          if (hangs) closed.push(close);
+          connection.release(close);
+        },
+        connect: () => connection.connect(),
+        end: () => connection.end(),
+        query: (text: string, values: unknown[]) =>
+          hangs ? new Promise(() => {}) : connection.query(text, values),
+      };
+    };
+    const schema = server.schema();
+    const store = await createPostgresStore(pool, { schema, onReport: () => {} });
+    await create(store, '/a');
+    hangs = true;
+    const begun = process.hrtime.bigint();
+    const first = assert.rejects(create(store, '/a'), StoreError);
+    await nextTurn();
+    await nextTurn();
+    // The first batch was sent.
+    const second = assert.rejects(create(store, '/a'), StoreError);
+    await Promise.all([first, second, assert.rejects(store.read('/a', '1'), StoreError)]);
+    assert.ok(Number(process.hrtime.bigint() - begun) / 1e9 < 2.5);
+    assert.ok(closed.length > 0 && closed.every((close) => close === true));
+    hangs = false;
+    assert.equal((await create(store, '/a')).id, '2');
+    await store.close();
+  });
+
+  test('needs no second connection, not even to watch documents', async () => {
+    const store = await createPostgresStore(server.pool({ max: 1 }), { schema: server.schema() });
+    const watched = new Promise<void>((resolve) => store.documents.watch(resolve));
+    await Promise.all([watched, create(store, '/a'), store.read('/a', '1'), store.list('/a', 0, 1)]);
+    await store.close();
   });
 }

@@ -142,6 +142,20 @@ function describeReceipts(open: () => Promise<PostgresStore>): void {
     await store.close();
   });
 
+  test('is counted with the others of its user until it expires', async () => {
+    const store = await open();
+    for (const [n, user] of ['one\0', 'one\0', 'other'].entries()) {
+      const counted = { ...receipt, key: `k${n}`, until: at + 1000 * (n + 1), user };
+      await store.apply(creation(counted));
+      assert.deepEqual((await store.receipt(`k${n}`, at))?.receipt, counted);
+    }
+    await store.apply(creation(receipt));
+    assert.deepEqual(await store.receiptsOf('one\0', at), { count: 2, freeAt: at + 1000 });
+    assert.deepEqual(await store.receiptsOf('one\0', at + 1000), { count: 1, freeAt: at + 2000 });
+    assert.deepEqual(await store.receiptsOf('nobody', at), { count: 0, freeAt: undefined });
+    await store.close();
+  });
+
   test('is not stored if its change does not apply', async () => {
     const store = await open();
     const change = { ...put('/a', 'x', 'present', {}), receipt };

@@ -156,7 +156,7 @@ BEGIN
       IF change.r IS NOT NULL THEN
         INSERT INTO ${schema}.receipts AS former
           (key, owner, until, fingerprint, kind, created, collection, id, sequence, revision, modified, value)
-          VALUES (decode(change.r->>'k', 'base64'), decode(change.r->>'o', 'base64'), (change.r->>'u')::bigint,
+          VALUES (decode(change.r->>'k', 'base64'), change.r->>'o', (change.r->>'u')::bigint,
             change.r->>'f', change.k, change.k = 0 OR change.e = -1, part->>'p', item.id, item.sequence, item.revision,
             item.modified, item.value)
           ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, until = excluded.until,

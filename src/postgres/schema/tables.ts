@@ -9,7 +9,7 @@ import { dollarQuote } from './names.ts';
  * - `chosen`: ranges of ids above the counter that clients chose. `collections.reserved` is the first of them.
  * - `revisions`: a sequence never returns a number twice. A crash of the server can only skip some.
  * - `batches`: the results of recent batches, for repetitions.
- * - `nonces`, `receipts`: keys are SHA-256 digests.
+ * - `nonces`, `receipts`: keys are SHA-256 digests. `claim` identifies the query that has claimed a nonce.
  */
 export function tablesOf(schema: string): string {
   return `
@@ -53,7 +53,7 @@ CREATE TABLE ${schema}.nonces (
 CREATE INDEX ON ${schema}.nonces (until);
 CREATE TABLE ${schema}.receipts (
   key bytea PRIMARY KEY,
-  owner bytea,
+  owner text COLLATE "C",
   until bigint NOT NULL,
   fingerprint text NOT NULL,
   kind smallint NOT NULL,
