@@ -10,6 +10,17 @@ const [firstPause, longestPause] = [10, 200];
 /** The time (ms) by which a wait for a lock ends before the query must have been answered. */
 const lockMargin = 100;
 
+/** The maximum time (ms) of a statement of a transaction, whose client waits for a whole export or import. */
+const statementTime = 60_000;
+
+/** A transaction on a connection of its own. */
+export interface Transaction {
+  /** Executes a statement. Rejects with StoreError. */
+  query(text: string, values?: unknown[]): Promise<readonly PostgresRow[]>;
+  /** Commits or rolls back, and returns the connection to the pool. Rejects with StoreError. */
+  end(commit: boolean): Promise<void>;
+}
+
 /** Executes queries, and repeats them if the connection is lost. */
 export class Database {
   readonly #client: PostgresClient;
@@ -100,8 +111,46 @@ export class Database {
       this.#unreachable = false;
       return rows;
     } catch (error) {
-      throw error instanceof QueryError ? this.#storeErrorOf(error) : error;
+      throw this.#failureOf(error);
     }
+  }
+
+  /** Begins a transaction with this mode. Rejects with StoreError; without a pool always. */
+  async begin(mode: string): Promise<Transaction> {
+    const connection = await this.connect().catch((error: unknown) => {
+      throw this.#failureOf(error);
+    });
+    if (connection === undefined) throw new StoreError('failed', 'a transaction needs a pool of connections');
+    const query: Transaction['query'] = async (text, values = []) => {
+      try {
+        return (
+          await timed(
+            wrapped(() => connection.query(text, values)),
+            statementTime,
+          )
+        ).rows;
+      } catch (error) {
+        throw this.#failureOf(error);
+      }
+    };
+    const end = async (commit: boolean): Promise<void> => {
+      let ended = false;
+      try {
+        await query(commit ? 'COMMIT' : 'ROLLBACK');
+        ended = true;
+      } catch (error) {
+        if (commit) throw error;
+      } finally {
+        this.release(connection, !ended);
+      }
+    };
+    try {
+      await query(`BEGIN ${mode}`);
+    } catch (error) {
+      this.release(connection, true);
+      throw error;
+    }
+    return { query, end };
   }
 
   /** Detaches from the client. With `endClient`, also closes its connections. */
@@ -139,7 +188,10 @@ export class Database {
     }
   }
 
-  #storeErrorOf({ kind, message }: QueryError): StoreError {
+  /** Returns the error for a caller of the store. */
+  #failureOf(error: unknown): unknown {
+    if (!(error instanceof QueryError)) return error;
+    const { kind, message } = error;
     const code = kind === 'full' ? 'full' : 'failed';
     if (kind === 'permanent') return new StoreError(code, message);
     if (!this.#unreachable) this.#onReport(`${message}; requests get 503 until it can be used again`);

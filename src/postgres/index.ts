@@ -8,6 +8,8 @@ export type { Clock } from '../clock.ts';
 export type { MaybePromise } from '../maybe-promise.ts';
 export type { Documents, StoredDocument } from '../store/documents.ts';
 export type { Claimed, ShareUsed } from '../store/nonces/nonces.ts';
+export type { NumberRange } from '../store/state/reserved-ids.ts';
+export type { CollectionNumbers } from '../store/state/state.ts';
 export {
   type Applied,
   type Change,
@@ -25,6 +27,13 @@ export {
   StoreError,
   type Value,
 } from '../store/store.ts';
+export type {
+  Transferable,
+  TransferredCollection,
+  TransferredItem,
+  TransferredPart,
+  TransferredStore,
+} from '../store/transfer.ts';
 export type { PostgresClient, PostgresRow } from './client.ts';
 export { PostgresStoreError, type PostgresStoreErrorCode } from './error.ts';
 export type { PostgresNonces } from './nonces.ts';

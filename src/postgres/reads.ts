@@ -104,7 +104,8 @@ export class Reads {
   }
 }
 
-function entryIn(row: PostgresRow, id: string): Entry {
+/** Returns the item in a row. */
+export function entryIn(row: PostgresRow, id: string): Entry {
   return {
     id,
     sequence: numberIn(row, 'sequence'),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Documents } from '../store/documents.ts';
 import type { Applied, Change, Entry, Page, ReceiptedChange, Store } from '../store/store.ts';
+import type { Transferable, TransferredPart } from '../store/transfer.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { type PostgresClient, poolSizeOf } from './client.ts';
 import { Database } from './database.ts';
@@ -10,7 +11,8 @@ import { Maintenance } from './maintenance.ts';
 import { NonceTable, type PostgresNonces } from './nonces.ts';
 import { Reads, type ReceiptCount } from './reads.ts';
 import { migrate, openingError } from './schema/migrate.ts';
-import { schemaName } from './schema/names.ts';
+import { type SchemaName, schemaName } from './schema/names.ts';
+import { exportFrom, importInto } from './transfer.ts';
 
 /** The options of a store on PostgreSQL. */
 export interface PostgresStoreOptions {
@@ -30,7 +32,7 @@ export interface PostgresStoreOptions {
 }
 
 /** A store on PostgreSQL, which several processes can use. */
-export interface PostgresStore extends Store {
+export interface PostgresStore extends Store, Transferable {
   read(collection: string, id: string): Promise<Entry | undefined>;
   list(collection: string, after: number, limit: number, bytes?: number): Promise<Page>;
   receipt(key: string, now: number): Promise<ReceiptedChange | undefined>;
@@ -85,7 +87,17 @@ export async function createPostgresStore(
       await maintenance.close();
       await database.close(endClient);
     };
-    return new OpenStore({ storeId, changes, reads, nonces, documents, maintenance, close });
+    return new OpenStore({
+      database,
+      schema,
+      storeId,
+      changes,
+      reads,
+      nonces,
+      documents,
+      maintenance,
+      close,
+    });
   } catch (error) {
     await database.close(endClient).catch(() => {});
     throw openingError(error);
@@ -98,6 +110,8 @@ function writeReport(line: string): void {
 
 /** The parts of an open store. */
 interface Parts {
+  readonly database: Database;
+  readonly schema: SchemaName;
   readonly storeId: string;
   readonly changes: ChangeQueue;
   readonly reads: Reads;
@@ -108,17 +122,21 @@ interface Parts {
 }
 
 class OpenStore implements PostgresStore {
-  readonly storeId: string;
+  #storeId: string;
   readonly nonces: PostgresNonces;
   readonly documents: Documents;
   readonly #parts: Parts;
   #closing: Promise<void> | undefined;
 
   constructor(parts: Parts) {
-    this.storeId = parts.storeId;
+    this.#storeId = parts.storeId;
     this.nonces = parts.nonces;
     this.documents = parts.documents;
     this.#parts = parts;
+  }
+
+  get storeId(): string {
+    return this.#storeId;
   }
 
   read(collection: string, id: string): Promise<Entry | undefined> {
@@ -142,6 +160,16 @@ class OpenStore implements PostgresStore {
 
   receiptsOf(user: string, now: number): Promise<ReceiptCount> {
     return this.#parts.reads.receiptsOf(user, now);
+  }
+
+  exportState(): AsyncIterable<TransferredPart> {
+    return exportFrom(this.#parts.database, this.#parts.schema, this.#storeId);
+  }
+
+  async importState(parts: AsyncIterable<TransferredPart>, noncesUntil: number): Promise<boolean> {
+    const store = await importInto(this.#parts.database, this.#parts.schema, parts, noncesUntil);
+    this.#storeId = store?.storeId ?? this.#storeId;
+    return store !== undefined;
   }
 
   close(): Promise<void> {

@@ -251,4 +251,23 @@ function describeLosses(server: Server): void {
     await Promise.all([watched, create(store, '/a'), store.read('/a', '1'), store.list('/a', 0, 1)]);
     await store.close();
   });
+
+  test('rejects changes as full if the disk is, and makes them again when there is space', async () => {
+    const schema = server.schema();
+    const store = await createPostgresStore(server.pool(), { schema, onReport: () => {} });
+    await server.query(`CREATE FUNCTION ${schema}.full_disk() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN RAISE EXCEPTION ''no space'' USING ERRCODE = ''disk_full''; END'`);
+    await server.query(
+      `CREATE TRIGGER full_disk BEFORE INSERT ON ${schema}.items EXECUTE FUNCTION ${schema}.full_disk()`,
+    );
+    const attempts = await Promise.allSettled([create(store, '/a'), create(store, '/a')]);
+    for (const attempt of attempts) {
+      assert.equal(attempt.status, 'rejected');
+      assert.ok(attempt.reason instanceof StoreError);
+      assert.equal(attempt.reason.code, 'full');
+    }
+    await server.query(`DROP TRIGGER full_disk ON ${schema}.items`);
+    assert.equal((await create(store, '/a')).id, '1');
+    await store.close();
+  });
 }

@@ -9,7 +9,12 @@ const markLock = 1;
 /** The lock of the deletion of expired rows. */
 const sweepLock = 2;
 /** The time (ms) for which nonces are stored after they have expired by both clocks. */
-export const slack = 60_000;
+const slack = 60_000;
+
+/** Returns an expression for the keys of the lock of the high-water mark. */
+export function markLockOf(schema: string): string {
+  return lockKeys(schema, markLock);
+}
 
 /**
  * Returns the statements that create the functions of nonces.
