@@ -1,11 +1,9 @@
-import { stat } from 'node:fs/promises';
 import type { CorruptionError } from '../store/corruption-error.ts';
 import { JsonFields } from '../store/encoding/json-fields.ts';
-import { removeLeftovers, replaceFile } from '../store/files/atomic-write.ts';
-import { type Disk, errorCode, nodeDisk } from '../store/files/disk.ts';
-import { isRunning } from '../store/files/process-liveness.ts';
+import type { Disk } from '../store/files/disk.ts';
 import { type AccountFileName, accountFilePath } from './account-file-path.ts';
 import { type SecretBox, SecretBoxError } from './secret-box.ts';
+import { type AccountPlace, type StoredFile, storedFile } from './stored-file.ts';
 
 export { accountFilePath };
 
@@ -53,7 +51,7 @@ export interface EntryReader {
   secret(value: unknown, where: string): string;
 }
 
-/** A file of the data directory with users, clients or consumers by name. Only its owner can read it. */
+/** A file with users, clients or consumers by name. In a data directory, only its owner can read it. */
 export class AccountFile<T> {
   readonly #format: AccountFileFormat<T>;
 
@@ -71,57 +69,84 @@ export class AccountFile<T> {
     return this.#format.one;
   }
 
-  /** Returns the path of the file. */
-  path(directory: string): string {
-    return accountFilePath(directory, this.name);
+  /** Returns the path of the file, or the name and the location of the document. */
+  path(place: AccountPlace): string {
+    return this.#in(place).path;
   }
 
   /** Returns an identifier of the current version of the file; undefined if there is no file. */
-  async mark(directory: string): Promise<string | undefined> {
-    try {
-      const { ino, mtimeNs, size } = await stat(this.path(directory), { bigint: true });
-      return `${ino}.${mtimeNs}.${size}`;
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return undefined;
-      throw error;
-    }
+  mark(place: AccountPlace): Promise<string | undefined> {
+    return this.#in(place).mark();
   }
 
   /**
    * Reads the entries; none if there is no file. Throws CorruptionError if the file is corrupt, SecretBoxError if its
-   * secrets cannot be decrypted.
+   * secrets cannot be decrypted, StoreError if documents cannot be reached.
    */
   async read(
-    directory: string,
-    { secretBox, disk = nodeDisk }: AccountFileStorage = {},
+    place: AccountPlace,
+    { secretBox, disk }: AccountFileStorage = {},
   ): Promise<AccountFileContent<T>> {
-    const path = this.path(directory);
-    // Read before the file: if the file is replaced meanwhile, the new version differs, and is read again.
-    const mark = await this.mark(directory);
-    const bytes = await disk.read(path);
-    const reader = new AccountFileReader(path, this.#format, secretBox);
-    const entries = bytes === undefined ? new Map<string, T>() : reader.read(bytes);
-    return { entries, clear: reader.clear, mark };
+    const file = this.#in(place, disk);
+    const { content, mark } = await file.read();
+    return { ...this.parse(content, file.path, secretBox), mark };
   }
 
   /**
-   * Replaces all entries. Resolves when they are on the disk. Throws StoreError.
+   * Reads the entries of a content.
+   *
+   * @param content undefined if there is no file
+   * @param path the name of the file in messages
    */
+  parse(
+    content: Uint8Array | undefined,
+    path: string,
+    secretBox: SecretBox | undefined,
+  ): Omit<AccountFileContent<T>, 'mark'> {
+    const reader = new AccountFileReader(path, this.#format, secretBox);
+    const entries = content === undefined ? new Map<string, T>() : reader.read(content);
+    return { entries, clear: reader.clear };
+  }
+
+  /** Replaces all entries, whatever they are. Resolves when they are stored. Throws StoreError. */
   async write(
-    directory: string,
+    place: AccountPlace,
     entries: ReadonlyMap<string, T>,
-    { secretBox, disk = nodeDisk }: AccountFileStorage = {},
+    { secretBox, disk }: AccountFileStorage = {},
   ): Promise<void> {
-    const file = `${this.name}.json`;
-    // Other processes may be writing theirs, so only temporary files of ended processes are removed.
-    const hasEnded = async (pid: number) => pid !== process.pid && !(await isRunning({ pid }));
-    await removeLeftovers(disk, directory, file, hasEnded);
+    await this.#in(place, disk).write(this.#formatFile(entries, secretBox));
+  }
+
+  /**
+   * Changes the entries as one atomic step, and returns the new mark of the file. Creates the data directory if it does not
+   * exist. Encrypts secrets if there is a key.
+   *
+   * @param change changes the entries; if it throws, nothing is written. It is called again if another process has
+   *   changed the file meanwhile
+   */
+  change(
+    place: AccountPlace,
+    secretBox: SecretBox | undefined,
+    change: (entries: Map<string, T>) => unknown,
+  ): Promise<string | undefined> {
+    const file = this.#in(place);
+    return file.update((content) => {
+      const entries = new Map(this.parse(content, file.path, secretBox).entries);
+      change(entries);
+      return this.#formatFile(entries, secretBox);
+    });
+  }
+
+  #in(place: AccountPlace, disk?: Disk): StoredFile {
+    return storedFile(place, `${this.name}.json`, disk);
+  }
+
+  #formatFile(entries: ReadonlyMap<string, T>, secretBox: SecretBox | undefined): string {
     // Unlike an assignment, fromEntries also defines the name `__proto__`.
     const byName = Object.fromEntries(
       Array.from(entries, ([name, entry]) => [name, this.#formatEntry(name, entry, secretBox)]),
     );
-    const content = [JSON.stringify({ version: fileVersion, [this.name]: byName }, null, 2), '\n'];
-    await replaceFile(disk, { directory, name: file, content, sync: true });
+    return `${JSON.stringify({ version: fileVersion, [this.name]: byName }, null, 2)}\n`;
   }
 
   #formatEntry(name: string, entry: T, secretBox: SecretBox | undefined): object {

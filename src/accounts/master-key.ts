@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { CorruptionError } from '../store/corruption-error.ts';
-import { removeLeftovers, replaceFile } from '../store/files/atomic-write.ts';
-import { type Disk, nodeDisk } from '../store/files/disk.ts';
+import type { Documents } from '../store/documents.ts';
+import type { Disk } from '../store/files/disk.ts';
 import { encryptedWithOtherKey, keyMissing } from './account-file.ts';
 import { parseKey, type SecretBox, SecretBoxError } from './secret-box.ts';
+import { type AccountPlace, storedFile } from './stored-file.ts';
 
-const fileName = 'oauth.key';
+/** The name of the file with the key. */
+export const masterKeyFile = 'oauth.key';
 const sealedPrefix = 'sealed:';
 const sealedAs = ['oauth key'];
 /** The label with which the key is derived from the encryption key, if there is one. */
@@ -21,52 +23,82 @@ export interface MasterKey {
 
 /** Returns the path of the key file. */
 export function masterKeyPath(directory: string): string {
-  return join(directory, fileName);
+  return join(directory, masterKeyFile);
 }
 
 /**
- * Returns the key of a data directory: the stored key; or else one derived from the encryption key; or else a random
- * one that is not stored yet. A key in plain text is encrypted if there is an encryption key.
+ * Returns the stored key; or else one derived from the encryption key; or else a random one that is not stored yet. A key
+ * in plain text is encrypted if there is an encryption key.
  * Throws CorruptionError or SecretBoxError if the stored key cannot be used.
  */
 export async function openMasterKey(
-  directory: string,
+  place: AccountPlace,
   secretBox: SecretBox | undefined,
   random: (size: number) => Uint8Array,
-  disk: Disk = nodeDisk,
+  disk?: Disk,
 ): Promise<MasterKey> {
-  const stored = await readMasterKey(directory, secretBox, disk);
+  const stored = await readMasterKey(place, secretBox, disk);
   if (stored === undefined)
     return secretBox === undefined
       ? { bytes: random(32), fresh: true }
-      : { bytes: secretBox.derive(label), fresh: false };
-  if (secretBox !== undefined && stored.clear) await keepMasterKey(directory, stored.bytes, secretBox, disk);
+      : { bytes: deriveMasterKey(secretBox), fresh: false };
+  if (secretBox !== undefined && stored.clear) await keepMasterKey(place, stored.bytes, secretBox, disk);
   return { bytes: stored.bytes, fresh: false };
 }
 
-/** Stores the key. The caller holds the lock of the directory. Resolves when the key is on the disk. Throws StoreError. */
+/** Returns the key that is derived from the encryption key. */
+export function deriveMasterKey(secretBox: SecretBox): Uint8Array {
+  return secretBox.derive(label);
+}
+
+/**
+ * Returns the key that all processes use which share the documents. Stores it unless there is one: of several processes
+ * that start at once, all use the key of the first. Throws as `openMasterKey` does.
+ */
+export async function openSharedMasterKey(
+  documents: Documents,
+  secretBox: SecretBox | undefined,
+  random: (size: number) => Uint8Array,
+): Promise<Uint8Array> {
+  const { bytes } = await openMasterKey(documents, secretBox, random);
+  await storedFile(documents, masterKeyFile).update((content) =>
+    content === undefined ? formatKey(bytes, secretBox) : undefined,
+  );
+  return (await readMasterKey(documents, secretBox))?.bytes ?? bytes;
+}
+
+/** Stores the key. The caller holds the lock of a directory. Resolves when the key is on the disk. Throws StoreError. */
 export async function keepMasterKey(
-  directory: string,
+  place: AccountPlace,
   bytes: Uint8Array,
   secretBox: SecretBox | undefined,
-  disk: Disk = nodeDisk,
+  disk?: Disk,
 ): Promise<void> {
-  // The process that created them held the lock then, so it has ended.
-  await removeLeftovers(disk, directory, fileName, () => true);
+  await storedFile(place, masterKeyFile, disk).write(formatKey(bytes, secretBox));
+}
+
+function formatKey(bytes: Uint8Array, secretBox: SecretBox | undefined): string {
   const text = Buffer.from(bytes).toString('base64url');
-  const content = secretBox === undefined ? text : `${sealedPrefix}${secretBox.seal(text, sealedAs)}`;
-  await replaceFile(disk, { directory, name: fileName, content: [content, '\n'], sync: true });
+  return `${secretBox === undefined ? text : `${sealedPrefix}${secretBox.seal(text, sealedAs)}`}\n`;
 }
 
 /** Reads the stored key, and whether it is in plain text; returns undefined if there is none. Throws as openMasterKey. */
 export async function readMasterKey(
-  directory: string,
+  place: AccountPlace,
   secretBox: SecretBox | undefined,
-  disk: Disk = nodeDisk,
+  disk?: Disk,
 ): Promise<{ readonly bytes: Uint8Array; readonly clear: boolean } | undefined> {
-  const path = masterKeyPath(directory);
-  const content = await disk.read(path);
-  if (content === undefined) return undefined;
+  const file = storedFile(place, masterKeyFile, disk);
+  const { content } = await file.read();
+  return content === undefined ? undefined : parseMasterKey(content, file.path, secretBox);
+}
+
+/** Reads the key of a content. `path` is the name of its file in messages. Throws as openMasterKey. */
+export function parseMasterKey(
+  content: Uint8Array,
+  path: string,
+  secretBox: SecretBox | undefined,
+): { readonly bytes: Uint8Array; readonly clear: boolean } {
   const text = Buffer.from(content).toString('latin1').trimEnd();
   const clear = !text.startsWith(sealedPrefix);
   const bytes = parseKey(clear ? text : decrypt(path, text.slice(sealedPrefix.length), secretBox));

@@ -1,42 +1,32 @@
-import { type FSWatcher, watch } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CorruptionError } from '../store/corruption-error.ts';
 import { fileMode } from '../store/files/atomic-write.ts';
 import { holderOf } from '../store/files/lock.ts';
 import { isRunning } from '../store/files/process-liveness.ts';
-import { clearInterval, delay, setInterval } from '../timers.ts';
+import { delay } from '../timers.ts';
 import type { AccountFile, AccountFileContent, AccountFileStorage } from './account-file.ts';
 import { SecretBoxError } from './secret-box.ts';
+import type { AccountPlace } from './stored-file.ts';
+import { triggersOf, type WatchTriggers } from './watch-triggers.ts';
 
 /** Returns the path of the file with the version of an account file that the server uses. */
 function seenPath({ name }: Pick<AccountFile<unknown>, 'name'>, directory: string): string {
   return join(directory, `${name}.seen`);
 }
 
-/** The polling interval (ms), for changes that the host does not report. */
-const interval = 250;
-
 /** The options of a watcher. */
 export interface AccountFileWatcherOptions<T> extends AccountFileStorage {
   readonly accountFile: AccountFile<T>;
-  readonly directory: string;
+  readonly place: AccountPlace;
   /** The version of the file that is in use. */
   readonly mark: string | undefined;
   /** Replaces the entries in use. If it throws, the error is reported once, and it is called again. */
   readonly use: (entries: ReadonlyMap<string, T>) => void | Promise<void>;
   /** Called with one line if the file cannot be used, or was removed. */
   readonly onReport: (line: string) => void;
-  /** Reports possible changes. Default: the host. */
+  /** Reports possible changes. Default: the host, or the documents. */
   readonly triggers?: WatchTriggers;
-}
-
-/** Reports possible changes of a file. It may report too many, and must not miss any. */
-export interface WatchTriggers {
-  /** Starts calling `onChange`. It is called again when the file was replaced by another one. */
-  watch(path: string, onChange: () => void): void;
-  /** Stops all calls. */
-  stop(): void;
 }
 
 /** Watches an account file. */
@@ -49,8 +39,8 @@ export interface AccountFileWatcher {
 
 /**
  * Watches an account file, and uses its content when it changes. A corrupt file changes nothing and is reported once. A
- * file that was removed has no entries. Both are only acted upon in the second check. The version in use is written to a
- * file beside it, such as `users.seen`.
+ * file that was removed has no entries. In a data directory, both are only acted upon in the second check, and the version
+ * in use is written to a file beside it, such as `users.seen`.
  */
 export function watchAccountFile<T>(options: AccountFileWatcherOptions<T>): AccountFileWatcher {
   const watcher = new FileWatcher(options);
@@ -76,7 +66,7 @@ class FileWatcher<T> implements AccountFileWatcher {
     this.#options = options;
     this.#used = options.mark;
     this.#read = options.mark;
-    this.#triggers = options.triggers ?? new HostTriggers();
+    this.#triggers = options.triggers ?? triggersOf(options.place);
     this.#watch();
   }
 
@@ -100,20 +90,21 @@ class FileWatcher<T> implements AccountFileWatcher {
         this.#reported = undefined;
       } catch (error) {
         this.#reportOnce(error);
+        if (!this.#closed) this.#triggers.retry?.();
       }
     }
     this.#checking = undefined;
   }
 
   async #checkOnce(): Promise<void> {
-    const mark = await this.#options.accountFile.mark(this.#options.directory);
+    const mark = await this.#options.accountFile.mark(this.#options.place);
     if (mark !== this.#read) await this.#use(mark);
     await this.#acknowledge();
   }
 
   /** Reads and uses a version that was not read before. */
   async #use(mark: string | undefined): Promise<void> {
-    const { accountFile, directory, use, onReport } = this.#options;
+    const { accountFile, place, use, onReport } = this.#options;
     // Before the file is read, so that no later change is missed.
     this.#watch();
     const file = await this.#readFile(mark);
@@ -122,13 +113,13 @@ class FileWatcher<T> implements AccountFileWatcher {
     this.#used = this.#read = file.mark;
     this.#suspect = undefined;
     if (file.mark === undefined)
-      onReport(`${accountFile.path(directory)} was removed, and with it its ${accountFile.name}`);
+      onReport(`${accountFile.path(place)} was removed, and with it its ${accountFile.name}`);
   }
 
   /** Reads the file. A corrupt version is not read a third time. */
   async #readFile(mark: string | undefined): Promise<AccountFileContent<T> | undefined> {
     try {
-      return await this.#options.accountFile.read(this.#options.directory, this.#options);
+      return await this.#options.accountFile.read(this.#options.place, this.#options);
     } catch (error) {
       if (!(error instanceof CorruptionError || error instanceof SecretBoxError)) throw error;
       if (this.#isFirstSight(mark)) return undefined;
@@ -137,8 +128,12 @@ class FileWatcher<T> implements AccountFileWatcher {
     }
   }
 
-  /** Returns whether a version is corrupt or missing for the first time: an editor may empty or remove a file before it writes it. */
+  /**
+   * Returns whether a version is corrupt or missing for the first time: an editor may empty or remove a file before it writes
+   * it. A document is replaced as a whole.
+   */
   #isFirstSight(mark: string | undefined): boolean {
+    if (typeof this.#options.place !== 'string') return false;
     const isFirst = this.#suspect === undefined || this.#suspect.mark !== mark;
     this.#suspect = { mark };
     return isFirst;
@@ -148,8 +143,9 @@ class FileWatcher<T> implements AccountFileWatcher {
   async #acknowledge(): Promise<void> {
     const mark = this.#used;
     if (mark === this.#acknowledged || mark === undefined) return;
-    const { accountFile, directory } = this.#options;
-    await writeFile(seenPath(accountFile, directory), mark, { mode: fileMode }).then(
+    const { accountFile, place } = this.#options;
+    if (typeof place !== 'string') return;
+    await writeFile(seenPath(accountFile, place), mark, { mode: fileMode }).then(
       () => {
         this.#acknowledged = mark;
       },
@@ -158,8 +154,8 @@ class FileWatcher<T> implements AccountFileWatcher {
   }
 
   #watch(): void {
-    const { accountFile, directory } = this.#options;
-    this.#triggers.watch(accountFile.path(directory), () => void this.check());
+    const { accountFile, place } = this.#options;
+    this.#triggers.watch(accountFile.path(place), () => void this.check());
   }
 
   #reportOnce(error: unknown): void {
@@ -169,28 +165,6 @@ class FileWatcher<T> implements AccountFileWatcher {
     this.#options.onReport(
       `${reason.replace(/\.$/, '')}. The ${this.#options.accountFile.name} stay as they were.`,
     );
-  }
-}
-
-/** Reports changes by the host, and by a timer for those that the host misses. Neither keeps the process alive. */
-class HostTriggers implements WatchTriggers {
-  #watcher: FSWatcher | undefined;
-  #timer: NodeJS.Timeout | undefined;
-
-  // The file is watched, not the directory, which changes with every nonce. Each change creates another file.
-  watch(path: string, onChange: () => void): void {
-    this.#timer ??= setInterval(onChange, interval).unref();
-    this.#watcher?.close();
-    try {
-      this.#watcher = watch(path, { persistent: false }, onChange).on('error', () => {});
-    } catch {
-      this.#watcher = undefined; // there is no file yet, or too many watches
-    }
-  }
-
-  stop(): void {
-    clearInterval(this.#timer);
-    this.#watcher?.close();
   }
 }
 

@@ -27,6 +27,8 @@ export interface Options extends Declarations, Registrations {
   /** The path of the data directory. */
   readonly data: string;
   readonly memory: boolean;
+  /** The path of the module with parts of the server. */
+  readonly module: string | undefined;
   /** The path of the key that encrypts stored secrets. */
   readonly keyFile: string | undefined;
   /** The path of the configuration file. */
@@ -212,6 +214,7 @@ function independentOptions(settings: Settings): IndependentOptions {
     keyFile: settings.text('keyFile'),
     data: settings.text('data') ?? optionTable.data.fallback,
     memory: settings.toggle('memory'),
+    module: settings.text('module'),
     durability: settings.choice('durability') ?? optionTable.durability.fallback,
     onMismatch: settings.choice('onMismatch') ?? optionTable.onMismatch.fallback,
     hmacSimple: settings.choice('hmacSimple') ?? optionTable.hmacSimple.fallback,

@@ -105,6 +105,12 @@ export const optionTable = {
     about: 'data directory, mode 0700',
   },
   memory: { kind: 'toggle', about: 'store nothing on disk' },
+  module: {
+    kind: 'text',
+    value: 'FILE',
+    fallback: undefined,
+    about: 'ES module with a store, resources and other parts of the server',
+  },
   keyFile: {
     kind: 'text',
     value: 'FILE',

@@ -33,7 +33,7 @@ async function watched(
   let [watches, prompt] = [0, (): void => {}];
   const watch = watchAccountFile({
     accountFile: userFile,
-    directory,
+    place: directory,
     secretBox,
     mark,
     use: (found) => void used.push([...found.keys()]),
@@ -84,7 +84,7 @@ describe('a watch on the users', () => {
     const used: string[] = [];
     const watch = watchAccountFile({
       accountFile: userFile,
-      directory,
+      place: directory,
       mark,
       use: (users) => void used.push(...users.keys()),
       onReport: assert.fail,
@@ -205,7 +205,7 @@ describe('a watch on the users', () => {
     let saw = (_: readonly string[]): void => {};
     const watch = watchAccountFile({
       accountFile: userFile,
-      directory,
+      place: directory,
       mark,
       use: (users) => saw([...users.keys()]),
       onReport: assert.fail,

@@ -3,8 +3,10 @@ import { describe, test } from 'node:test';
 import { manualClock } from '../../src/clock.ts';
 import { createPostgresStore, type PostgresStore, type Receipt } from '../../src/postgres/index.ts';
 import type { Applied, Change } from '../../src/store/store.ts';
+import { storeContract } from '../../src/store-contract/index.ts';
 import { missingPostgres, type Pool, type Server, startServer } from '../support/postgres/server.ts';
-import { create, entryOf, ids, put, remove, storeContract } from '../support/store/contract.ts';
+import { seeded } from '../support/seeded.ts';
+import { create, entryOf, ids, put, remove } from '../support/store/contract.ts';
 
 const at = Date.UTC(2013, 3, 20, 12, 59, 24);
 const rounds = 100;
@@ -14,10 +16,7 @@ if (missingPostgres === false) {
   const [one, other] = [server.pool(), server.pool()];
   const open = (schema: string, pool = one): Promise<PostgresStore> =>
     createPostgresStore(pool, { schema, endClient: false });
-  storeContract('a store on PostgreSQL', async () => {
-    const schema = server.schema();
-    return { store: await open(schema), reopen: () => open(schema) };
-  });
+  describe('a store on PostgreSQL', () => describeContract(server, [one, other]));
   describe('a value in PostgreSQL', () => describeValues(() => open(server.schema())));
   const past = { clock: manualClock(at), onReport: () => {}, endClient: false };
   describe('a receipt in PostgreSQL', () =>
@@ -31,6 +30,26 @@ if (missingPostgres === false) {
   describe('a batch', () => describeBatches(server));
 } else {
   test('a store on PostgreSQL', { skip: missingPostgres }, () => {});
+}
+
+/** Runs the published contracts, with a second process on the same database. */
+function describeContract(server: Server, [one, other]: readonly [Pool, Pool]): void {
+  const { seed } = seeded();
+  const schemas = new WeakMap<object, string>();
+  const openIn = async (schema: string, pool: Pool): Promise<PostgresStore> => {
+    const store = await createPostgresStore(pool, { schema, endClient: false });
+    schemas.set(store, schema);
+    return store;
+  };
+  const schemaOf = (store: object): string => schemas.get(store) ?? '';
+  const open = (): Promise<PostgresStore> => openIn(server.schema(), one);
+  for (const { name, run } of storeContract)
+    test(`${name} (SEED=${seed})`, () =>
+      run(open, {
+        seed,
+        reopen: (closed) => openIn(schemaOf(closed), one),
+        peer: (opened) => openIn(schemaOf(opened), other),
+      }));
 }
 
 function describeValues(open: () => Promise<PostgresStore>): void {

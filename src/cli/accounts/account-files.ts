@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { type AccountFile, type AccountFileContent, accountFilePath } from '../../accounts/account-file.ts';
 import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
+import { type AccountPlace, storedFile } from '../../accounts/stored-file.ts';
 import { type StoredUser, userFile } from '../../accounts/users.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
-import { changeAccountFile } from './change.ts';
 import { type AccountFiles, noAccountFiles } from './no-account-files.ts';
 import type { Revoke } from './revocation.ts';
 
@@ -18,31 +18,32 @@ export interface AccountUpdates {
 }
 
 /**
- * Reads the account files of a data directory.
+ * Reads the account files of a data directory, or the documents with accounts.
  *
  * @throws CorruptionError for an invalid file, SecretBoxError for secrets that cannot be decrypted
  */
 export async function readAccountFiles(
-  directory: string,
+  place: AccountPlace,
   secretBox: SecretBox | undefined,
 ): Promise<AccountFiles> {
-  const reading = userFile.read(directory, { secretBox });
-  const exists = (name: 'clients' | 'consumers'): boolean => existsSync(accountFilePath(directory, name));
+  const reading = userFile.read(place, { secretBox });
+  const exists = (name: 'clients' | 'consumers'): boolean =>
+    typeof place !== 'string' || existsSync(accountFilePath(place, name));
   // The modules for OAuth registrations are loaded only if there are some.
   if (!exists('clients') && !exists('consumers')) return { ...noAccountFiles, users: await reading };
   reading.catch(() => {}); // handled where it is awaited
   const { clientFile, consumerFile } = await import('../../accounts/clients.ts');
   const [users, clients, consumers] = await Promise.all([
     reading,
-    clientFile.read(directory, { secretBox }),
-    consumerFile.read(directory, { secretBox }),
+    clientFile.read(place, { secretBox }),
+    consumerFile.read(place, { secretBox }),
   ]);
   return { users, clients, consumers };
 }
 
 /** Encrypts the account files that have unencrypted secrets, if there is a key. Passes a line to `report` for each such file. */
 export async function encryptAccountFiles(
-  directory: string,
+  place: AccountPlace,
   secretBox: SecretBox | undefined,
   { users, clients, consumers }: AccountFiles,
   report: (line: string) => void,
@@ -54,9 +55,9 @@ export async function encryptAccountFiles(
     content: AccountFileContent<T>,
   ): Promise<AccountFileContent<T>> => {
     if (content.clear === 0) return content;
-    await changeAccountFile(accountFile, directory, secretBox, () => {});
-    report(`encrypted the secrets in ${accountFile.path(directory)}`);
-    return accountFile.read(directory, { secretBox });
+    await accountFile.change(place, secretBox, () => {});
+    report(`encrypted the secrets in ${accountFile.path(place)}`);
+    return accountFile.read(place, { secretBox });
   };
   const { consumerFile } = await import('../../accounts/clients.ts');
   return {
@@ -67,16 +68,16 @@ export async function encryptAccountFiles(
 }
 
 /** Returns the paths of the account files that contain unencrypted secrets. */
-export function plaintextPaths(directory: string, { users, consumers }: AccountFiles): readonly string[] {
+export function plaintextPaths(place: AccountPlace, { users, consumers }: AccountFiles): readonly string[] {
   return [
-    ...(users.clear > 0 ? [accountFilePath(directory, 'users')] : []),
-    ...(consumers.clear > 0 ? [accountFilePath(directory, 'consumers')] : []),
+    ...(users.clear > 0 ? [storedFile(place, 'users.json').path] : []),
+    ...(consumers.clear > 0 ? [storedFile(place, 'consumers.json').path] : []),
   ];
 }
 
-/** Watches all account files of a data directory for changes since they were read. */
+/** Watches all account files for changes since they were read. */
 export async function watchAccountFiles(
-  directory: string,
+  place: AccountPlace,
   secretBox: SecretBox | undefined,
   { users, clients, consumers }: AccountFiles,
   updates: AccountUpdates,
@@ -89,7 +90,7 @@ export async function watchAccountFiles(
       import('../../accounts/revocations.ts'),
       import('./revocation.ts'),
     ]);
-  const common = { directory, secretBox, onReport: report };
+  const common = { place, secretBox, onReport: report };
   return [
     watchAccountFile({ ...common, accountFile: userFile, mark: users.mark, use: updates.users }),
     watchAccountFile({ ...common, accountFile: clientFile, mark: clients.mark, use: updates.clients }),
@@ -98,7 +99,7 @@ export async function watchAccountFiles(
       ...common,
       accountFile: revocationFile,
       mark: undefined,
-      use: (requested) => applyRevocations(directory, requested, updates.revoke),
+      use: (requested) => applyRevocations(place, requested, updates.revoke),
     }),
   ];
 }

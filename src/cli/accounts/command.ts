@@ -1,26 +1,32 @@
 import { existsSync } from 'node:fs';
 import type { AccountFile } from '../../accounts/account-file.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
+import type { AccountPlace } from '../../accounts/stored-file.ts';
 import { waitForUsage } from '../../accounts/watcher.ts';
 import { hint, printable } from '../../options/flags.ts';
 import { type Options, readOptions } from '../../options/options.ts';
+import type { UserOption } from '../../service/options.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { CommandError } from '../errors.ts';
 import type { Outlet, Terminal } from '../terminal.ts';
-import { changeAccountFile } from './change.ts';
+import { actAsOwnerOf } from './ownership.ts';
 import { readSecretBox } from './secret-box-key.ts';
 
-/** The flags that select a data directory and its key. */
+/** The flags that select the location of the accounts and their key. */
 export const locationFlags = [
   ['--data', 'value'],
+  ['--module', 'value'],
   ['--key-file', 'value'],
   ['--config', 'value'],
 ] as const;
 
-/** A data directory and the encryption of its secrets. */
+/** The location of the accounts and the encryption of their secrets. */
 export interface AccountLocation {
   readonly options: Options;
   readonly secretBox: SecretBox | undefined;
+  readonly place: AccountPlace;
+  /** The users that the module of `--module` declares. */
+  readonly moduleUsers: ReadonlyMap<string, UserOption>;
 }
 
 /** The account that a command refers to. It does not have to exist. */
@@ -29,14 +35,59 @@ export interface AccountTarget<T> extends AccountLocation {
   readonly name: string;
 }
 
-/** Reads `locationFlags` and the environment. Throws OptionsError, or CommandError for an invalid key. */
+/**
+ * Reads `locationFlags` and the environment. The location is a data directory: `withAccounts` loads the module.
+ *
+ * @throws OptionsError, or CommandError for an invalid key
+ */
 export function locationOf(
   given: ReadonlyMap<string, string | true>,
   environment: NodeJS.ProcessEnv,
 ): AccountLocation {
   const words = locationFlags.flatMap(([flag]) => (given.has(flag) ? [`${flag}=${given.get(flag)}`] : []));
   const options = readOptions(words, environment);
-  return { options, secretBox: readSecretBox(options, environment) };
+  const secretBox = readSecretBox(options, environment);
+  return { options, secretBox, place: options.data, moduleUsers: new Map() };
+}
+
+/**
+ * Runs a command at the location of the accounts: in the documents of the module, if its store has some, or else in the data
+ * directory.
+ *
+ * @throws CommandError if the module cannot be loaded, or if it has a store without documents
+ */
+export async function withAccounts<Location extends AccountLocation>(
+  location: Location,
+  environment: NodeJS.ProcessEnv,
+  run: (location: Location) => Promise<void>,
+): Promise<void> {
+  const { options } = location;
+  const module =
+    options.module === undefined
+      ? undefined
+      : await (await import('../module/load-module.ts')).loadModule(options, environment);
+  if (module?.store === undefined) {
+    actAsOwnerOf(options.data);
+    return run(module === undefined ? location : { ...location, moduleUsers: module.users });
+  }
+  const { store, users: moduleUsers } = module;
+  try {
+    if (store.documents === undefined)
+      throw new CommandError(
+        [
+          `the store of ${options.module} has no documents, so its accounts are declared in the configuration`,
+        ],
+        1,
+      );
+    await run({ ...location, place: store.documents, moduleUsers });
+  } finally {
+    await store.close();
+  }
+}
+
+/** Returns the name of the location in messages. */
+export function placeName({ place }: Pick<AccountLocation, 'place'>): string {
+  return typeof place === 'string' ? place : place.location;
 }
 
 /** Returns the error for a missing or unknown action. `example` is a valid command. */
@@ -50,13 +101,16 @@ export function unknownAction(word: string, actions: readonly string[], example:
  * Adds an account and returns the new mark of the file.
  *
  * @param instead what to do if the account exists, for the message of the CommandError
+ * @param check checks the other accounts; if it throws, nothing is added
  */
 export async function addEntry<T>(
-  { accountFile, name, options, secretBox }: AccountTarget<T>,
+  { accountFile, name, place, secretBox }: AccountTarget<T>,
   entry: T,
   instead: string,
+  check: (entries: ReadonlyMap<string, T>) => void = () => {},
 ): Promise<string | undefined> {
-  return changeAccountFile(accountFile, options.data, secretBox, (entries) => {
+  return accountFile.change(place, secretBox, (entries) => {
+    check(entries);
     const same = [...entries.keys()].find((each) => each.normalize('NFC') === name.normalize('NFC'));
     if (same !== undefined)
       throw new CommandError([`the ${accountFile.one} ${same} already exists; ${instead}`], 1);
@@ -71,13 +125,13 @@ export async function addEntry<T>(
  */
 export async function changeExisting<T>(
   target: AccountTarget<T>,
-  change: (entry: T) => T | undefined,
+  change: (entry: T, all: ReadonlyMap<string, T>) => T | undefined,
 ): Promise<string | undefined> {
-  const { accountFile, name, options, secretBox } = target;
+  const { accountFile, name, place, secretBox } = target;
   // Checked before the directory is created, because its path may be misspelt.
   await findExisting(target);
-  return changeAccountFile(accountFile, options.data, secretBox, (entries) => {
-    const changed = change(existing(entries, target));
+  return accountFile.change(place, secretBox, (entries) => {
+    const changed = change(existing(entries, target), entries);
     if (changed === undefined) entries.delete(name);
     else entries.set(name, changed);
   });
@@ -96,14 +150,14 @@ export async function removeEntry<T>(target: AccountTarget<T>, terminal: Termina
   await reportUsage(target, mark, terminal);
 }
 
-/** Reads the accounts in the data directory. Returns none if the directory does not exist. */
+/** Reads the stored accounts. Returns none if the directory does not exist. */
 export async function readEntries<T>({
   accountFile,
-  options: { data },
+  place,
   secretBox,
 }: Omit<AccountTarget<T>, 'name'>): Promise<ReadonlyMap<string, T>> {
-  if (existsSync(data)) checkPermissions(data);
-  return (await accountFile.read(data, { secretBox })).entries;
+  if (typeof place === 'string' && existsSync(place)) checkPermissions(place);
+  return (await accountFile.read(place, { secretBox })).entries;
 }
 
 function existing<T>(entries: ReadonlyMap<string, T>, { accountFile, name }: AccountTarget<T>): T {
@@ -112,25 +166,31 @@ function existing<T>(entries: ReadonlyMap<string, T>, { accountFile, name }: Acc
   throw new CommandError([`there is no ${accountFile.one} ${name}${hint(name, [...entries.keys()])}`], 1);
 }
 
-/** Throws CommandError if the account is declared in the configuration file, which no command changes. */
-export function checkNotConfigured<T>({ accountFile, name, options }: AccountTarget<T>): void {
+/** Throws CommandError if the account is declared in the configuration file or the module, which no command changes. */
+export function checkNotConfigured<T>({ accountFile, name, options, moduleUsers }: AccountTarget<T>): void {
   if (accountFile.name === 'revocations') return;
-  if (options[accountFile.name].has(name))
-    throw new CommandError(
-      [`the ${accountFile.one} ${name} is declared in ${options.config}; change it there`],
-      1,
-    );
+  const isOfModule = accountFile.name === 'users' && moduleUsers.has(name);
+  if (!isOfModule && !options[accountFile.name].has(name)) return;
+  const file = isOfModule ? options.module : options.config;
+  throw new CommandError([`the ${accountFile.one} ${name} is declared in ${file}; change it there`], 1);
 }
 
-/** Waits until a running server has applied the change, for a limited time, and reports whether it has. */
+/**
+ * Waits until a running server has applied the change, for a limited time, and reports whether it has. The servers that share
+ * documents are not known.
+ */
 export async function reportUsage(
   {
     accountFile,
-    options: { data },
-  }: Pick<AccountTarget<never>, 'options'> & { accountFile: Pick<AccountFile<unknown>, 'name'> },
+    place: data,
+  }: Pick<AccountTarget<never>, 'place'> & { accountFile: Pick<AccountFile<unknown>, 'name'> },
   mark: string | undefined,
   { stderr }: Terminal,
 ): Promise<void> {
+  if (typeof data !== 'string') {
+    printLines([`stored in ${data.location}; its servers apply the change within a second`], stderr);
+    return;
+  }
   const { pid, seen } = await waitForUsage(accountFile, data, mark);
   if (pid === undefined)
     printLines([`no server uses ${data}; the change takes effect at the next start`], stderr);

@@ -15,14 +15,15 @@ import {
   findExisting,
   locationFlags,
   locationOf,
+  placeName,
   printLines,
   readEntries,
   removeEntry,
   reportUsage,
   unknownAction,
+  withAccounts,
 } from './command.ts';
 import { randomSecret } from './credentials.ts';
-import { actAsOwnerOf } from './ownership.ts';
 import { readFromInput, secretFlag } from './secret-input.ts';
 import { checkSecretUnused } from './secret-owner.ts';
 
@@ -74,15 +75,14 @@ type AccountCommand = (
 export function registrationCommand<T extends object>(kind: RegistrationKind<T>): AccountCommand {
   return async (argv, environment, terminal) => {
     try {
-      const { action, target, input } = parseArguments(kind, argv, environment);
-      actAsOwnerOf(target.options.data);
-      if (action === 'list') await list(kind, target, terminal);
-      else if (action === 'remove') await removeEntry(target, terminal);
-      else {
+      const { action, target: parsed, input } = parseArguments(kind, argv, environment);
+      await withAccounts(parsed, environment, async (target) => {
+        if (action === 'list') return list(kind, target, terminal);
+        if (action === 'remove') return removeEntry(target, terminal);
         const secret = input.flags.has(secretFlag) ? await readFromInput(terminal, 'secret') : undefined;
-        if (action === 'rotate') await rotate(kind, target, secret, terminal);
-        else await add(kind, target, { ...input, secret }, terminal);
-      }
+        if (action === 'rotate') return rotate(kind, target, secret, terminal);
+        return add(kind, target, { ...input, secret }, terminal);
+      });
       return 0;
     } catch (error) {
       return reportError(error, terminal);
@@ -190,7 +190,7 @@ async function list<T>(
     lines.push(`${name}  ${kind.describe(entry)}${override}`);
   }
   if (lines.length === 0)
-    printLines([`there are no ${accountFile.name} in ${options.data}`], terminal.stderr);
+    printLines([`there are no ${accountFile.name} in ${placeName(target)}`], terminal.stderr);
   printLines(lines, terminal.stdout);
 }
 

@@ -1,29 +1,31 @@
 import { randomBytes } from 'node:crypto';
 import { type GrantSelection, revocationFile } from '../../accounts/revocations.ts';
+import type { AccountPlace } from '../../accounts/stored-file.ts';
 import { systemClock } from '../../clock.ts';
 import { RevokeOnRemoval } from '../../oauth/revoke-on-removal.ts';
+import type { Documents } from '../../store/documents.ts';
 import { openJournaledStore } from '../../store/durable.ts';
 import { holderOf, LockedError, lockDirectory } from '../../store/files/lock.ts';
 import { recover } from '../../store/recovery/recovery.ts';
+import type { Store } from '../../store/store.ts';
 import { delay } from '../../timers.ts';
 import { newStoreId } from '../serve/store-id.ts';
-import { changeAccountFile } from './change.ts';
 
 /** Revokes grants and tokens in the store. Rejects if that failed. */
 export type Revoke = (selection: GrantSelection) => Promise<void>;
 
 /**
  * Carries out requested revocations, then removes them from the file, which acknowledges them. The caller holds the lock of
- * the store.
+ * the store of a data directory. Of several servers that share documents, each may carry them out.
  */
 export async function applyRevocations(
-  directory: string,
+  place: AccountPlace,
   requested: ReadonlyMap<string, GrantSelection>,
   revoke: Revoke,
 ): Promise<void> {
   if (requested.size === 0) return;
   for (const selection of requested.values()) await revoke(selection);
-  await changeAccountFile(revocationFile, directory, undefined, (entries) => {
+  await revocationFile.change(place, undefined, (entries) => {
     for (const name of requested.keys()) entries.delete(name);
   });
 }
@@ -45,7 +47,7 @@ export async function requestRevocation(
   wait: (ms: number) => Promise<unknown> = delay,
 ): Promise<Revoked> {
   const name = randomBytes(16).toString('hex');
-  await changeAccountFile(revocationFile, directory, undefined, (entries) => entries.set(name, selection));
+  await revocationFile.change(directory, undefined, (entries) => entries.set(name, selection));
   for (;;) {
     const waited = await waitForServer(directory, name, wait);
     if (waited !== undefined) return waited;
@@ -97,15 +99,36 @@ async function revokeDirectly(directory: string, report: (line: string) => void)
       limits: noCompaction,
     });
     try {
-      const names = { user: new Set<string>(), client: new Set<string>(), consumer: new Set<string>() };
-      const revocation = new RevokeOnRemoval(names, store, systemClock, () => {});
-      await applyRevocations(directory, entries, (selection) => revocation.revoke(selection));
+      await applyRevocations(directory, entries, revokeIn(store));
     } finally {
       await store.close();
     }
   } finally {
     await lock.release();
   }
+}
+
+/** Returns a function that revokes grants and tokens of a store. */
+function revokeIn(store: Store): Revoke {
+  const names = { user: new Set<string>(), client: new Set<string>(), consumer: new Set<string>() };
+  const revocation = new RevokeOnRemoval(names, store, systemClock, () => {});
+  return (selection) => revocation.revoke(selection);
+}
+
+/**
+ * Carries out a revocation in a store that servers may be using. With documents, the request is stored before: if this
+ * process ends, a server carries it out.
+ */
+export async function revokeInShared(
+  store: Store,
+  documents: Documents | undefined,
+  selection: GrantSelection,
+): Promise<void> {
+  const revoke = revokeIn(store);
+  if (documents === undefined) return revoke(selection);
+  const name = randomBytes(16).toString('hex');
+  await revocationFile.change(documents, undefined, (entries) => entries.set(name, selection));
+  await applyRevocations(documents, new Map([[name, selection]]), revoke);
 }
 
 /** The journals are kept, because they contain nonces, which this process does not read. */

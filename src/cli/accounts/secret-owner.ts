@@ -4,14 +4,15 @@ import type { ClientSecret } from '../../accounts/registered.ts';
 import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
 import type { StoredUser } from '../../accounts/users.ts';
 import { matchesSha256 } from '../../oauth/sha256.ts';
+import type { UserOption } from '../../service/options.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { CommandError } from '../errors.ts';
 import { readAccountFiles } from './account-files.ts';
 import type { AccountLocation } from './command.ts';
 
 /**
- * Checks that a given secret is not the secret of any user, client or consumer of the configuration file and the data
- * directory. Requires the key if their secrets are encrypted.
+ * Checks that a given secret is not the secret of any user, client or consumer of the configuration file, the module and the
+ * account files. Requires the key if their secrets are encrypted.
  *
  * @throws CommandError that names the account with this secret, but not the secret
  */
@@ -25,11 +26,14 @@ export async function checkSecretUnused(secret: string, location: AccountLocatio
 }
 
 /** Returns the account that has this secret, for messages: `the user ann`. */
-async function ownerOf(secret: string, { options, secretBox }: AccountLocation): Promise<string | undefined> {
-  if (existsSync(options.data)) checkPermissions(options.data);
-  const { users, clients, consumers } = await readAccountFiles(options.data, secretBox);
-  const configuredUser = [...options.users].find(
-    ([, user]) => user.secret === secret || hasKeyWith(secret, user),
+async function ownerOf(
+  secret: string,
+  { options, place, secretBox, moduleUsers }: AccountLocation,
+): Promise<string | undefined> {
+  if (typeof place === 'string' && existsSync(place)) checkPermissions(place);
+  const { users, clients, consumers } = await readAccountFiles(place, secretBox);
+  const configuredUser = [...options.users, ...moduleUsers].find(
+    ([, user]) => secretsOf(user).includes(secret) || hasKeyWith(secret, user),
   )?.[0];
   const user = configuredUser ?? userWith(secret, users.entries);
   if (user !== undefined) return `the user ${user}`;
@@ -46,7 +50,11 @@ function userWith(secret: string, users: ReadonlyMap<string, StoredUser>): strin
   return [...users].find(([, user]) => has(user))?.[0];
 }
 
-function hasKeyWith(secret: string, { keys = {} }: Pick<StoredUser, 'keys'>): boolean {
+function secretsOf(user: UserOption): readonly (string | undefined)[] {
+  return 'secrets' in user ? user.secrets.map((each) => each.secret) : [user.secret];
+}
+
+function hasKeyWith(secret: string, { keys = {} }: Pick<UserOption, 'keys'>): boolean {
   return Object.values(keys).some((key) => 'secret' in key && key.secret === secret);
 }
 

@@ -5,6 +5,11 @@ import type { AsymmetricAlgorithm, KeyDeclaration } from '../../auth/account-key
 import { algorithmOf, parseAccountKey, parsePublicKey } from '../../auth/parse-account-key.ts';
 import { asCommandError, CommandError } from '../errors.ts';
 
+/** A user of any source, with or without keys. */
+interface WithKeys {
+  readonly keys?: StoredUser['keys'] | undefined;
+}
+
 /** A key pair that a command generated. Only the public key is stored. */
 export interface GeneratedKey {
   readonly key: KeyDeclaration;
@@ -51,7 +56,7 @@ export function readPublicKey(file: string, algorithm: AsymmetricAlgorithm | und
  * @throws CommandError if another user has this name or a key of this id, or if the user has such a key already
  */
 export function withKey(
-  users: Iterable<readonly [string, Pick<StoredUser, 'keys'>]>,
+  users: Iterable<readonly [string, WithKeys]>,
   name: string,
   user: StoredUser,
   id: string,
@@ -70,10 +75,7 @@ export function withKey(
  * Checks that no key has the name of a new user: credentials that name it would be ambiguous, and no server would start.
  * @throws CommandError that names the user with the key
  */
-export function checkNoKeyNamed(
-  users: Iterable<readonly [string, Pick<StoredUser, 'keys'>]>,
-  name: string,
-): void {
+export function checkNoKeyNamed(users: Iterable<readonly [string, WithKeys]>, name: string): void {
   for (const [other, { keys }] of users)
     if (keys !== undefined && Object.hasOwn(keys, name))
       throw new CommandError(

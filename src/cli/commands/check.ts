@@ -10,15 +10,18 @@ import { OptionsError } from '../../options/error.ts';
 import { type Options, readOptions } from '../../options/options.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { holderOf } from '../../store/files/lock.ts';
-import { inspectNonces, type NonceReport } from '../../store/nonces/file.ts';
+import { createMemoryStore } from '../../store/memory.ts';
+import { inspectNonces } from '../../store/nonces/file.ts';
 import { plaintextPaths, readAccountFiles } from '../accounts/account-files.ts';
-import { type AccountFiles, noAccountFiles } from '../accounts/no-account-files.ts';
 import { readSecretBox } from '../accounts/secret-box-key.ts';
 import { CommandError, messagesOf, reportError } from '../errors.ts';
 import { examineWithRetries } from '../examine.ts';
+import { type InspectedData, noData, noNonces } from '../inspected-data.ts';
+import type { LoadedModule } from '../module/load-module.ts';
 import { composeService, type KnownAccounts, knownAccountsOf } from '../serve/compose.ts';
 import { exposedConfiguration } from '../serve/file-permissions.ts';
 import { showProgress } from '../serve/progress.ts';
+import { newStoreId } from '../serve/store-id.ts';
 import { collectionName, hasOAuth1Tokens, missingMasterKey } from '../serve/stored-tokens.ts';
 import { checkAllStoredData } from '../serve/validation-marker.ts';
 import type { Terminal } from '../terminal.ts';
@@ -38,27 +41,59 @@ export async function check(
 ): Promise<number> {
   try {
     const { repairTo, rest } = readCheckArguments(argv);
-    const options = readOptions(rest, environment);
-    const ambiguous = await ambiguousMessages(options);
-    for (const warning of [...options.warnings, ...exposedConfiguration(options), ...ambiguous])
+    const given = readOptions(rest, environment);
+    const ambiguous = await ambiguousMessages(given);
+    for (const warning of [...given.warnings, ...exposedConfiguration(given), ...ambiguous])
       terminal.stderr.write(`countersign: ${warning}\n`);
-    if (repairTo !== undefined) return await repair(options, repairTo, terminal);
-    const secretBox = options.memory ? undefined : readSecretBox(options, environment);
-    const [data, certificate] = await bothOf(
-      options.memory ? noData : inspect(options, secretBox, terminal),
-      options.tlsPort === undefined ? undefined : openCertificate(options),
-    );
-    for (const warning of data.warnings) terminal.stderr.write(`countersign: ${warning}\n`);
-    for (const note of certificate?.notes ?? []) terminal.stderr.write(`countersign: ${note}\n`);
-    const accounts = knownAccountsOf(options, data.accountFiles);
-    await tryComposition(options, accounts);
-    terminal.stdout.write(`${summary(options, data, accounts, { certificate, secretBox }).join('\n')}\n`);
+    if (repairTo !== undefined) return await repair(given, repairTo, terminal);
+    const secretBox = given.memory ? undefined : readSecretBox(given, environment);
+    const module =
+      given.module === undefined
+        ? undefined
+        : await (await import('../module/load-module.ts')).loadModule(given, environment);
+    try {
+      await checkParts(module?.options ?? given, module, secretBox, terminal);
+    } finally {
+      await module?.store?.close();
+    }
     return 0;
   } catch (error) {
     const status = reportError(error, terminal);
     // An invalid configuration is a finding (1), an unknown flag is a usage error (2).
     return error instanceof OptionsError && error.code === 'usage' ? status : 1;
   }
+}
+
+/** Checks the data, the certificate and the composition of the service, and prints what a start would do. */
+async function checkParts(
+  options: Options,
+  module: LoadedModule | undefined,
+  secretBox: SecretBox | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  const [data, certificate] = await bothOf(
+    inspectData(options, module, secretBox, terminal),
+    options.tlsPort === undefined ? undefined : openCertificate(options),
+  );
+  for (const warning of data.warnings) terminal.stderr.write(`countersign: ${warning}\n`);
+  for (const note of certificate?.notes ?? []) terminal.stderr.write(`countersign: ${note}\n`);
+  const moduleUsers = module?.users ?? new Map();
+  const accounts = knownAccountsOf(options, { ...data, moduleUsers });
+  await tryComposition(options, accounts, module);
+  terminal.stdout.write(`${summary(options, data, accounts, { certificate, secretBox }).join('\n')}\n`);
+}
+
+/** Reads the store of the module, or else the data directory. Throws a CommandError with all errors that would prevent a start. */
+async function inspectData(
+  options: Options,
+  module: LoadedModule | undefined,
+  secretBox: SecretBox | undefined,
+  terminal: Terminal,
+): Promise<InspectedData> {
+  if (module?.store !== undefined)
+    return (await import('../module/inspect-store.ts')).inspectStore(module, module.store, secretBox);
+  if (options.memory) return noData('in memory, lost when the server stops', options.data);
+  return inspect(options, secretBox, terminal);
 }
 
 /** Returns a warning for each declared message that two different requests can have in common. */
@@ -79,43 +114,13 @@ async function bothOf<A, B>(one: A | Promise<A>, other: B | Promise<B>): Promise
   throw new CommandError(faults, 1);
 }
 
-/** The content of a data directory. */
-interface InspectedData {
-  readonly exists: boolean;
-  /** The id of the process that uses the directory. */
-  readonly holder: number | undefined;
-  readonly accountFiles: AccountFiles;
-  /** Whether the directory has neither a store nor a user file. */
-  readonly isNew: boolean;
-  /** The number of items by collection. */
-  readonly items: ReadonlyMap<string, number>;
-  /** The number of changes in the journals. */
-  readonly changes: number;
-  /** The repairs that a start would make, and other problems, one sentence each. */
-  readonly warnings: readonly string[];
-  readonly nonces: NonceReport;
-}
-
-const noNonces: NonceReport = { live: 0, loss: undefined };
-
-const noData: InspectedData = {
-  exists: false,
-  holder: undefined,
-  accountFiles: noAccountFiles,
-  isNew: true,
-  items: new Map(),
-  changes: 0,
-  warnings: [],
-  nonces: noNonces,
-};
-
 /** Reads a data directory without changing it. Throws a CommandError with all errors that would prevent a start. */
 async function inspect(
   { data: path, collections: declared, nonceWindow, onMismatch }: Options,
   secretBox: SecretBox | undefined,
   { stderr }: Pick<Terminal, 'stderr'>,
 ): Promise<InspectedData> {
-  if (!(await checkUsable(path))) return noData;
+  if (!(await checkUsable(path))) return noData(`${resolve(path)}, to be created`, path);
   checkPermissions(path);
   const holder = (await holderOf(path))?.pid;
   const { loading, end } = showProgress(stderr, systemClock);
@@ -138,7 +143,8 @@ async function inspect(
   const lacksMasterKey =
     master.value === undefined && secretBox === undefined && hasOAuth1Tokens(state, systemClock.now());
   return {
-    exists: true,
+    location: resolve(path),
+    place: path,
     holder,
     accountFiles: accountFiles.value,
     isNew: storeId === undefined && !(await readdir(path)).includes('users.json'),
@@ -181,8 +187,14 @@ async function nearestExisting(path: string): Promise<{ existing: string; direct
 }
 
 /** Creates the service in memory, as a start does. Throws CommandError or DeclarationError if that fails. */
-async function tryComposition(options: Options, accounts: KnownAccounts): Promise<void> {
-  const service = composeService(options, accounts, {});
+async function tryComposition(
+  options: Options,
+  accounts: KnownAccounts,
+  module: LoadedModule | undefined,
+): Promise<void> {
+  const store = module?.store ?? createMemoryStore({ storeId: newStoreId() });
+  const resources = (await module?.resources(store)) ?? {};
+  const service = composeService(options, accounts, { resources });
   await service.ready;
   await service.close(0);
 }
@@ -204,7 +216,7 @@ function summary(
     ...(tlsPort === undefined ? [] : [`address      ${addressOf('https', options.host, tlsPort)}`]),
     ...(controlPort === undefined ? [] : [`control      ${addressOf('http', '127.0.0.1', controlPort)}`]),
     ...(certificate === undefined ? [] : [`certificate  ${certificate.about}`]),
-    `data         ${dataLine(options, data)}`,
+    `data         ${data.location}`,
     ...(data.holder === undefined
       ? []
       : [`in use       by process ${data.holder}: no other server can start`]),
@@ -212,7 +224,7 @@ function summary(
     ...namesLine('schemes', new Map(Object.entries(options.schemes))),
     ...namesLine('clients', accounts.clients),
     ...namesLine('consumers', accounts.consumers),
-    ...secretsLine(options, data, secretBox),
+    ...secretsLine(data, secretBox),
     `collections  ${declared.join(', ') || 'none'}`,
     ...[...data.items].map(([path, count]) => `items        ${collectionName(path)}: ${count}`),
     ...(data.changes === 0 ? [] : [`journal      ${counted(data.changes, 'change')} since the snapshot`]),
@@ -230,18 +242,9 @@ function namesLine(label: string, accounts: ReadonlyMap<string, unknown>): strin
   return accounts.size === 0 ? [] : [`${label.padEnd(12)} ${[...accounts.keys()].join(', ')}`];
 }
 
-function secretsLine(
-  { data }: Options,
-  { accountFiles }: InspectedData,
-  secretBox: SecretBox | undefined,
-): string[] {
+function secretsLine({ accountFiles, place }: InspectedData, secretBox: SecretBox | undefined): string[] {
   const { users, consumers } = accountFiles;
   if (users.entries.size === 0 && consumers.entries.size === 0) return [];
-  if (plaintextPaths(data, accountFiles).length === 0) return ['secrets      encrypted'];
+  if (plaintextPaths(place, accountFiles).length === 0) return ['secrets      encrypted'];
   return [`secrets      not encrypted${secretBox === undefined ? '' : '; a start encrypts them'}`];
-}
-
-function dataLine({ memory, data }: Options, { exists }: InspectedData): string {
-  if (memory) return 'in memory, lost when the server stops';
-  return exists ? resolve(data) : `${resolve(data)}, to be created`;
 }

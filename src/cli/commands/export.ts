@@ -1,15 +1,19 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
+import type { AccountPlace } from '../../accounts/stored-file.ts';
 import { systemClock } from '../../clock.ts';
 import { counted } from '../../counted.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import { readArguments } from '../../options/flags.ts';
+import type { Options } from '../../options/options.ts';
+import type { ModuleStore } from '../../service/server-module.ts';
 import { replaceFile } from '../../store/files/atomic-write.ts';
 import { nodeDisk } from '../../store/files/disk.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { lockDirectory } from '../../store/files/lock.ts';
-import { type Examined, examine } from '../../store/recovery/recovery.ts';
-import { formatExport } from '../../store/snapshot/export-writer.ts';
+import { examine } from '../../store/recovery/recovery.ts';
+import { ExportFormatter, partsOf } from '../../store/snapshot/export-writer.ts';
+import { isTransferable, type TransferredPart } from '../../store/transfer.ts';
 import { locationOf, printLines } from '../accounts/command.ts';
 import { actAsOwnerOf } from '../accounts/ownership.ts';
 import { CommandError, reportError } from '../errors.ts';
@@ -17,23 +21,26 @@ import type { Outlet, Terminal } from '../terminal.ts';
 
 /** The arguments of `countersign export`. */
 interface ExportArguments {
-  readonly data: string;
+  readonly options: Options;
   /** A path, or `-` for standard output. */
   readonly output: string;
   readonly withTokens: boolean;
+  readonly withAccounts: boolean;
 }
 
 const flags = new Map([
   ['--data', 'value'],
+  ['--module', 'value'],
   ['--config', 'value'],
   ['--output', 'value'],
   ['--with-tokens', 'toggle'],
+  ['--with-accounts', 'toggle'],
 ] as const);
 
 /** The number of characters that are written at once. */
 const batchLength = 65_536;
 
-/** Runs `countersign export`: writes all items of a data directory as JSON lines. Returns the exit status. */
+/** Runs `countersign export`: writes all items of a data directory, or of the store of a module, as JSON lines. Returns the exit status. */
 export async function exportItems(
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
@@ -41,15 +48,16 @@ export async function exportItems(
 ): Promise<number> {
   try {
     const exportArguments = parseArguments(argv, environment);
-    const { data } = exportArguments;
-    if (!existsSync(data)) throw new CommandError([`the data directory ${data} does not exist`], 1);
-    actAsOwnerOf(data);
-    checkPermissions(data);
-    const lock = await lockDirectory(data);
+    const { options } = exportArguments;
+    const module =
+      options.module === undefined
+        ? undefined
+        : await (await import('../module/load-module.ts')).loadModule(options, environment);
+    if (module?.store === undefined) return await exportDirectory(exportArguments, terminal);
     try {
-      return await writeExport(exportArguments, await examine({ directory: data }), terminal);
+      return await writeExport(exportArguments, sharedSource(module.file, module.store), terminal);
     } finally {
-      await lock.release();
+      await module.store.close();
     }
   } catch (error) {
     return reportError(error, terminal);
@@ -60,13 +68,47 @@ function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv)
   const { flags: given, words, faults } = readArguments(argv, flags);
   if (faults.length > 0) throw new CommandError(faults);
   if (words.length > 0) throw new CommandError(['export takes no arguments, only options']);
-  const { data } = locationOf(given, environment).options;
+  const { options } = locationOf(given, environment);
   const output = String(given.get('--output') ?? '-');
-  if (output !== '-') checkOutput(output, data);
-  const withTokens = given.get('--with-tokens') ?? 'false';
-  if (withTokens !== true && withTokens !== 'true' && withTokens !== 'false')
-    throw new CommandError(['--with-tokens must be true or false']);
-  return { data, output, withTokens: withTokens !== 'false' };
+  if (output !== '-') checkOutput(output, options.data);
+  const isOn = (flag: '--with-tokens' | '--with-accounts'): boolean => {
+    const value = given.get(flag) ?? 'false';
+    if (value === true || value === 'true' || value === 'false') return value !== 'false';
+    throw new CommandError([`${flag} must be true or false`]);
+  };
+  return { options, output, withTokens: isOn('--with-tokens'), withAccounts: isOn('--with-accounts') };
+}
+
+/** The content to export. */
+interface ExportSource {
+  readonly parts: Iterable<TransferredPart> | AsyncIterable<TransferredPart>;
+  /** The location of the accounts; undefined if there is none. */
+  readonly place: AccountPlace | undefined;
+  /** The repairs that a start would make, one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/** Exports a data directory, which no other process may use. Returns the exit status. */
+async function exportDirectory(given: ExportArguments, terminal: Terminal): Promise<number> {
+  const { data } = given.options;
+  if (!existsSync(data)) throw new CommandError([`the data directory ${data} does not exist`], 1);
+  actAsOwnerOf(data);
+  checkPermissions(data);
+  const lock = await lockDirectory(data);
+  try {
+    const { state, storeId, reports: warnings } = await examine({ directory: data });
+    if (storeId === undefined) throw new CommandError([`${data} has no store to export`], 1);
+    return await writeExport(given, { parts: partsOf(storeId, state), place: data, warnings }, terminal);
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Returns the content of the store of a module. Throws CommandError if it cannot be exported. */
+function sharedSource(file: string, store: ModuleStore): ExportSource {
+  if (!isTransferable(store))
+    throw new CommandError([`the store of ${file} cannot be exported: it has no exportState`], 1);
+  return { parts: store.exportState(), place: store.documents, warnings: [] };
 }
 
 /** Throws CommandError if the output file exists or is in the data directory. */
@@ -78,39 +120,57 @@ function checkOutput(output: string, data: string): void {
 
 /** Writes the export and a summary. Returns the exit status. */
 async function writeExport(
-  { data, output, withTokens }: ExportArguments,
-  { state, storeId, reports: warnings }: Examined,
+  { output, withTokens, withAccounts }: ExportArguments,
+  source: ExportSource,
   { stdout, stderr }: Terminal,
 ): Promise<number> {
-  if (storeId === undefined) throw new CommandError([`${data} has no store to export`], 1);
   const isOfOAuth = (path: string): boolean => path === tokensCollection || path === grantsCollection;
   const includes = (path: string): boolean => withTokens || !isOfOAuth(path);
-  const content = formatExport({ storeId, state, at: systemClock.now(), includes });
+  const files =
+    withAccounts && source.place !== undefined
+      ? await accountFilesOf(source.place)
+      : new Map<string, string>();
+  const formatter = new ExportFormatter({ at: systemClock.now(), includes });
+  const content = batchesOf(formatter, source.parts, files);
   if (output !== '-') {
     const [directory, name] = [dirname(output), basename(output)];
     await replaceFile(nodeDisk, { directory, name, content, sync: true });
   } else if (!(await writeBatches(content, stdout))) return 1;
-  const collections = [...state.collections()];
-  const exported = collections.filter(({ path }) => includes(path));
-  const items = exported.reduce((sum, { count }) => sum + count, 0);
-  const tokens = collections.some(({ path, count }) => !includes(path) && count > 0);
+  const without = formatter.omitted > 0 ? ', without OAuth grants and tokens' : '';
+  const accounts = withAccounts ? `, with ${[...files.keys()].join(', ') || 'no accounts'}` : '';
   printLines(
-    [...warnings, `exported ${counted(items, 'item')}${tokens ? ', without OAuth grants and tokens' : ''}`],
+    [...source.warnings, `exported ${counted(formatter.items, 'item')}${without}${accounts}`],
     stderr,
   );
   return 0;
 }
 
-/** Writes the content in batches. Returns false at the first error, which the error handler of the stream reports. */
-async function writeBatches(content: Iterable<string>, outlet: Outlet): Promise<boolean> {
+/** Reads the account files. Their modules are loaded only if they are exported. */
+async function accountFilesOf(place: AccountPlace): Promise<ReadonlyMap<string, string>> {
+  return (await import('../../accounts/transferred-files.ts')).readTransferredFiles(place);
+}
+
+/** Returns the lines of an export, in batches. */
+async function* batchesOf(
+  formatter: ExportFormatter,
+  parts: ExportSource['parts'],
+  files: ReadonlyMap<string, string>,
+): AsyncGenerator<string> {
   let batch = '';
-  for (const line of content) {
-    batch += line;
+  for await (const part of parts) {
+    batch += formatter.part(part);
     if (batch.length < batchLength) continue;
-    if (!(await isWritten(batch, outlet))) return false;
+    yield batch;
     batch = '';
   }
-  return isWritten(batch, outlet);
+  for (const [name, content] of files) batch += formatter.document(name, content);
+  yield batch + formatter.end();
+}
+
+/** Writes the batches. Returns false at the first error, which the error handler of the stream reports. */
+async function writeBatches(batches: AsyncIterable<string>, outlet: Outlet): Promise<boolean> {
+  for await (const batch of batches) if (!(await isWritten(batch, outlet))) return false;
+  return true;
 }
 
 function isWritten(text: string, outlet: Outlet): Promise<boolean> {

@@ -4,12 +4,14 @@ import { systemClock } from '../../clock.ts';
 import { isInForce } from '../../oauth/grants.ts';
 import { type Grant, grantsCollection, readGrant, readToken, tokensCollection } from '../../oauth/records.ts';
 import { printable, readArguments } from '../../options/flags.ts';
+import type { Options } from '../../options/options.ts';
+import type { ModuleStore } from '../../service/server-module.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { holderOf } from '../../store/files/lock.ts';
-import type { State } from '../../store/state/state.ts';
+import type { Entry } from '../../store/store.ts';
 import { locationOf, printLines, unknownAction } from '../accounts/command.ts';
 import { actAsOwnerOf } from '../accounts/ownership.ts';
-import { requestRevocation } from '../accounts/revocation.ts';
+import { requestRevocation, revokeInShared } from '../accounts/revocation.ts';
 import { CommandError, reportError } from '../errors.ts';
 import { examineWithRetries } from '../examine.ts';
 import type { Terminal } from '../terminal.ts';
@@ -20,6 +22,7 @@ const flags = new Map([
   ['--user', 'value'],
   ['--client', 'value'],
   ['--data', 'value'],
+  ['--module', 'value'],
   ['--config', 'value'],
 ] as const);
 
@@ -27,7 +30,7 @@ const flags = new Map([
 interface GrantArguments {
   readonly action: (typeof actions)[number];
   readonly selection: GrantSelection;
-  readonly data: string;
+  readonly options: Options;
 }
 
 /** Runs `countersign grant list` or `countersign grant revoke ID|--user NAME|--client ID`. Returns the exit status. */
@@ -37,14 +40,14 @@ export async function grant(
   terminal: Terminal,
 ): Promise<number> {
   try {
-    const { action, selection, data } = parseArguments(argv, environment);
-    if (!existsSync(data)) throw new CommandError([`the data directory ${data} does not exist`], 1);
-    actAsOwnerOf(data);
-    checkPermissions(data);
-    const found = await readSelected(data, selection);
-    if (action === 'revoke') return await revoke(data, selection, found, terminal);
-    if (found.grants.length === 0) printLines([`there are no such grants in ${data}`], terminal.stderr);
-    printLines(found.grants.map(lineOf), terminal.stdout);
+    const { action, selection, options } = parseArguments(argv, environment);
+    await withGrants(options, environment, terminal, async (stored) => {
+      const found = select(await stored.read(), selection);
+      if (action === 'revoke') return revoke(stored, selection, found, terminal);
+      if (found.grants.length === 0)
+        printLines([`there are no such grants in ${stored.location}`], terminal.stderr);
+      printLines(found.grants.map(lineOf), terminal.stdout);
+    });
     return 0;
   } catch (error) {
     return reportError(error, terminal);
@@ -74,7 +77,7 @@ function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv)
   const selection = selectionOf(id, given);
   if (action === 'revoke' && Object.keys(selection).length === 0)
     throw new CommandError(['revoke requires an id, --user NAME or --client ID']);
-  return { action, selection, data: locationOf(given, environment).options.data };
+  return { action, selection, options: locationOf(given, environment).options };
 }
 
 function selectionOf(grant: string | undefined, given: ReadonlyMap<string, string | true>): GrantSelection {
@@ -86,6 +89,89 @@ function selectionOf(grant: string | undefined, given: ReadonlyMap<string, strin
   };
 }
 
+/** The grants and tokens of a data directory, or of the store of a module. */
+interface StoredGrants {
+  /** The location in messages. */
+  readonly location: string;
+  /** Reads all grants and tokens, also while a server uses the store. */
+  read(): Promise<{ readonly grants: readonly Entry[]; readonly tokens: readonly Entry[] }>;
+  /** Revokes the selected ones, and returns how that was done, for a message. */
+  revoke(selection: GrantSelection): Promise<string>;
+}
+
+/** Runs a command on the store of the module, or else on the data directory. */
+async function withGrants(
+  options: Options,
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+  run: (stored: StoredGrants) => Promise<void>,
+): Promise<void> {
+  const module =
+    options.module === undefined
+      ? undefined
+      : await (await import('../module/load-module.ts')).loadModule(options, environment);
+  if (module?.store === undefined) return run(inDirectory(options.data, terminal));
+  try {
+    const { allEntries } = await import('../module/all-entries.ts');
+    await run(inShared(module.store, options.module ?? '', allEntries));
+  } finally {
+    await module.store.close();
+  }
+}
+
+/** Returns the grants of a data directory. Throws CommandError if there is none, and FilePermissionsError. */
+function inDirectory(data: string, { stderr }: Terminal): StoredGrants {
+  if (!existsSync(data)) throw new CommandError([`the data directory ${data} does not exist`], 1);
+  actAsOwnerOf(data);
+  checkPermissions(data);
+  return {
+    location: data,
+    // Without the lock of the store: a server may be using it.
+    async read() {
+      const holder = await holderOf(data);
+      const { state } = await examineWithRetries({ directory: data }, holder?.pid);
+      const entriesOf = (collection: string) => [...(state.collection(collection)?.entries ?? [])];
+      return { grants: entriesOf(grantsCollection), tokens: entriesOf(tokensCollection) };
+    },
+    async revoke(selection) {
+      const revoked = await requestRevocation(data, selection, (line) => printLines([line], stderr));
+      if (revoked.by === 'command') return `no server uses ${data}; the change is stored`;
+      if (revoked.by === 'server')
+        return `the server that uses ${data} (process ${revoked.pid}) has applied the change`;
+      const then = 'it revokes them as soon as it can, at the latest when it is restarted';
+      throw new CommandError(
+        [`process ${revoked.pid}, which uses ${data}, has not revoked the grants; ${then}`],
+        1,
+      );
+    },
+  };
+}
+
+/** Returns the grants of the store of a module, which servers may be using. */
+function inShared(
+  store: ModuleStore,
+  file: string,
+  allEntries: typeof import('../module/all-entries.ts').allEntries,
+): StoredGrants {
+  const { documents } = store;
+  const location = documents?.location ?? `the store of ${file}`;
+  const entriesOf = async (collection: string): Promise<Entry[]> => {
+    const entries: Entry[] = [];
+    for await (const entry of allEntries(store, collection)) entries.push(entry);
+    return entries;
+  };
+  return {
+    location,
+    async read() {
+      return { grants: await entriesOf(grantsCollection), tokens: await entriesOf(tokensCollection) };
+    },
+    async revoke(selection) {
+      await revokeInShared(store, documents, selection);
+      return `the change is stored in ${location}`;
+    },
+  };
+}
+
 /** What a selection contains. */
 interface Selected {
   /** The grants that are neither revoked nor ended. */
@@ -94,16 +180,17 @@ interface Selected {
   readonly tokens: number;
 }
 
-/** Reads what a selection contains, without the lock of the store: a server may be using it. */
-async function readSelected(data: string, selection: GrantSelection): Promise<Selected> {
-  const holder = await holderOf(data);
-  const { state } = await examineWithRetries({ directory: data }, holder?.pid);
+/** Returns what a selection contains. */
+function select(
+  stored: { readonly grants: readonly Entry[]; readonly tokens: readonly Entry[] },
+  selection: GrantSelection,
+): Selected {
   const now = systemClock.now();
   const isSelected = ({ user, client }: { user?: string | undefined; client: string }): boolean =>
     (selection.user === undefined || user === selection.user) &&
     (selection.client === undefined || client === selection.client);
-  const grants = entriesOf(state, grantsCollection).flatMap((entry) => readGrant(entry) ?? []);
-  const tokens = entriesOf(state, tokensCollection).flatMap((entry) => readToken(entry) ?? []);
+  const grants = stored.grants.flatMap((entry) => readGrant(entry) ?? []);
+  const tokens = stored.tokens.flatMap((entry) => readToken(entry) ?? []);
   const loose = tokens.filter(
     (token) =>
       token.grant === undefined &&
@@ -123,43 +210,26 @@ async function readSelected(data: string, selection: GrantSelection): Promise<Se
   };
 }
 
-function entriesOf(state: State, collection: string) {
-  return [...(state.collection(collection)?.entries ?? [])];
-}
-
 async function revoke(
-  data: string,
+  stored: StoredGrants,
   selection: GrantSelection,
   { grants, tokens }: Selected,
-  terminal: Terminal,
-): Promise<number> {
-  const { stdout, stderr } = terminal;
+  { stdout, stderr }: Terminal,
+): Promise<void> {
   if (grants.length === 0 && tokens === 0) {
     if (selection.grant !== undefined)
       throw new CommandError([`there is no grant ${selection.grant} that could be revoked`], 1);
     printLines(['there is nothing to revoke'], stderr);
-    return 0;
+    return;
   }
-  const revoked = await requestRevocation(data, selection, (line) => printLines([line], stderr));
-  if (revoked.by === 'nobody') {
-    const then = 'it revokes them as soon as it can, at the latest when it is restarted';
-    throw new CommandError(
-      [`process ${revoked.pid}, which uses ${data}, has not revoked the grants; ${then}`],
-      1,
-    );
-  }
+  const how = await stored.revoke(selection);
   printLines(
     grants.map((each) => `revoked   ${lineOf(each)}`),
     stdout,
   );
   if (tokens > 0)
     printLines([`revoked   ${tokens} ${tokens === 1 ? 'token' : 'tokens'} without a grant`], stdout);
-  const by =
-    revoked.by === 'server'
-      ? `the server that uses ${data} (process ${revoked.pid}) has applied the change`
-      : `no server uses ${data}; the change is stored`;
-  printLines([by], stderr);
-  return 0;
+  printLines([how], stderr);
 }
 
 /** Returns a grant on one line: nothing of it is a secret. */

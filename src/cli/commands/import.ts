@@ -1,5 +1,13 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
+import type { AccountPlace } from '../../accounts/stored-file.ts';
+import {
+  checkTransferredFiles,
+  conflictingFile,
+  isTransferredFile,
+  type TransferredFiles,
+  writeTransferredFiles,
+} from '../../accounts/transferred-files.ts';
 import { systemClock } from '../../clock.ts';
 import { invalidIdReason } from '../../collections/item.ts';
 import { collectionFinder } from '../../collections/seed.ts';
@@ -27,6 +35,8 @@ import type { Terminal } from '../terminal.ts';
 
 const flags = new Map([
   ['--data', 'value'],
+  ['--module', 'value'],
+  ['--key-file', 'value'],
   ['--config', 'value'],
   ['--input', 'value'],
 ] as const);
@@ -34,7 +44,7 @@ const flags = new Map([
 const firstJournal = journalName(1);
 const newline = 0x0a;
 
-/** Runs `countersign import`: reads an export into a data directory without items. Returns the exit status. */
+/** Runs `countersign import`: reads an export into a data directory or the store of a module, without items. Returns the exit status. */
 export async function importItems(
   argv: readonly string[],
   environment: NodeJS.ProcessEnv,
@@ -44,23 +54,87 @@ export async function importItems(
     const { flags: given, words, faults } = readArguments(argv, flags);
     if (faults.length > 0) throw new CommandError(faults);
     if (words.length > 0) throw new CommandError(['import takes no arguments, only options']);
-    const { options } = locationOf(given, environment);
-    const { data } = options;
-    actAsOwnerOf(data);
-    if (existsSync(data)) await checkDirectory(data);
-    const imported = await readExport(String(given.get('--input') ?? '-'), options, terminal);
-    await writeDirectory(data, imported);
-    printLines(summaryOf(imported, options), terminal.stderr);
+    const { options, secretBox } = locationOf(given, environment);
+    const input = String(given.get('--input') ?? '-');
+    await withTarget(options, environment, async (target) => {
+      await target.check();
+      const imported = await readExport(input, options, terminal);
+      const { documents } = imported;
+      if (documents.size > 0) checkTransferredFiles(documents, nameOf(input), secretBox);
+      await checkAccounts(target.place, documents);
+      await target.write(imported);
+      printLines(summaryOf(imported, options), terminal.stderr);
+    });
     return 0;
   } catch (error) {
     return reportError(error, terminal);
   }
 }
 
+/** The destination of an import. */
+interface ImportTarget {
+  /** The location of the accounts; undefined if there is none. */
+  readonly place: AccountPlace | undefined;
+  /** Rejects with CommandError if nothing can be imported, before the export is read. */
+  check(): Promise<void>;
+  /** Stores accounts and items. Rejects with CommandError if there are items meanwhile. */
+  write(imported: Imported): Promise<void>;
+}
+
+/** Runs an import into the store of the module, or else into the data directory. */
+async function withTarget(
+  options: Options,
+  environment: NodeJS.ProcessEnv,
+  run: (target: ImportTarget) => Promise<void>,
+): Promise<void> {
+  const module =
+    options.module === undefined
+      ? undefined
+      : await (await import('../module/load-module.ts')).loadModule(options, environment);
+  if (module?.store === undefined) return run(directoryTarget(options.data));
+  try {
+    const { sharedTarget } = await import('../module/import-target.ts');
+    await run(sharedTarget(module, module.store));
+  } finally {
+    await module.store.close();
+  }
+}
+
+function directoryTarget(data: string): ImportTarget {
+  return {
+    place: data,
+    async check() {
+      actAsOwnerOf(data);
+      if (existsSync(data)) await checkDirectory(data);
+    },
+    write: (imported) => writeDirectory(data, imported),
+  };
+}
+
+/** Throws CommandError if accounts are imported where there are others already, or where none can be stored. */
+async function checkAccounts(place: AccountPlace | undefined, files: TransferredFiles): Promise<void> {
+  if (files.size === 0) return;
+  if (place === undefined)
+    throw new CommandError(['the export has accounts, and the store of the module has no documents'], 1);
+  const other = await conflictingFile(place, files);
+  if (other !== undefined)
+    throw new CommandError([`${other} exists already; import changes no accounts, so remove them first`], 1);
+}
+
+/** Returns the name of the input in messages. */
+function nameOf(input: string): string {
+  return input === '-' ? 'standard input' : input;
+}
+
 /** Reads and validates a whole export. Throws CorruptionError if it is invalid, CommandError if it cannot be read. */
 async function readExport(input: string, options: Options, { stdin }: Terminal): Promise<Imported> {
-  const file = input === '-' ? 'standard input' : input;
-  const reading = { file, now: systemClock.now(), faultOf: itemFaults(options) };
+  const file = nameOf(input);
+  const reading = {
+    file,
+    now: systemClock.now(),
+    faultOf: itemFaults(options),
+    isDocument: isTransferredFile,
+  };
   const reader = new ExportReader(reading);
   try {
     await readAll(reader, input === '-' ? stdin : createReadStream(input));
@@ -105,7 +179,10 @@ function itemFaults({ collections }: Options): ImportOptions['faultOf'] {
  *
  * @throws CommandError, LockedError or StoreError
  */
-async function writeDirectory(directory: string, { storeId = newStoreId(), state }: Imported): Promise<void> {
+async function writeDirectory(
+  directory: string,
+  { storeId = newStoreId(), state, documents }: Imported,
+): Promise<void> {
   await prepareDirectory(directory);
   const lock = await lockDirectory(directory);
   try {
@@ -113,6 +190,7 @@ async function writeDirectory(directory: string, { storeId = newStoreId(), state
     for (const name of [firstJournal, snapshotName])
       await removeLeftovers(nodeDisk, directory, name, () => true);
     await clearValidationMarker(directory);
+    await writeTransferredFiles(directory, documents);
     await writeStore(directory, storeId, state);
   } finally {
     await lock.release();
@@ -159,7 +237,7 @@ async function checkNoItems(directory: string): Promise<void> {
 }
 
 /** Returns the lines that describe the result of an import. */
-function summaryOf({ state, storeId }: Imported, { collections }: Options): string[] {
+function summaryOf({ state, storeId, documents }: Imported, { collections }: Options): string[] {
   const views = [...state.collections()];
   const collectionAt = collectionFinder(collections);
   const undeclared = views.filter(
@@ -169,10 +247,11 @@ function summaryOf({ state, storeId }: Imported, { collections }: Options): stri
       path !== grantsCollection &&
       (path.includes('{') || collectionAt(path) === undefined),
   );
+  const accounts = documents.size === 0 ? '' : `, with ${[...documents.keys()].join(', ')}`;
   const items = views.reduce((sum, { count }) => sum + count, 0);
   return [
     ...undeclared.map(({ path }) => `the items of ${path} are not served: no such collection is declared`),
     ...(storeId === undefined ? ['the export has no storeId: all entity tags are new'] : []),
-    `imported ${counted(items, 'item')}`,
+    `imported ${counted(items, 'item')}${accounts}`,
   ];
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { SecretBox } from '../../accounts/secret-box.ts';
 import { systemClock } from '../../clock.ts';
 import { type Options, readOptions } from '../../options/options.ts';
 import type { Listening, Service } from '../../service/service.ts';
@@ -6,6 +7,8 @@ import type { CompactionLimits } from '../../store/snapshot/compaction.ts';
 import type { AccountUpdates } from '../accounts/account-files.ts';
 import { makeCredentials, storedUser } from '../accounts/credentials.ts';
 import { reportError } from '../errors.ts';
+import type { LoadedModule } from '../module/load-module.ts';
+import type { RequestHook } from '../module/request-hook.ts';
 import { type AccessLog, createAccessLog } from '../serve/access-log.ts';
 import type { ControlledService } from '../serve/control.ts';
 import type { DataDirectory, DataDirectoryReports } from '../serve/data-directory.ts';
@@ -32,77 +35,108 @@ export async function serve(
   // The server keeps running after its terminal or an output pipe is closed.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   process.on('SIGHUP', () => {});
-  let options: Options;
+  let given: Options;
   try {
-    options = readOptions(argv, environment);
+    given = readOptions(argv, environment);
   } catch (error) {
     return reportError(error, process); // as text: the format of the log is not known
   }
-  const notices = noticesOf(options);
+  const notices = noticesOf(given);
   redirectWarnings(notices, process);
   try {
-    for (const warning of [...options.warnings, ...(await permissionWarnings(options))])
-      notices.warn(warning);
-    const secretBox = options.memory
+    for (const warning of [...given.warnings, ...(await permissionWarnings(given))]) notices.warn(warning);
+    const secretBox = given.memory
       ? undefined
-      : (await import('../accounts/secret-box-key.ts')).readSecretBox(options, environment);
+      : (await import('../accounts/secret-box-key.ts')).readSecretBox(given, environment);
     // Removed, so that they appear in no diagnostic report and no child process.
     delete environment['COUNTERSIGN_KEY'];
-    const control = await prepareControl(options, environment, notices);
+    const control = await prepareControl(given, environment, notices);
     delete environment['COUNTERSIGN_CONTROL_TOKEN'];
+    const module = await moduleOf(given, environment);
+    const options = module?.options ?? given;
     // The certificate is opened and the service loaded while the store is read.
     const opening = options.tlsPort === undefined ? undefined : openCertificate(options);
     opening?.catch(() => {}); // handled where it is awaited
     const [dataDirectory, composition] = await Promise.all([
-      options.memory
-        ? inMemoryData()
-        : openDirectory(options, secretBox, reportsOf(notices, control), compaction),
+      openData(options, module, secretBox, { notices, control, compaction }),
       import('../serve/compose.ts'),
     ]);
-    await start({ options, notices }, dataDirectory, composition, opening, control).catch(
-      async (error: unknown) => {
-        if (dataDirectory.isNew) dataDirectory.undo();
-        await dataDirectory.close();
-        throw error;
-      },
-    );
+    await start({
+      options,
+      notices,
+      module,
+      dataDirectory,
+      composition,
+      opening,
+      control,
+      environment,
+    }).catch(async (error: unknown) => {
+      if (dataDirectory.isNew) dataDirectory.undo();
+      await dataDirectory.close();
+      throw error;
+    });
     return undefined;
   } catch (error) {
     return notices.error(error);
   }
 }
 
-async function start(
-  { options, notices }: { readonly options: Options; readonly notices: Notices },
-  dataDirectory: DataDirectory,
-  { allRegistered, allUsers, composeService, knownAccountsOf }: Composition,
-  opening: Promise<Certificate> | undefined,
-  control: PreparedControl | undefined,
-): Promise<void> {
+/** The parts of a server that is about to start. */
+interface Prepared {
+  /** The options, with the schemes of the module. */
+  readonly options: Options;
+  readonly notices: Notices;
+  readonly module: LoadedModule | undefined;
+  readonly dataDirectory: DataDirectory;
+  readonly composition: Composition;
+  readonly opening: Promise<Certificate> | undefined;
+  readonly control: PreparedControl | undefined;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+async function start({
+  options,
+  notices,
+  module,
+  dataDirectory,
+  composition: { allRegistered, allUsers, composeService, knownAccountsOf },
+  opening,
+  control,
+  environment,
+}: Prepared): Promise<void> {
   const certificate = await opening;
   for (const note of certificate?.notes ?? []) notices.warn(note);
   const saving = certificate?.save();
   saving?.catch(() => {}); // handled where it is awaited
-  const accounts = knownAccountsOf(options, dataDirectory.accountFiles);
+  const { users: moduleUsers = new Map() } = module ?? {};
+  const { accountFiles, place, store } = dataDirectory;
+  const accounts = knownAccountsOf(options, { place, accountFiles, moduleUsers });
   const { users } = accounts;
   const first = dataDirectory.isNew && users.size === 0 ? makeCredentials(randomBytes) : undefined;
   if (first !== undefined) users.set(firstUserName, first);
   const hashing = first === undefined || options.memory ? undefined : storedUser(first, randomBytes);
   hashing?.catch(() => {}); // handled where it is awaited
   const log = logOf(options);
+  const hook = await requestHookOf(module, environment, notices);
+  const onResponse = bothOf(log?.add, hook?.add);
+  const resources = await module?.resources(store);
+  const nonces = module?.nonces ?? dataDirectory.nonces;
   if (accounts.consumers.size > 0) await dataDirectory.storeMasterKey();
   const service = composeService(
     options,
     accounts,
     {
-      store: dataDirectory.store,
+      store,
+      ...(resources === undefined ? {} : { resources }),
       ...(dataDirectory.masterKey === undefined ? {} : { masterKey: dataDirectory.masterKey }),
-      ...(dataDirectory.nonces === undefined ? {} : { nonces: dataDirectory.nonces }),
+      ...(nonces === undefined ? {} : { nonces }),
       // Nonces in memory are lost at a restart, so requests signed before this start are rejected.
-      ...(options.memory ? { notBefore: systemClock.now() } : {}),
+      ...(module?.nonces === undefined && !dataDirectory.areNoncesStored
+        ? { notBefore: systemClock.now() }
+        : {}),
       onError: (error) => notices.fault(error),
       check: () => failureOf(dataDirectory),
-      ...(log === undefined ? {} : { log: log.add }),
+      ...(onResponse === undefined ? {} : { log: onResponse }),
     },
     control?.composer(dataDirectory),
   );
@@ -118,15 +152,17 @@ async function start(
       notices.info(text, message, members);
     }
     for (const path of plaintext) if (path !== undefined) notices.warn(plaintextWarning(path));
-    if (users.size === 0) notices.warn('there are no users; to add one: countersign user add NAME');
+    if (users.size === 0) notices.warn(`there are no users; ${adviceForUsers(module)}`);
     if (!isLoopback(options.host)) notices.warn(addressWarning(options));
-    stopOnSignal(service, dataDirectory, log, notices);
+    stopOnSignal(service, dataDirectory, [log, hook], notices);
     const updates: AccountUpdates = {
-      users: (stored) => service.replaceUsers(allUsers(options, stored)),
+      users: (stored) => service.replaceUsers(allUsers(options, stored, moduleUsers)),
       clients: (stored) =>
-        service.replaceClients(allRegistered(options, 'clients', options.clients, { entries: stored })),
+        service.replaceClients(
+          allRegistered(options, 'clients', options.clients, { entries: stored, place }),
+        ),
       async consumers(stored) {
-        const all = allRegistered(options, 'consumers', options.consumers, { entries: stored });
+        const all = allRegistered(options, 'consumers', options.consumers, { entries: stored, place });
         if (all.size > 0) await dataDirectory.storeMasterKey();
         service.replaceConsumers(all);
       },
@@ -226,6 +262,73 @@ async function permissionWarnings(options: Options): Promise<readonly string[]> 
     : (await import('../serve/file-permissions.ts')).exposedConfiguration(options);
 }
 
+/** Loads the module of `--module`. Rejects with CommandError. */
+async function moduleOf(options: Options, environment: NodeJS.ProcessEnv): Promise<LoadedModule | undefined> {
+  return options.module === undefined
+    ? undefined
+    : (await import('../module/load-module.ts')).loadModule(options, environment);
+}
+
+/** The users of an opened store. */
+interface OpenedFor {
+  readonly notices: Notices;
+  readonly control: PreparedControl | undefined;
+  readonly compaction: CompactionLimits | undefined;
+}
+
+/** Opens the store of the module, or else the data directory or a store in memory. */
+async function openData(
+  options: Options,
+  module: LoadedModule | undefined,
+  secretBox: SecretBox | undefined,
+  { notices, control, compaction }: OpenedFor,
+): Promise<DataDirectory> {
+  if (module?.store !== undefined) {
+    const { openModuleData } = await import('../module/module-data.ts');
+    return openModuleData(module, module.store, secretBox, notices.warn);
+  }
+  return options.memory
+    ? inMemoryData(options)
+    : openDirectory(options, secretBox, reportsOf(notices, control), compaction);
+}
+
+/** Returns the hook of `onRequest`, if the module has it. */
+async function requestHookOf(
+  module: LoadedModule | undefined,
+  environment: NodeJS.ProcessEnv,
+  notices: Notices,
+): Promise<RequestHook | undefined> {
+  if (module?.onRequest === undefined) return undefined;
+  const [{ createRequestHook }, { withoutPasswords }] = await Promise.all([
+    import('../module/request-hook.ts'),
+    import('../module/module-fault.ts'),
+  ]);
+  return createRequestHook(module.onRequest, (error) => {
+    const fault = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    notices.fault(`onRequest of ${module.file} failed: ${withoutPasswords(fault, environment)}`);
+  });
+}
+
+/** Returns a function that calls both, one of them if the other is undefined, or undefined. */
+function bothOf(
+  one: AccessLog['add'] | undefined,
+  other: AccessLog['add'] | undefined,
+): AccessLog['add'] | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  return (entry) => {
+    one(entry);
+    other(entry);
+  };
+}
+
+/** Returns how to add a user to the data directory, or to the store of the module. */
+function adviceForUsers(module: LoadedModule | undefined): string {
+  const command = 'to add one: countersign user add NAME';
+  if (module?.store === undefined) return command;
+  if (module.store.documents !== undefined) return `${command} --module ${module.file}`;
+  return 'declare them in the configuration file or the module';
+}
+
 /** Loads the modules of the durable store and opens the data directory. */
 async function openDirectory(
   ...parameters: Parameters<typeof import('../serve/data-directory.ts').openDataDirectory>
@@ -273,17 +376,12 @@ function failureOf(dataDirectory: DataDirectory): string | undefined {
 }
 
 /** Shuts the server down on the first signal, and ends the process immediately on the second. */
-function stopOnSignal(
-  service: Service,
-  dataDirectory: DataDirectory,
-  log: AccessLog | undefined,
-  notices: Notices,
-): void {
+function stopOnSignal(service: Service, dataDirectory: DataDirectory, logs: Logs, notices: Notices): void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) process.exit(1);
     stopping = true;
-    shutDown(service, dataDirectory, log).then(
+    shutDown(service, dataDirectory, logs).then(
       () => process.exit(dataDirectory.health()?.state === 'failed' ? 1 : 0),
       (error: unknown) => process.exit(notices.error(error)),
     );
@@ -292,12 +390,12 @@ function stopOnSignal(
   process.on('SIGINT', stop);
 }
 
-async function shutDown(
-  service: Service,
-  dataDirectory: DataDirectory,
-  log: AccessLog | undefined,
-): Promise<void> {
+/** The functions that get the entries of the access log. */
+type Logs = readonly [log: AccessLog | undefined, hook: RequestHook | undefined];
+
+async function shutDown(service: Service, dataDirectory: DataDirectory, [log, hook]: Logs): Promise<void> {
   await service.close(shutdownTimeout);
+  await hook?.flush();
   await dataDirectory.close();
   await log?.flush();
 }

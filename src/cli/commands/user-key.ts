@@ -12,12 +12,11 @@ import {
   locationFlags,
   locationOf,
   printLines,
-  readEntries,
   reportUsage,
   unknownAction,
+  withAccounts,
 } from '../accounts/command.ts';
 import { randomSecret } from '../accounts/credentials.ts';
-import { actAsOwnerOf } from '../accounts/ownership.ts';
 import { readFromInput, secretFlag } from '../accounts/secret-input.ts';
 import { checkSecretUnused } from '../accounts/secret-owner.ts';
 import { generateKey, readPublicKey, withKey } from '../accounts/user-keys.ts';
@@ -51,11 +50,10 @@ export async function userKey(
   terminal: Terminal,
 ): Promise<number> {
   try {
-    const target = parseArguments(argv, environment);
-    actAsOwnerOf(target.options.data);
-    if (target.action === 'add') await add(target, terminal);
-    else if (target.action === 'remove') await remove(target, terminal);
-    else await list(target, terminal);
+    await withAccounts(parseArguments(argv, environment), environment, (target) => {
+      if (target.action === 'add') return add(target, terminal);
+      return target.action === 'remove' ? remove(target, terminal) : list(target, terminal);
+    });
     return 0;
   } catch (error) {
     return reportError(error, terminal);
@@ -93,10 +91,9 @@ async function add(target: KeyArguments, terminal: Terminal): Promise<void> {
   const { name, id } = target;
   await findExisting(target);
   const { key, shown } = await newKey(target, terminal);
-  const configured = [...target.options.users];
-  const stored = [...(await readEntries(target))];
-  const mark = await changeExisting(target, (user) =>
-    withKey([...configured, ...stored], name, user, id, key),
+  const declared = [...target.options.users, ...target.moduleUsers];
+  const mark = await changeExisting(target, (user, stored) =>
+    withKey([...declared, ...stored], name, user, id, key),
   );
   printLines(
     [`user      ${name}`, `key       ${id}`, `algorithm ${key.algorithm}`, ...shown],

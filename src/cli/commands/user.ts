@@ -13,14 +13,15 @@ import {
   findExisting,
   locationFlags,
   locationOf,
+  placeName,
   printLines,
   readEntries,
   removeEntry,
   reportUsage,
   unknownAction,
+  withAccounts,
 } from '../accounts/command.ts';
 import { hashOfPassword, makeCredentials, randomSecret, storedUser } from '../accounts/credentials.ts';
-import { actAsOwnerOf } from '../accounts/ownership.ts';
 import { readFromInput, secretFlag } from '../accounts/secret-input.ts';
 import { checkSecretUnused } from '../accounts/secret-owner.ts';
 import { checkNoKeyNamed } from '../accounts/user-keys.ts';
@@ -70,9 +71,8 @@ export async function user(
 ): Promise<number> {
   if (argv[0] === 'key') return userKey(argv.slice(1), environment, terminal);
   try {
-    const target = parseArguments(argv, environment);
-    actAsOwnerOf(target.options.data);
-    await runAction(target, terminal);
+    const parsed = parseArguments(argv, environment);
+    await withAccounts(parsed, environment, (target) => runAction(target, terminal));
     return 0;
   } catch (error) {
     return reportError(error, terminal);
@@ -152,7 +152,8 @@ function quotaOf(
 async function add(target: UserArguments, terminal: Terminal): Promise<void> {
   const { name } = target;
   checkNotConfigured(target);
-  checkNoKeyNamed([...target.options.users, ...(await readEntries(target))], name);
+  const { moduleUsers, options } = target;
+  checkNoKeyNamed([...options.users, ...moduleUsers], name);
   const secret = target.readsSecret ? await readFromInput(terminal, 'secret') : undefined;
   if (secret !== undefined) await checkSecretUnused(secret, target);
   const credentials = makeCredentials(randomBytes, secret);
@@ -161,7 +162,9 @@ async function add(target: UserArguments, terminal: Terminal): Promise<void> {
     since: systemClock.now(),
     ...(target.quota === undefined ? {} : { quota: target.quota }),
   };
-  const mark = await addEntry(target, entry, 'to change its secret, use rotate');
+  const mark = await addEntry(target, entry, 'to change its secret, use rotate', (users) =>
+    checkNoKeyNamed(users, name),
+  );
   const shown = secret === undefined ? credentials.secret : 'the given secret';
   printLines(
     [`user      ${name}`, `password  ${credentials.password}`, `secret    ${shown}`],
@@ -226,16 +229,22 @@ async function setEnabled(target: UserArguments, terminal: Terminal, enabled: bo
 }
 
 async function list(target: UserArguments, terminal: Terminal): Promise<void> {
-  const { options } = target;
+  const { options, moduleUsers } = target;
   const now = systemClock.now();
   const stored = await readEntries(target);
   const lines = [...options.users.keys()].map((name) => `${name}  1 valid secret, in ${options.config}`);
+  lines.push(...Array.from(moduleUsers.keys(), (name) => `${name}  in ${options.module}`));
   for (const [name, { secrets, disabled }] of stored) {
     const valid = secrets.filter(({ until }) => until === undefined || until > now).length;
     const state = disabled === true ? ', disabled' : '';
-    const override = options.users.has(name) ? `, overridden by ${options.config}` : '';
+    const other = options.users.has(name)
+      ? options.config
+      : moduleUsers.has(name)
+        ? options.module
+        : undefined;
+    const override = other === undefined ? '' : `, overridden by ${other}`;
     lines.push(`${name}  ${valid} valid ${valid === 1 ? 'secret' : 'secrets'}${state}${override}`);
   }
-  if (lines.length === 0) printLines([`there are no users in ${options.data}`], terminal.stderr);
+  if (lines.length === 0) printLines([`there are no users in ${placeName(target)}`], terminal.stderr);
   printLines(lines, terminal.stdout);
 }

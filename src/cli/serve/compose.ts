@@ -1,6 +1,5 @@
-import type { AccountFileContent } from '../../accounts/account-file.ts';
-import { accountFilePath } from '../../accounts/account-file-path.ts';
 import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
+import { type AccountPlace, storedFile } from '../../accounts/stored-file.ts';
 import type { StoredUser } from '../../accounts/users.ts';
 import type { Lifetimes } from '../../oauth/lifetimes.ts';
 import type { Options } from '../../options/options.ts';
@@ -19,7 +18,7 @@ export interface KnownAccounts {
 /**
  * Creates the service with `create`, from the options and accounts.
  *
- * @throws CommandError if the collections conflict with each other
+ * @throws CommandError if the collections conflict with each other, or with what a module returned
  */
 export function composeService(
   options: Options,
@@ -27,7 +26,7 @@ export function composeService(
   {
     check,
     ...more
-  }: Pick<ServiceOptions, 'store' | 'nonces' | 'notBefore' | 'masterKey' | 'log' | 'onError'> &
+  }: Pick<ServiceOptions, 'store' | 'nonces' | 'notBefore' | 'masterKey' | 'log' | 'onError' | 'resources'> &
     Pick<HealthOptions, 'check'>,
   create: (options: ServiceOptions & KnownAccounts) => Service = createService,
 ): Service {
@@ -59,7 +58,8 @@ export function composeService(
     });
   } catch (error) {
     // For instance two path templates that match the same paths, which only the router detects.
-    if (error instanceof RangeError) throw new CommandError([error.message]);
+    if (error instanceof RangeError)
+      throw new CommandError([error.message], options.module === undefined ? 2 : 1);
     throw error;
   }
 }
@@ -103,45 +103,57 @@ function limitsOf(options: Options): Limits {
   };
 }
 
+/** The sources of the accounts beside the configuration file. */
+export interface AccountSources {
+  readonly place: AccountPlace;
+  readonly accountFiles: AccountFiles;
+  /** The users of the module. */
+  readonly moduleUsers: ReadonlyMap<string, UserOption>;
+}
+
 /**
- * Returns the accounts of the configuration file and of the data directory.
+ * Returns the accounts of the configuration file, the module and the account files.
  *
  * @throws CommandError if there are stored clients or consumers, and HTTPS is off
  */
 export function knownAccountsOf(
   options: Options,
-  { users, clients, consumers }: AccountFiles,
+  { place, accountFiles: { users, clients, consumers }, moduleUsers }: AccountSources,
 ): KnownAccounts {
   return {
-    users: allUsers(options, users.entries),
-    clients: allRegistered(options, 'clients', options.clients, clients),
-    consumers: allRegistered(options, 'consumers', options.consumers, consumers),
+    users: allUsers(options, users.entries, moduleUsers),
+    clients: allRegistered(options, 'clients', options.clients, { ...clients, place }),
+    consumers: allRegistered(options, 'consumers', options.consumers, { ...consumers, place }),
   };
 }
 
 /**
- * Returns the clients or consumers of the configuration file, which take precedence, and of the data directory.
+ * Returns the clients or consumers of the configuration file, which take precedence, and of the account files.
  *
  * @throws CommandError if some are stored and HTTPS is off
  */
 export function allRegistered<T>(
-  { data, tlsPort }: Options,
+  { tlsPort }: Options,
   name: 'clients' | 'consumers',
   configured: ReadonlyMap<string, T>,
-  { entries }: Pick<AccountFileContent<T>, 'entries'>,
+  { entries, place }: { readonly entries: ReadonlyMap<string, T>; readonly place: AccountPlace },
 ): ReadonlyMap<string, T> {
   if (entries.size > 0 && tlsPort === undefined)
     throw new CommandError(
-      [`the ${name} in ${accountFilePath(data, name)} require HTTPS, which --no-tls disables`],
+      [`the ${name} in ${storedFile(place, `${name}.json`).path} require HTTPS, which --no-tls disables`],
       1,
     );
   return new Map([...entries, ...configured]);
 }
 
-/** Returns the users of the configuration file, which take precedence, and of the data directory. */
-export function allUsers(options: Options, stored: ReadonlyMap<string, StoredUser>): Map<string, UserOption> {
+/** Returns the users of the configuration file and the module, which take precedence, and of the account file. */
+export function allUsers(
+  options: Options,
+  stored: ReadonlyMap<string, StoredUser>,
+  moduleUsers: ReadonlyMap<string, UserOption> = new Map(),
+): Map<string, UserOption> {
   const users = [...stored].map(([name, user]): [string, UserOption] => [name, userOption(user)]);
-  return new Map<string, UserOption>([...users, ...options.users]);
+  return new Map<string, UserOption>([...users, ...moduleUsers, ...options.users]);
 }
 
 function userOption({ secrets, password, disabled, since, keys, quota }: StoredUser): UserOption {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { accountFilePath } from '../../accounts/account-file.ts';
 import { keepMasterKey, openMasterKey } from '../../accounts/master-key.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
+import type { AccountPlace } from '../../accounts/stored-file.ts';
 import { type StoredUser, userFile } from '../../accounts/users.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
 import { systemClock } from '../../clock.ts';
@@ -11,7 +12,7 @@ import { warningOf } from '../../collections/stored-data-check.ts';
 import type { Options } from '../../options/options.ts';
 import type { StoreHealth } from '../../store/durable.ts';
 import { prepareDirectory } from '../../store/files/directory.ts';
-import type { FileNonces } from '../../store/nonces/file.ts';
+import type { Nonces } from '../../store/nonces/nonces.ts';
 import { journalName } from '../../store/recovery/recovery.ts';
 import type { CompactionLimits } from '../../store/snapshot/compaction.ts';
 import type { Store } from '../../store/store.ts';
@@ -23,7 +24,6 @@ import {
   readAccountFiles,
   watchAccountFiles,
 } from '../accounts/account-files.ts';
-import { changeAccountFile } from '../accounts/change.ts';
 import type { AccountFiles } from '../accounts/no-account-files.ts';
 import type { Revoke } from '../accounts/revocation.ts';
 import type { Outlet } from '../terminal.ts';
@@ -31,15 +31,19 @@ import { showProgress } from './progress.ts';
 import { hasOAuth1Tokens, missingMasterKey } from './stored-tokens.ts';
 import { checkStoredData } from './validation-marker.ts';
 
-/** The persistent data of a server, in a directory or in memory. */
+/** The data of a server: in a directory, in memory or in the store of a module. */
 export interface DataDirectory {
   readonly store: Store;
-  /** Returns the state of the store; undefined in memory. */
+  /** The location of the accounts. */
+  readonly place: AccountPlace;
+  /** Returns the state of the store; undefined unless it is a directory. */
   readonly health: () => StoreHealth | undefined;
   /** Returns the bytes of the current journal; undefined in memory. */
   readonly journalBytes: () => number | undefined;
   /** The stored nonces; undefined in memory, where the service has its own. */
-  readonly nonces: FileNonces | undefined;
+  readonly nonces: Nonces | undefined;
+  /** Whether another process knows the nonces, after a restart or on another host. */
+  readonly areNoncesStored: boolean;
   readonly accountFiles: AccountFiles;
   /** The key from which OAuth 1.0a token secrets are derived; undefined in memory, where the service generates one. */
   readonly masterKey: Uint8Array | undefined;
@@ -112,15 +116,17 @@ export async function openDataDirectory(
     let watching: Promise<readonly AccountFileWatcher[]> | undefined;
     return {
       store,
+      place: data,
       health: () => store.health,
       journalBytes: () => store.journalBytes,
       nonces,
+      areNoncesStored: true,
       accountFiles,
       masterKey: master.bytes,
       isNew,
       plaintextPaths: plaintextPaths(data, accountFiles),
       async storeUser(name, user) {
-        await changeAccountFile(userFile, data, secretBox, (users) => users.set(name, user));
+        await userFile.change(data, secretBox, (users) => users.set(name, user));
         return secretBox === undefined ? userFile.path(data) : undefined;
       },
       async storeMasterKey() {

@@ -1,15 +1,18 @@
+import type { Options } from '../../options/options.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import { noAccountFiles } from '../accounts/no-account-files.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { newStoreId } from './store-id.ts';
 
 /** Returns an empty store in memory, without accounts. */
-export function inMemoryData(): DataDirectory {
+export function inMemoryData({ data }: Pick<Options, 'data'>): DataDirectory {
   return {
     store: createMemoryStore({ storeId: newStoreId() }),
+    place: data,
     health: () => undefined,
     journalBytes: () => undefined,
     nonces: undefined,
+    areNoncesStored: false,
     accountFiles: noAccountFiles,
     masterKey: undefined,
     isNew: true,

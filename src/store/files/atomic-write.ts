@@ -29,8 +29,8 @@ export class AtomicWriteError extends StoreError {
   }
 }
 
-/** Parts of a content, as text (written as UTF-8) or bytes. */
-type Content = Iterable<string | Uint8Array>;
+/** Parts of a content, as text (written as UTF-8) or bytes. Asynchronous parts should be large: each is written at once. */
+type Content = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /** A file and its new content. */
 export interface AtomicWrite {
@@ -79,13 +79,18 @@ export async function createTemporary(
 
 async function fill(file: DiskFile, content: Content, path: string, sync: boolean): Promise<void> {
   try {
-    for (const bytes of encode(content)) await writeWhole(file, bytes, path);
+    if (Symbol.iterator in content) await writeParts(file, content, path);
+    else for await (const part of content) await writeParts(file, [part], path);
     if (sync) await step(path, 'fsync', file.sync());
   } catch (error) {
     await file.close().catch(() => {}); // the first failure is reported
     throw error;
   }
   await step(path, 'close', file.close());
+}
+
+async function writeParts(file: DiskFile, parts: Iterable<string | Uint8Array>, path: string): Promise<void> {
+  for (const bytes of encode(parts)) await writeWhole(file, bytes, path);
 }
 
 /** Writes all bytes. Throws AtomicWriteError. */
@@ -98,7 +103,7 @@ export async function writeWhole(file: DiskFile, bytes: Uint8Array, path: string
   }
 }
 
-function* encode(content: Content): Generator<Uint8Array> {
+function* encode(content: Iterable<string | Uint8Array>): Generator<Uint8Array> {
   let text = '';
   for (const part of content) {
     if (typeof part === 'string') text += part;

@@ -17,6 +17,8 @@ export interface ImportOptions {
   readonly now: number;
   /** Returns why an item of a collection cannot be imported, or undefined. */
   readonly faultOf: (path: string, entry: Entry) => string | undefined;
+  /** Returns whether a document has a known name. Default: none has. */
+  readonly isDocument?: (name: string) => boolean;
 }
 
 /** The content of an export. */
@@ -24,6 +26,8 @@ export interface Imported {
   /** Undefined if the export has none: then a new one is generated, and no earlier entity tag matches. */
   readonly storeId: string | undefined;
   readonly state: State;
+  /** The contents of documents by name, such as account files. */
+  readonly documents: ReadonlyMap<string, string>;
 }
 
 /** A collection that was read. The revision of an item without one is 0. */
@@ -48,6 +52,7 @@ export class ExportReader {
   readonly #options: ImportOptions;
   readonly #collections = new Map<string, ImportedCollection>();
   #location: CorruptionLocation = { line: 1, byte: 0 };
+  readonly #documents = new Map<string, string>();
   #checksum = 0;
   #storeId: string | undefined;
   #revision = 0;
@@ -80,7 +85,7 @@ export class ExportReader {
       }
       state.restore(path, { ...numbers, revision, modified, sequence }, chosen, numbered);
     }
-    return { storeId: this.#storeId, state };
+    return { storeId: this.#storeId, state, documents: this.#documents };
   }
 
   #takeLine(bytes: Buffer): void {
@@ -93,7 +98,9 @@ export class ExportReader {
     else if (members.has('end')) {
       document.object(line, 'the end', endNames);
       this.#takeEnd(document, bytes);
-    } else if (members.has('value')) this.#takeItem(document, document.object(line, 'the item', itemNames));
+    } else if (members.has('document'))
+      this.#takeDocument(document, document.object(line, 'the document', documentNames));
+    else if (members.has('value')) this.#takeItem(document, document.object(line, 'the item', itemNames));
     else this.#takeCollection(document, document.object(line, 'the collection', collectionNames));
     this.#checksum = crc32('\n', crc32(bytes, this.#checksum));
     this.#location = { line: this.#location.line + 1, byte: this.#location.byte + bytes.length + 1 };
@@ -155,6 +162,14 @@ export class ExportReader {
     this.#items += 1;
   }
 
+  #takeDocument(document: JsonFields, members: ReadonlyMap<string, unknown>): void {
+    const name = document.text(members.get('document'), 'document');
+    if (this.#options.isDocument?.(name) !== true)
+      throw document.corruption('its document has an unknown name');
+    if (this.#documents.has(name)) throw document.corruption('there is a document with this name already');
+    this.#documents.set(name, document.text(members.get('content'), 'content'));
+  }
+
   #takeEnd(document: JsonFields, bytes: Buffer): void {
     const written = formatExportEnd(this.#items, this.#checksum);
     if (this.#storeId !== undefined && `${bytes.toString('latin1')}\n` !== written)
@@ -171,6 +186,7 @@ export class ExportReader {
 
 const headerNames = ['format', 'version', 'storeId', 'revision', 'exported'];
 const collectionNames = ['collection', 'counter', 'chosen', 'sequence', 'revision', 'modified'];
+const documentNames = ['document', 'content'];
 const itemNames = ['collection', 'id', 'sequence', 'revision', 'modified', 'value'];
 const endNames = ['end', 'items', 'crc'];
 

@@ -2,7 +2,9 @@ import { crc32 } from 'node:zlib';
 import { formatChecksum } from '../encoding/checksum.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
 import { formatMembers } from '../encoding/item-json.ts';
-import type { CollectionView, State } from '../state/state.ts';
+import type { State } from '../state/state.ts';
+import type { Entry } from '../store.ts';
+import type { TransferredPart } from '../transfer.ts';
 
 /** The name and the version of the format of an export. */
 export const exportFormat = 'countersign-export';
@@ -10,9 +12,6 @@ export const exportVersion = 1;
 
 /** The options of an export. */
 export interface ExportOptions {
-  /** The id of the store. It is part of every entity tag. */
-  readonly storeId: string;
-  readonly state: State;
   /** The current time (ms). */
   readonly at: number;
   /** Returns whether a collection is exported. */
@@ -20,35 +19,89 @@ export interface ExportOptions {
 }
 
 /**
- * Returns the lines of an export: a header; for each collection a line with its counters, then its items in the
- * order of creation; and a last line with the number of items and the CRC-32 of all bytes before it.
+ * Formats the lines of an export: a header; for each collection a line with its counters, then its items in the order of
+ * creation; documents, if any; and a last line with the number of items and the CRC-32 of all bytes before it.
  */
-export function* formatExport({ storeId, state, at, includes }: ExportOptions): Generator<string> {
-  const exported = [...state.collections()].filter(({ path }) => includes(path));
-  let checksum = 0;
-  const counted = (line: string): string => {
-    checksum = crc32(line, checksum);
+export class ExportFormatter {
+  readonly #options: ExportOptions;
+  #checksum = 0;
+  #items = 0;
+  #omitted = 0;
+  /** The last collection, and the beginning of its items. */
+  #collection = '';
+  #start = '';
+
+  constructor(options: ExportOptions) {
+    this.#options = options;
+  }
+
+  /** The number of items so far. */
+  get items(): number {
+    return this.#items;
+  }
+
+  /** The number of items of collections that are not exported. */
+  get omitted(): number {
+    return this.#omitted;
+  }
+
+  /** Returns the line of a part; empty if its collection is not exported. */
+  part(part: TransferredPart): string {
+    const { at, includes } = this.#options;
+    if (part.kind === 'store') {
+      const { storeId, revision } = part;
+      const format = { format: exportFormat, version: exportVersion };
+      return this.#counted(lineOf({ ...format, storeId, revision, exported: formatIsoDate(at) }));
+    }
+    if (part.kind === 'item') {
+      if (!includes(part.collection)) {
+        this.#omitted += 1;
+        return '';
+      }
+      this.#items += 1;
+      return this.#counted(this.#itemLine(part.collection, part.entry));
+    }
+    if (!includes(part.path)) return '';
+    const { path, counter, sequence, revision, modified } = part;
+    const chosen = part.chosen.map(({ first, last }) => [first, last]);
+    const numbers = { counter, chosen, sequence, revision, modified: formatIsoDate(modified) };
+    return this.#counted(lineOf({ collection: path, ...numbers }));
+  }
+
+  /** Returns the line of a document, such as an account file. */
+  document(name: string, content: string): string {
+    return this.#counted(lineOf({ document: name, content }));
+  }
+
+  /** Returns the last line. */
+  end(): string {
+    return formatExportEnd(this.#items, this.#checksum);
+  }
+
+  #itemLine(collection: string, entry: Entry): string {
+    if (this.#collection !== collection)
+      [this.#collection, this.#start] = [collection, `{"collection":${JSON.stringify(collection)},`];
+    return `${this.#start}${formatMembers(entry, JSON.stringify(entry.value))}}\n`;
+  }
+
+  #counted(line: string): string {
+    this.#checksum = crc32(line, this.#checksum);
     return line;
-  };
-  const format = { format: exportFormat, version: exportVersion };
-  yield counted(lineOf({ ...format, storeId, revision: state.revision, exported: formatIsoDate(at) }));
-  for (const collection of exported) for (const line of linesOf(collection)) yield counted(line);
-  const items = exported.reduce((sum, { count }) => sum + count, 0);
-  yield formatExportEnd(items, checksum);
+  }
+}
+
+/** Returns the parts of a store in a directory. */
+export function* partsOf(storeId: string | undefined, state: State): Generator<TransferredPart> {
+  yield { kind: 'store', storeId, revision: state.revision };
+  for (const { entries, count: _, chosen, ...numbers } of state.collections()) {
+    yield { kind: 'collection', ...numbers, chosen: [...chosen] };
+    for (const entry of entries) yield { kind: 'item', collection: numbers.path, entry };
+  }
 }
 
 /** Returns the last line of an export: the number of items, and the CRC-32 of all bytes before the line. */
 export function formatExportEnd(items: number, checksum: number): string {
   return lineOf({ end: true, items, crc: formatChecksum(checksum) });
-}
-
-function* linesOf(collection: CollectionView): Generator<string> {
-  const { path, counter, sequence, revision, modified, entries } = collection;
-  const chosen = Array.from(collection.chosen, ({ first, last }) => [first, last]);
-  const numbers = { counter, chosen, sequence, revision, modified: formatIsoDate(modified) };
-  yield lineOf({ collection: path, ...numbers });
-  const start = `{"collection":${JSON.stringify(path)},`;
-  for (const entry of entries) yield `${start}${formatMembers(entry, JSON.stringify(entry.value))}}\n`;
 }
 
 function lineOf(members: Readonly<Record<string, unknown>>): string {

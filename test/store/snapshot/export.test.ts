@@ -2,14 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CorruptionError } from '../../../src/store/corruption-error.ts';
 import { ExportReader, type Imported } from '../../../src/store/snapshot/export-reader.ts';
-import { formatExport } from '../../../src/store/snapshot/export-writer.ts';
+import { ExportFormatter, partsOf } from '../../../src/store/snapshot/export-writer.ts';
 import { State } from '../../../src/store/state/state.ts';
 import { type Seeded, seeded } from '../../support/seeded.ts';
 import { begun } from '../../support/store/history.ts';
 import { make, seen } from '../../support/store/snapshot.ts';
 
 function textOf(state: State): string {
-  return [...formatExport({ storeId: 'k3x9', state, at: begun, includes: () => true })].join('');
+  const formatter = new ExportFormatter({ at: begun, includes: () => true });
+  const lines = Array.from(partsOf('k3x9', state), (part) => formatter.part(part));
+  return `${lines.join('')}${formatter.end()}`;
 }
 
 /** Reads an export that comes in pieces of up to so many bytes. */

@@ -1,0 +1,159 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Documents } from '../store/documents.ts';
+import { removeLeftovers, replaceFile } from '../store/files/atomic-write.ts';
+import { prepareDirectory } from '../store/files/directory.ts';
+import { type Disk, errorCode, nodeDisk } from '../store/files/disk.ts';
+import { type DirectoryLock, LockedError, lockDirectory } from '../store/files/lock.ts';
+import { isRunning } from '../store/files/process-liveness.ts';
+import { StoreError } from '../store/store.ts';
+import { delay } from '../timers.ts';
+
+/** The location of the account files: the path of a data directory, or documents that several hosts share. */
+export type AccountPlace = string | Documents;
+
+/** The content of a file, and its version. */
+export interface FileContent {
+  /** Undefined if there is no file. */
+  readonly content: Uint8Array | undefined;
+  /** The version of the content, or an earlier one if the file is replaced meanwhile. */
+  readonly mark: string | undefined;
+}
+
+/**
+ * Returns the new content of a file; undefined if it is to stay as it is. It can be called more than once, and what it throws
+ * is rethrown.
+ */
+export type FileChange = (content: Uint8Array | undefined) => string | undefined;
+
+/** A small file in a data directory, or a document. */
+export interface StoredFile {
+  /** The name of the file in messages. */
+  readonly path: string;
+  /** Returns an identifier of the current version; undefined if there is no file. */
+  mark(): Promise<string | undefined>;
+  read(): Promise<FileContent>;
+  /** Replaces the content, whatever it is. Resolves when the new content is stored. Rejects with StoreError. */
+  write(content: string): Promise<void>;
+  /**
+   * Changes the content as one atomic step: no concurrent change is lost. Returns the mark of the content. Creates the data
+   * directory if it does not exist.
+   */
+  update(change: FileChange): Promise<string | undefined>;
+}
+
+/** Returns the file with this name. `disk` has the operations on a directory; default: those of the host. */
+export function storedFile(place: AccountPlace, name: string, disk: Disk = nodeDisk): StoredFile {
+  return typeof place === 'string' ? new DirectoryFile(place, name, disk) : new DocumentFile(place, name);
+}
+
+/** The number of attempts to take the lock: 200 × 50 ms are ten seconds. */
+const maxLockAttempts = 200;
+/** The time between two attempts, in milliseconds. */
+const retryDelay = 50;
+
+class DirectoryFile implements StoredFile {
+  readonly path: string;
+  readonly #directory: string;
+  readonly #name: string;
+  readonly #disk: Disk;
+
+  constructor(directory: string, name: string, disk: Disk) {
+    this.path = join(directory, name);
+    this.#directory = directory;
+    this.#name = name;
+    this.#disk = disk;
+  }
+
+  async mark(): Promise<string | undefined> {
+    try {
+      const { ino, mtimeNs, size } = await stat(this.path, { bigint: true });
+      return `${ino}.${mtimeNs}.${size}`;
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  async read(): Promise<FileContent> {
+    // Read before the content: if the file is replaced meanwhile, the new version differs, and is read again.
+    const mark = await this.mark();
+    return { content: await this.#disk.read(this.path), mark };
+  }
+
+  async write(content: string): Promise<void> {
+    // Other processes may be writing theirs, so only temporary files of ended processes are removed.
+    const hasEnded = async (pid: number) => pid !== process.pid && !(await isRunning({ pid }));
+    const [directory, name] = [this.#directory, this.#name];
+    await removeLeftovers(this.#disk, directory, name, hasEnded);
+    await replaceFile(this.#disk, { directory, name, content: [content], sync: true });
+  }
+
+  /** A lock serializes concurrent changes. It is not the lock of a server that uses the directory. */
+  async update(change: FileChange): Promise<string | undefined> {
+    const lockPath = join(this.#directory, `${this.#name.replace(/\.json$/, '')}.lock`);
+    await prepareDirectory(this.#directory);
+    await prepareDirectory(lockPath);
+    const lock = await waitForLock(lockPath);
+    try {
+      const changed = change((await this.read()).content);
+      if (changed !== undefined) await this.write(changed);
+      return await this.mark();
+    } finally {
+      await lock.release();
+    }
+  }
+}
+
+async function waitForLock(path: string): Promise<DirectoryLock> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await lockDirectory(path);
+    } catch (error) {
+      if (!(error instanceof LockedError) || attempt === maxLockAttempts) throw error;
+      await delay(retryDelay);
+    }
+  }
+}
+
+/** The number of attempts to change a document: each failed one means that another process changed it. */
+const maxReplacements = 1000;
+
+class DocumentFile implements StoredFile {
+  readonly path: string;
+  readonly #documents: Documents;
+  readonly #name: string;
+
+  constructor(documents: Documents, name: string) {
+    this.path = `${name} (${documents.location})`;
+    this.#documents = documents;
+    this.#name = name;
+  }
+
+  async mark(): Promise<string | undefined> {
+    return (await this.#documents.read(this.#name))?.version;
+  }
+
+  async read(): Promise<FileContent> {
+    const stored = await this.#documents.read(this.#name);
+    return { content: stored?.content, mark: stored?.version };
+  }
+
+  async write(content: string): Promise<void> {
+    await this.update(() => content);
+  }
+
+  async update(change: FileChange): Promise<string | undefined> {
+    for (let attempt = 0; attempt < maxReplacements; attempt += 1) {
+      const { content, mark } = await this.read();
+      const changed = change(content);
+      if (changed === undefined) return mark;
+      const version = await this.#documents.replace(this.#name, Buffer.from(changed), mark);
+      if (version !== undefined) return version;
+    }
+    throw new StoreError(
+      'failed',
+      `${this.path} could not be changed: other processes change it all the time`,
+    );
+  }
+}

@@ -1,0 +1,68 @@
+import { clientFile, consumerFile } from './clients.ts';
+import { masterKeyFile, parseMasterKey } from './master-key.ts';
+import type { SecretBox } from './secret-box.ts';
+import { type AccountPlace, storedFile } from './stored-file.ts';
+import { userFile } from './users.ts';
+
+/** Throws if the content of a file is invalid. `path` is the name of the file in messages. */
+type Check = (content: Uint8Array, path: string, secretBox: SecretBox | undefined) => unknown;
+
+/** The files of an export with accounts, and their checks. */
+const checks: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ['users.json', (...file) => userFile.parse(...file)],
+  ['clients.json', (...file) => clientFile.parse(...file)],
+  ['consumers.json', (...file) => consumerFile.parse(...file)],
+  [masterKeyFile, parseMasterKey],
+]);
+
+/** Account files by name, as they are stored: with encrypted secrets, if there is a key. */
+export type TransferredFiles = ReadonlyMap<string, string>;
+
+/** Returns whether an export can contain a file with this name. */
+export function isTransferredFile(name: string): boolean {
+  return checks.has(name);
+}
+
+/** Reads the files that exist, without changing them. */
+export async function readTransferredFiles(place: AccountPlace): Promise<TransferredFiles> {
+  const files = new Map<string, string>();
+  for (const name of checks.keys()) {
+    const { content } = await storedFile(place, name).read();
+    if (content !== undefined) files.set(name, Buffer.from(content).toString('utf8'));
+  }
+  return files;
+}
+
+/**
+ * Checks files of an export.
+ *
+ * @param source the name of the export in messages
+ * @throws CorruptionError for an invalid file, SecretBoxError if its secrets cannot be decrypted
+ */
+export function checkTransferredFiles(
+  files: TransferredFiles,
+  source: string,
+  secretBox: SecretBox | undefined,
+): void {
+  for (const [name, content] of files)
+    checks.get(name)?.(Buffer.from(content), `${name} in ${source}`, secretBox);
+}
+
+/** Returns the path of the first of these files that exists with another content; undefined if there is none. */
+export async function conflictingFile(
+  place: AccountPlace,
+  files: TransferredFiles,
+): Promise<string | undefined> {
+  for (const [name, text] of files) {
+    const { content } = await storedFile(place, name).read();
+    if (content !== undefined && Buffer.from(content).toString('utf8') !== text)
+      return storedFile(place, name).path;
+  }
+  return undefined;
+}
+
+/** Creates the files. A file that exists is not changed. */
+export async function writeTransferredFiles(place: AccountPlace, files: TransferredFiles): Promise<void> {
+  for (const [name, text] of files)
+    await storedFile(place, name).update((content) => (content === undefined ? text : undefined));
+}

@@ -1,0 +1,38 @@
+import { writeTransferredFiles } from '../../accounts/transferred-files.ts';
+import { systemClock } from '../../clock.ts';
+import type { ModuleStore } from '../../service/server-module.ts';
+import type { Imported } from '../../store/snapshot/export-reader.ts';
+import { partsOf } from '../../store/snapshot/export-writer.ts';
+import { isTransferable, type Transferable, type TransferredPart } from '../../store/transfer.ts';
+import { CommandError } from '../errors.ts';
+import type { LoadedModule } from './load-module.ts';
+
+/** Returns the store of a module as the destination of an import. Throws CommandError if nothing can be imported into it. */
+export function sharedTarget({ file, options }: LoadedModule, store: ModuleStore) {
+  if (!isTransferable(store))
+    throw new CommandError([`nothing can be imported into the store of ${file}: it has no importState`], 1);
+  const { documents } = store;
+  const checkEmpty = (isEmpty: boolean): void => {
+    if (!isEmpty)
+      throw new CommandError([`the store of ${file} has items; import requires a store without items`], 1);
+  };
+  return {
+    place: documents,
+    check: async () => checkEmpty(await hasNoCollections(store)),
+    async write({ storeId, state, documents: files }: Imported) {
+      // Before the items: if this is interrupted, it can be repeated.
+      if (documents !== undefined) await writeTransferredFiles(documents, files);
+      const noncesUntil = systemClock.now() + options.nonceWindow;
+      checkEmpty(await store.importState(asynchronous(partsOf(storeId, state)), noncesUntil));
+    },
+  };
+}
+
+async function hasNoCollections(store: Transferable): Promise<boolean> {
+  for await (const { kind } of store.exportState()) if (kind !== 'store') return false;
+  return true;
+}
+
+async function* asynchronous(parts: Iterable<TransferredPart>): AsyncGenerator<TransferredPart> {
+  yield* parts;
+}

@@ -1,0 +1,154 @@
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { readSchemes } from '../../auth/configured-schemes.ts';
+import type { Options } from '../../options/options.ts';
+import type { Resource } from '../../pipeline/resource.ts';
+import { kindOf } from '../../schema/error.ts';
+import type { UserOption } from '../../service/options.ts';
+import type { ModuleStore, ServerModule, ServerModuleOptions } from '../../service/server-module.ts';
+import type { Store } from '../../store/store.ts';
+import { CommandError } from '../errors.ts';
+import { checkModule, checkResources } from './check-module.ts';
+import { moduleFault } from './module-fault.ts';
+
+/** The parts of the server that a module returned, all of them valid. */
+export interface LoadedModule extends Pick<ServerModule, 'nonces' | 'onRequest'> {
+  /** The path of the module, as it was given. */
+  readonly file: string;
+  readonly store: ModuleStore | undefined;
+  /** The options of the server, with the schemes of the module. */
+  readonly options: Options;
+  readonly users: ReadonlyMap<string, UserOption>;
+  /** Returns the resources in code. Rejects with CommandError. */
+  resources(store: Store): Promise<Readonly<Record<string, Resource>>>;
+}
+
+/**
+ * Loads the module of `--module` and calls its default export. Removes the encryption key from the environment before.
+ *
+ * @throws CommandError with one line that contains no password, if the module cannot be loaded or returns something invalid
+ */
+export async function loadModule(options: Options, environment: NodeJS.ProcessEnv): Promise<LoadedModule> {
+  const file = options.module ?? '';
+  const path = resolve(file);
+  delete environment['COUNTERSIGN_KEY'];
+  const rethrow = (error: unknown): never => {
+    throw new CommandError([moduleFault(file, path, error, environment)], 1);
+  };
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
+    throw new CommandError([`the module ${file} does not exist`], 1);
+  const create = await settled(file, importDefault(path).catch(rethrow));
+  if (typeof create !== 'function')
+    throw new CommandError(
+      [`the default export of the module ${file} must be a function, is ${kindOf(create)}`],
+      1,
+    );
+  const calling = async (): Promise<unknown> => create(moduleOptionsOf(options));
+  const returned = await settled(file, calling().catch(rethrow));
+  const checked = <T>(check: () => T): T => {
+    try {
+      return check();
+    } catch (error) {
+      if (error instanceof RangeError) throw new CommandError([`the module ${file}: ${error.message}`], 1);
+      throw error;
+    }
+  };
+  try {
+    return checked(() => {
+      checkModule(returned);
+      return loaded(file, options, returned, async (store) => {
+        const { resources = {} } = returned;
+        const made: unknown =
+          typeof resources === 'function'
+            ? await settled(file, (async () => resources({ store }))().catch(rethrow))
+            : resources;
+        return checked(() => {
+          checkResources(made);
+          return made;
+        });
+      });
+    });
+  } catch (error) {
+    await closeStoreOf(returned);
+    throw error;
+  }
+}
+
+async function importDefault(path: string): Promise<unknown> {
+  const module: { default?: unknown } = await import(pathToFileURL(path).href);
+  return module.default;
+}
+
+/** Waits for a promise of a module. Without anything that could settle it, the process would end without a message. */
+async function settled<T>(file: string, promise: Promise<T>): Promise<T> {
+  let onIdle = (): void => {};
+  const idle = new Promise<never>((_, reject) => {
+    onIdle = () =>
+      reject(new CommandError([`the module ${file} returned a promise that is never settled`], 1));
+  });
+  process.once('beforeExit', onIdle);
+  try {
+    return await Promise.race([promise, idle]);
+  } finally {
+    process.off('beforeExit', onIdle);
+  }
+}
+
+/** Returns the parts of a module. Throws RangeError if they conflict with the configuration. */
+function loaded(
+  file: string,
+  options: Options,
+  module: ServerModule,
+  resources: LoadedModule['resources'],
+): LoadedModule {
+  const { store, nonces, onRequest, users = {}, schemes = {} } = module;
+  const ofModule = new Map<string, UserOption>(users instanceof Map ? users : Object.entries(users));
+  checkDistinct('user', ofModule.keys(), new Set(options.users.keys()), options);
+  checkDistinct('scheme', Object.keys(schemes), new Set(Object.keys(options.schemes)), options);
+  const windows = readSchemes(schemes).map(({ window }) => window);
+  const merged = {
+    ...options,
+    schemes: { ...options.schemes, ...schemes },
+    nonceWindow: Math.max(options.nonceWindow, ...windows),
+  };
+  if (store !== undefined && options.memory) throw new RangeError('it has a store, which excludes --memory');
+  // The test double that the control interface then controls has its own nonces.
+  if (nonces !== undefined && options.memory && options.controlPort !== undefined)
+    throw new RangeError('it has nonces, which excludes --memory together with --control-port');
+  return {
+    ...{ file, store, resources, options: Object.freeze(merged), users: ofModule },
+    ...(nonces === undefined ? {} : { nonces }),
+    ...(onRequest === undefined ? {} : { onRequest }),
+  };
+}
+
+function checkDistinct(
+  what: string,
+  names: Iterable<string>,
+  others: ReadonlySet<string>,
+  { config }: Options,
+): void {
+  for (const name of names)
+    if (others.has(name)) throw new RangeError(`the ${what} ${name} is also declared in ${config}`);
+}
+
+/** Returns the options that a module receives: those of the option table, without the file with the encryption key. */
+export function moduleOptionsOf(options: Options): ServerModuleOptions {
+  const { users, clients, consumers, schemes, collections, seed, warnings, keyFile, ...plain } = options;
+  return Object.freeze({
+    ...plain,
+    trustProxy: Object.freeze([...plain.trustProxy]),
+    corsOrigin: Object.freeze([...plain.corsOrigin]),
+    quota: plain.quota && Object.freeze(plain.quota.map((policy) => Object.freeze({ ...policy }))),
+  });
+}
+
+/** Closes the store that an invalid module returned, if it has one. */
+async function closeStoreOf(returned: unknown): Promise<void> {
+  if (typeof returned !== 'object' || returned === null) return;
+  const store: unknown = Reflect.get(returned, 'store');
+  if (typeof store !== 'object' || store === null) return;
+  const close: unknown = Reflect.get(store, 'close');
+  if (typeof close === 'function') await Promise.resolve(close.call(store)).catch(() => {}); // the first error is reported
+}
