@@ -31,6 +31,11 @@ const typescript = {
   async transform(code, id) {
     return transform(code, { loader: 'ts', target: 'node20', sourcefile: id, sourcemap: true });
   },
+  // The path of --module is known only when the command runs, and the module is an ES module.
+  renderDynamicImport({ moduleId, targetModuleId }) {
+    const isUserModule = targetModuleId === null && moduleId === source('cli/module/load-module');
+    return isUserModule ? { left: 'import(', right: ')' } : null;
+  },
   resolveImportMeta(property) {
     if (property === 'url') return "require('node:url').pathToFileURL(__filename).href";
     throw new Error(`import.meta.${property} has no counterpart in CommonJS`);

@@ -12,5 +12,8 @@ else {
 async function start(): Promise<void> {
   const { main } = await import('./cli/main.ts');
   const status = await main(process.argv.slice(2), new URL('../', import.meta.url));
-  if (status !== undefined) process.exitCode = status;
+  if (status === undefined) return;
+  process.exitCode = status;
+  const { endSoon } = await import('./cli/end-soon.ts');
+  endSoon(process);
 }

@@ -1,6 +1,7 @@
 import { userNameFault } from '../../auth/accounts.ts';
 import { checkSchemes } from '../../auth/configured-schemes.ts';
 import type { Resource } from '../../pipeline/resource.ts';
+import { kindOf } from '../../schema/error.ts';
 import { checkFunction, checkMembers, checkObject } from '../../service/argument-checks.ts';
 import { checkResource } from '../../service/resource-checks.ts';
 import type { ServerModule } from '../../service/server-module.ts';
@@ -63,8 +64,11 @@ function checkNonces(nonces: unknown, what: string): void {
 }
 
 function checkMethods(value: object, what: string, names: readonly string[]): void {
-  // Unlike for an option, `undefined` is not allowed.
-  for (const name of names) checkFunction(Reflect.get(value, name) ?? null, `${name} of ${what}`);
+  for (const name of names) {
+    const method: unknown = Reflect.get(value, name);
+    if (typeof method !== 'function')
+      throw new RangeError(`${name} of ${what} must be a function, is ${kindOf(method)}`);
+  }
 }
 
 function checkUsers(users: unknown): void {

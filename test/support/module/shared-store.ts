@@ -1,0 +1,118 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Documents } from '../../../src/store/documents.ts';
+import { partsOf } from '../../../src/store/snapshot/export-writer.ts';
+import { ReservedIds } from '../../../src/store/state/reserved-ids.ts';
+import { State } from '../../../src/store/state/state.ts';
+import type { Entry, Store } from '../../../src/store/store.ts';
+import type { Transferable, TransferredPart } from '../../../src/store/transfer.ts';
+import { clearInterval, delay, setInterval } from '../../../src/timers.ts';
+
+/** A store for tests of modules. Processes share its documents; its items are loaded when it is opened and written when it is closed. */
+export interface SharedStore extends Store, Transferable {
+  readonly documents: Documents;
+}
+
+/** The number of times that `importState` was called, and its last `noncesUntil`. */
+export const imports: number[] = [];
+
+/** Opens a store in a directory, which is created. */
+export function openSharedStore(directory: string): SharedStore {
+  mkdirSync(directory, { recursive: true });
+  const path = join(directory, 'parts.json');
+  const saved: TransferredPart[] = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : [];
+  let { state, storeId } = stateOf(saved);
+  let changed = false;
+  return {
+    get storeId() {
+      return storeId;
+    },
+    documents: fileDocuments(directory),
+    read: (collection, id) => state.read(collection, id),
+    list: (collection, after, limit, bytes) => state.list(collection, after, limit, bytes),
+    async apply(change) {
+      const prepared = state.prepare(change);
+      if (prepared === undefined) return { applied: false };
+      state.commit(prepared);
+      changed = true;
+      return { applied: true, entry: prepared.entry };
+    },
+    async *exportState() {
+      yield* partsOf(storeId, state);
+    },
+    async importState(parts, noncesUntil) {
+      if ([...state.collections()].length > 0) return false;
+      const taken: TransferredPart[] = [];
+      for await (const part of parts) taken.push(part);
+      ({ state, storeId } = stateOf(taken));
+      imports.push(noncesUntil);
+      changed = true;
+      return true;
+    },
+    async close() {
+      if (changed) writeFileSync(path, JSON.stringify([...partsOf(storeId, state)]));
+      writeFileSync(join(directory, 'closed'), '');
+    },
+  };
+}
+
+function stateOf(parts: readonly TransferredPart[]): { state: State; storeId: string } {
+  const [store] = parts;
+  const header = store?.kind === 'store' ? store : { storeId: undefined, revision: 0 };
+  const state = new State(header.revision);
+  for (const part of parts) {
+    if (part.kind !== 'collection') continue;
+    const { kind: _, path, chosen, ...numbers } = part;
+    const ids = new ReservedIds();
+    for (const range of chosen) ids.append(range);
+    state.restore(path, numbers, ids, entriesOf(parts, path));
+  }
+  return { state, storeId: header.storeId ?? 'shared' };
+}
+
+function entriesOf(parts: readonly TransferredPart[], path: string): Entry[] {
+  return parts.flatMap((part) => (part.kind === 'item' && part.collection === path ? [part.entry] : []));
+}
+
+/** Documents in files, which processes share. A directory is the lock. */
+export function fileDocuments(directory: string): Documents {
+  const pathOf = (name: string): string => join(directory, `document-${name}`);
+  const read = (name: string) => {
+    if (!existsSync(pathOf(name))) return undefined;
+    const [version = '', ...lines] = readFileSync(pathOf(name), 'utf8').split('\n');
+    return { content: Buffer.from(lines.join('\n')), version };
+  };
+  return {
+    location: 'the shared store',
+    read: async (name) => read(name),
+    async replace(name, content, expected) {
+      const lock = join(directory, 'lock');
+      await locked(lock);
+      try {
+        const stored = read(name);
+        if (stored?.version !== expected) return undefined;
+        const version = String(Number(stored?.version ?? 0) + 1);
+        writeFileSync(`${pathOf(name)}.new`, `${version}\n${Buffer.from(content).toString()}`);
+        renameSync(`${pathOf(name)}.new`, pathOf(name));
+        return version;
+      } finally {
+        rmdirSync(lock);
+      }
+    },
+    watch(onChange) {
+      const timer = setInterval(onChange, 20).unref();
+      return () => clearInterval(timer);
+    },
+  };
+}
+
+async function locked(path: string): Promise<void> {
+  for (;;) {
+    try {
+      mkdirSync(path);
+      return;
+    } catch {
+      await delay(1);
+    }
+  }
+}
