@@ -39,8 +39,8 @@ Commands:
   check                  check configuration and data, or repair a data directory
   backup DIR             copy the data directory, also while a server uses it
   restore DIR            copy a backup to the data directory
-  export                 write all items of a data directory as JSON lines
-  import                 read an export into a data directory without items
+  export                 write all items as JSON lines
+  import                 read an export into a data directory or store without items
 
 Run "countersign COMMAND --help" for the options of a command.
 
@@ -50,6 +50,8 @@ Run "countersign COMMAND --help" for the options of a command.
 ${optionLines('Options of serve')}
 ${sources}`;
 
+const moduleLine = ['--module FILE', 'module whose store is used instead, if it has one'] as const;
+
 const sourceLines: readonly (readonly [string, string])[] = [
   ['--data DIR', 'data directory (default: as for serve)'],
   ['--config FILE', 'configuration file: its data directory is used'],
@@ -57,6 +59,7 @@ const sourceLines: readonly (readonly [string, string])[] = [
 
 const transferLines: readonly (readonly [string, string])[] = [
   ['--data DIR', 'data directory (default: as for serve)'],
+  moduleLine,
   ['--config FILE', 'configuration file: its data directory and collections are used'],
 ];
 
@@ -103,26 +106,32 @@ ${lines([['--replace', 'replace the data in the data directory; other files in i
 
   export: () => `Usage: countersign export [OPTIONS]
 
-Writes all items of a data directory as JSON lines, for "countersign import". No server may use the data
-directory at the same time. Users, clients, consumers, keys and nonces are not exported.
+Writes all items of a data directory, or of the store of a module, as JSON lines, for "countersign import". No
+server may use the data directory at the same time. Nonces and certificates are not exported.
 
 Options:
 ${lines([
   ['--output FILE', 'file to create, mode 0600; - for standard output (default: -)'],
   ['--with-tokens', 'export OAuth grants and tokens, too; a token is stored as its SHA-256 digest'],
+  ['--with-accounts', 'export users, clients, consumers and the OAuth 1.0a key, too, as they are stored'],
   ...transferLines,
 ])}`,
 
   import: () => `Usage: countersign import [OPTIONS]
 
-Reads an export into a data directory without items. Ids, order, timestamps and entity tags are preserved.
-Nothing is imported unless every line is valid and every item conforms to the configured collections.
+Reads an export into a data directory or the store of a module, without items. Ids, order, timestamps and
+entity tags are preserved. Nothing is imported unless every line is valid and every item conforms to the
+configured collections. Accounts that exist are not changed.
 
 To edit an export, remove "storeId" from its first line, which changes all entity tags. An item requires
 "collection", "id" and "value"; its other members are optional. Do not remove the last line.
 
 Options:
-${lines([['--input FILE', 'file to read; - for standard input (default: -)'], ...transferLines])}`,
+${lines([
+  ['--input FILE', 'file to read; - for standard input (default: -)'],
+  ['--key-file FILE', 'file with the key of encrypted accounts; or COUNTERSIGN_KEY'],
+  ...transferLines,
+])}`,
 
   sign: () => `Usage: countersign sign METHOD URL --user NAME [OPTIONS]
        countersign sign METHOD URL --scheme NAME --config FILE [--user NAME] [OPTIONS]
@@ -160,7 +169,8 @@ ${lines([
        countersign user key remove NAME --key-id ID
        countersign user key list NAME
 
-Manages the users of a data directory. A running server applies a change before the command ends.
+Manages the users of a data directory, or of a module's store. A running server applies a change before the
+command ends.
 
   add                         generates a password and a secret and prints them once
   rotate                      generates a new secret and prints it once; the old one expires after --grace
@@ -189,7 +199,8 @@ ${lines([
        countersign client remove ID [OPTIONS]
        countersign client list [OPTIONS]
 
-Manages the OAuth 2.0 clients of a data directory. A running server applies a change before the command ends.
+Manages the OAuth 2.0 clients of a data directory, or of a module's store. A running server applies a change
+before the command ends.
 Removing a client revokes its tokens; rotating its secret does not. The old secret expires at once.
 ${secretSource}
 Only a digest of it is stored.
@@ -212,8 +223,8 @@ ${lines(locationLines('clients'))}`,
        countersign consumer remove KEY [OPTIONS]
        countersign consumer list [OPTIONS]
 
-Manages the OAuth 1.0a consumers of a data directory. A running server applies a change before the command
-ends. Removing a consumer revokes its tokens; rotating its secret does not. The old secret expires at once.
+Manages the OAuth 1.0a consumers of a data directory, or of a module's store. A running server applies a
+change before the command ends. Removing a consumer revokes its tokens; rotating its secret does not. The old secret expires at once.
 ${secretSource}
 
 Options of add:
@@ -232,7 +243,7 @@ ${lines(locationLines('consumers'))}`,
        countersign grant revoke ID [OPTIONS]
        countersign grant revoke [--user NAME] [--client ID] [OPTIONS]
 
-Lists the grants of a data directory: what users have allowed to OAuth clients and consumers. Revokes grants
+Lists the grants of a data directory, or of a module's store: what users have allowed to OAuth clients and consumers. Revokes grants
 with all their tokens. A running server applies a revocation before the command ends.
 
 Options:
@@ -240,6 +251,7 @@ ${lines([
   ['--user NAME', 'grants of this user'],
   ['--client ID', 'grants to this client or consumer; revoke: also its tokens without a grant'],
   ['--data DIR', 'data directory (default: as for serve)'],
+  moduleLine,
   ['--config FILE', 'configuration file: its data directory is used'],
 ])}`,
 };
@@ -253,6 +265,7 @@ const stdinLine = ['--secret-stdin', 'read the secret from the first line of sta
 function locationLines(accounts: string): [string, string][] {
   return [
     ['--data DIR', 'data directory (default: as for serve)'],
+    ['--module FILE', 'module whose documents are used instead, if its store has some'],
     ['--key-file FILE', 'file with the key that encrypts stored secrets; or COUNTERSIGN_KEY'],
     ['--config FILE', `configuration file: its data directory is used and its ${accounts} are listed`],
   ];

@@ -3,9 +3,15 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { keepMasterKey, openMasterKey, readMasterKey } from '../../src/accounts/master-key.ts';
+import {
+  keepMasterKey,
+  openMasterKey,
+  openSharedMasterKey,
+  readMasterKey,
+} from '../../src/accounts/master-key.ts';
 import { createSecretBox, SecretBoxError } from '../../src/accounts/secret-box.ts';
 import { CorruptionError } from '../../src/store/corruption-error.ts';
+import { fileDocuments } from '../support/module/shared-store.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const key = Uint8Array.from({ length: 32 }, (_, at) => at);
@@ -65,6 +71,20 @@ describe('the master key', () => {
         assert.ok(!error.message.includes('not-a-key'));
         return true;
       });
+    }
+  });
+
+  test('is the same for all processes that open shared documents at once, with and without a secret box', async (context) => {
+    for (const secretBox of [undefined, createSecretBox(key, randomBytes)]) {
+      const documents = fileDocuments(temporaryDirectory(context));
+      const opened = await Promise.all(
+        Array.from({ length: 8 }, () => openSharedMasterKey(documents, secretBox, randomBytes)),
+      );
+      const [first] = opened;
+      for (const bytes of opened) assert.deepEqual(Buffer.from(bytes), Buffer.from(first ?? []));
+      const stored = await readMasterKey(documents, secretBox);
+      assert.deepEqual(Buffer.from(stored?.bytes ?? []), Buffer.from(first ?? []));
+      assert.equal(stored?.clear, secretBox === undefined);
     }
   });
 });

@@ -6,7 +6,10 @@ import { describe, type TestContext, test } from 'node:test';
 import { createSecretBox, type SecretBox } from '../../src/accounts/secret-box.ts';
 import { type StoredUser, userFile } from '../../src/accounts/users.ts';
 import { type AccountFileWatcher, waitForUsage, watchAccountFile } from '../../src/accounts/watcher.ts';
+import type { Documents } from '../../src/store/documents.ts';
 import { lockDirectory } from '../../src/store/files/lock.ts';
+import { StoreError } from '../../src/store/store.ts';
+import { nextTurn } from '../../src/timers.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** A watch that looks only when it is told to, and what it did. */
@@ -266,5 +269,86 @@ describe('who changed the users', () => {
     const use = await waitForUsage(userFile, directory, await userFile.mark(directory), wait);
     assert.deepEqual(use, { pid: process.pid, seen: false });
     assert.ok(waited > 1900 && waited <= 2000, `${waited} ms`);
+  });
+});
+
+describe('a watch on documents', () => {
+  /** Documents in memory whose methods can fail. */
+  function memoryDocuments() {
+    const stored = new Map<string, { content: Uint8Array; version: string }>();
+    const listeners = new Set<() => void>();
+    const state = { failing: false, versions: 0 };
+    const documents: Documents = {
+      location: 'memory',
+      async read(name) {
+        if (state.failing) throw new StoreError('failed', 'memory cannot be reached');
+        return stored.get(name);
+      },
+      async replace(name, content, expected) {
+        if (stored.get(name)?.version !== expected) return undefined;
+        state.versions += 1;
+        stored.set(name, { content, version: String(state.versions) });
+        for (const listener of listeners) listener();
+        return String(state.versions);
+      },
+      watch(onChange) {
+        listeners.add(onChange);
+        return () => listeners.delete(onChange);
+      },
+    };
+    return { documents, state, stored, listeners };
+  }
+
+  async function watchedDocuments(context: TestContext) {
+    const memory = memoryDocuments();
+    const [used, told]: [string[][], string[]] = [[], []];
+    const watch = watchAccountFile({
+      accountFile: userFile,
+      place: memory.documents,
+      mark: undefined,
+      use: (found) => void used.push([...found.keys()]),
+      onReport: (line) => told.push(line),
+    });
+    context.after(() => watch.close());
+    await watch.check();
+    return { ...memory, watch, used, told };
+  }
+
+  test('uses each change at once, and stops when it is closed', async (context) => {
+    const { documents, watch, used, listeners } = await watchedDocuments(context);
+    await userFile.write(documents, named('ann'));
+    await watch.check();
+    await userFile.write(documents, named('ann', 'bea'));
+    await watch.check();
+    assert.deepEqual(used, [['ann'], ['ann', 'bea']]);
+    await watch.close();
+    assert.equal(listeners.size, 0);
+  });
+
+  test('acts upon a document that is removed or invalid in the first check', async (context) => {
+    const { documents, stored, watch, used, told } = await watchedDocuments(context);
+    await userFile.write(documents, named('ann'));
+    await watch.check();
+    stored.set('users.json', { content: Buffer.from('{'), version: 'bad' });
+    await watch.check();
+    assert.match(told[0] ?? '', /^users\.json \(memory\) cannot be used: .*The users stay as they were\.$/);
+    stored.delete('users.json');
+    await watch.check();
+    assert.deepEqual(used.at(-1), []);
+    assert.match(told[1] ?? '', /^users\.json \(memory\) was removed, and with it its users$/);
+  });
+
+  test('reports once that the documents cannot be reached, and reads them again by itself', async (context) => {
+    const { documents, state, watch, used, told } = await watchedDocuments(context);
+    await userFile.write(documents, named('ann'));
+    await watch.check();
+    state.failing = true;
+    await watch.check();
+    await watch.check();
+    assert.deepEqual(told, ['memory cannot be reached. The users stay as they were.']);
+    state.failing = false;
+    state.versions += 1;
+    await documents.replace('users.json', Buffer.from(JSON.stringify({ version: 1, users: {} })), '1');
+    while (used.at(-1)?.length !== 0) await nextTurn();
   });
 });

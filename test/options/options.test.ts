@@ -53,6 +53,7 @@ test('without a word said, everything is as documented', () => {
     keyFile: undefined,
     data: './countersign-data',
     memory: false,
+    module: undefined,
     config: undefined,
     schemes: {},
     nonceWindow: 600_000,

@@ -22,7 +22,8 @@ export function sharedTarget({ file, options }: LoadedModule, store: ModuleStore
     async write({ storeId, state, documents: files }: Imported) {
       // Before the items: if this is interrupted, it can be repeated.
       if (documents !== undefined) await writeTransferredFiles(documents, files);
-      const noncesUntil = systemClock.now() + options.nonceWindow;
+      // A clock of a client may be ahead by one window, and its nonce is then valid for another one.
+      const noncesUntil = systemClock.now() + 2 * options.nonceWindow;
       checkEmpty(await store.importState(asynchronous(partsOf(storeId, state)), noncesUntil));
     },
   };
