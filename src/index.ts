@@ -102,9 +102,17 @@ export type {
   ServiceOptions,
   UserOption,
 } from './service/options.ts';
+export type {
+  CreateServerModule,
+  ModuleResources,
+  ModuleStore,
+  ServerModule,
+  ServerModuleOptions,
+} from './service/server-module.ts';
 export { type Address, createService, type Listening, type Service } from './service/service.ts';
 export type { OAuth1Method } from './signature/oauth1.ts';
 export type { CorruptionError, CorruptionLocation } from './store/corruption-error.ts';
+export type { Documents, StoredDocument } from './store/documents.ts';
 export type { StoreHealth } from './store/durable.ts';
 export type { DurableStore, DurableStoreOptions } from './store/durable-store.ts';
 export type { DirectoryError } from './store/files/directory.ts';
@@ -127,3 +135,10 @@ export {
   type Store,
   StoreError,
 } from './store/store.ts';
+export type {
+  Transferable,
+  TransferredCollection,
+  TransferredItem,
+  TransferredPart,
+  TransferredStore,
+} from './store/transfer.ts';
