@@ -8,9 +8,7 @@ import { type DirectoryLock, LockedError, lockDirectory } from '../store/files/l
 import { isRunning } from '../store/files/process-liveness.ts';
 import { StoreError } from '../store/store.ts';
 import { delay } from '../timers.ts';
-
-/** The location of the account files: the path of a data directory, or documents that several hosts share. */
-export type AccountPlace = string | Documents;
+import { type AccountPlace, pathIn } from './account-file-path.ts';
 
 /** The content of a file, and its version. */
 export interface FileContent {
@@ -59,7 +57,7 @@ class DirectoryFile implements StoredFile {
   readonly #disk: Disk;
 
   constructor(directory: string, name: string, disk: Disk) {
-    this.path = join(directory, name);
+    this.path = pathIn(directory, name);
     this.#directory = directory;
     this.#name = name;
     this.#disk = disk;
@@ -125,7 +123,7 @@ class DocumentFile implements StoredFile {
   readonly #name: string;
 
   constructor(documents: Documents, name: string) {
-    this.path = `${name} (${documents.location})`;
+    this.path = pathIn(documents, name);
     this.#documents = documents;
     this.#name = name;
   }

@@ -1,7 +1,8 @@
+import { type AccountPlace, pathIn } from './account-file-path.ts';
 import { clientFile, consumerFile } from './clients.ts';
 import { masterKeyFile, parseMasterKey } from './master-key.ts';
 import type { SecretBox } from './secret-box.ts';
-import { type AccountPlace, storedFile } from './stored-file.ts';
+import { storedFile } from './stored-file.ts';
 import { userFile } from './users.ts';
 
 /** Throws if the content of a file is invalid. `path` is the name of the file in messages. */
@@ -55,8 +56,7 @@ export async function conflictingFile(
 ): Promise<string | undefined> {
   for (const [name, text] of files) {
     const { content } = await storedFile(place, name).read();
-    if (content !== undefined && Buffer.from(content).toString('utf8') !== text)
-      return storedFile(place, name).path;
+    if (content !== undefined && Buffer.from(content).toString('utf8') !== text) return pathIn(place, name);
   }
   return undefined;
 }

@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import type { Documents } from '../store/documents.ts';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from '../timers.ts';
-import type { AccountPlace } from './stored-file.ts';
+import type { AccountPlace } from './account-file-path.ts';
 
 /** The polling interval of files (ms), for changes that the host does not report. */
 const interval = 250;

@@ -6,8 +6,8 @@ import { holderOf } from '../store/files/lock.ts';
 import { isRunning } from '../store/files/process-liveness.ts';
 import { delay } from '../timers.ts';
 import type { AccountFile, AccountFileContent, AccountFileStorage } from './account-file.ts';
+import type { AccountPlace } from './account-file-path.ts';
 import { SecretBoxError } from './secret-box.ts';
-import type { AccountPlace } from './stored-file.ts';
 import { triggersOf, type WatchTriggers } from './watch-triggers.ts';
 
 /** Returns the path of the file with the version of an account file that the server uses. */

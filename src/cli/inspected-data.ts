@@ -1,4 +1,4 @@
-import type { AccountPlace } from '../accounts/stored-file.ts';
+import type { AccountPlace } from '../accounts/account-file-path.ts';
 import type { NonceReport } from '../store/nonces/file.ts';
 import { type AccountFiles, noAccountFiles } from './accounts/no-account-files.ts';
 

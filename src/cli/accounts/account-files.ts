@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type AccountFile, type AccountFileContent, accountFilePath } from '../../accounts/account-file.ts';
+import { type AccountPlace, pathIn } from '../../accounts/account-file-path.ts';
 import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
-import { type AccountPlace, storedFile } from '../../accounts/stored-file.ts';
 import { type StoredUser, userFile } from '../../accounts/users.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
 import { type AccountFiles, noAccountFiles } from './no-account-files.ts';
@@ -70,8 +70,8 @@ export async function encryptAccountFiles(
 /** Returns the paths of the account files that contain unencrypted secrets. */
 export function plaintextPaths(place: AccountPlace, { users, consumers }: AccountFiles): readonly string[] {
   return [
-    ...(users.clear > 0 ? [storedFile(place, 'users.json').path] : []),
-    ...(consumers.clear > 0 ? [storedFile(place, 'consumers.json').path] : []),
+    ...(users.clear > 0 ? [pathIn(place, 'users.json')] : []),
+    ...(consumers.clear > 0 ? [pathIn(place, 'consumers.json')] : []),
   ];
 }
 

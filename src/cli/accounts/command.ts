@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { AccountFile } from '../../accounts/account-file.ts';
+import type { AccountPlace } from '../../accounts/account-file-path.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
-import type { AccountPlace } from '../../accounts/stored-file.ts';
 import { waitForUsage } from '../../accounts/watcher.ts';
 import { hint, printable } from '../../options/flags.ts';
 import { type Options, readOptions } from '../../options/options.ts';
@@ -9,6 +9,7 @@ import type { UserOption } from '../../service/options.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { CommandError } from '../errors.ts';
 import type { Outlet, Terminal } from '../terminal.ts';
+import { withModule } from '../with-module.ts';
 import { actAsOwnerOf } from './ownership.ts';
 import { readSecretBox } from './secret-box-key.ts';
 
@@ -62,27 +63,19 @@ export async function withAccounts<Location extends AccountLocation>(
   run: (location: Location) => Promise<void>,
 ): Promise<void> {
   const { options } = location;
-  const module =
-    options.module === undefined
-      ? undefined
-      : await (await import('../module/load-module.ts')).loadModule(options, environment);
-  if (module?.store === undefined) {
-    actAsOwnerOf(options.data);
-    return run(module === undefined ? location : { ...location, moduleUsers: module.users });
-  }
-  const { store, users: moduleUsers } = module;
-  try {
-    if (store.documents === undefined)
+  await withModule(options, environment, async (module) => {
+    if (module?.store === undefined) {
+      actAsOwnerOf(options.data);
+      return run(module === undefined ? location : { ...location, moduleUsers: module.users });
+    }
+    const { documents } = module.store;
+    if (documents === undefined)
       throw new CommandError(
-        [
-          `the store of ${options.module} has no documents, so its accounts are declared in the configuration`,
-        ],
+        [`the store of ${module.file} has no documents, so its accounts are declared in the configuration`],
         1,
       );
-    await run({ ...location, place: store.documents, moduleUsers });
-  } finally {
-    await store.close();
-  }
+    return run({ ...location, place: documents, moduleUsers: module.users });
+  });
 }
 
 /** Returns the name of the location in messages. */

@@ -27,6 +27,7 @@ import { checkAllStoredData } from '../serve/validation-marker.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import { openCertificate } from '../tls/open-certificate.ts';
+import { withModule } from '../with-module.ts';
 import { readCheckArguments } from './check-arguments.ts';
 import { repair } from './repair.ts';
 
@@ -47,15 +48,9 @@ export async function check(
       terminal.stderr.write(`countersign: ${warning}\n`);
     if (repairTo !== undefined) return await repair(given, repairTo, terminal);
     const secretBox = given.memory ? undefined : readSecretBox(given, environment);
-    const module =
-      given.module === undefined
-        ? undefined
-        : await (await import('../module/load-module.ts')).loadModule(given, environment);
-    try {
-      await checkParts(module?.options ?? given, module, secretBox, terminal);
-    } finally {
-      await module?.store?.close();
-    }
+    await withModule(given, environment, (module) =>
+      checkParts(module?.options ?? given, module, secretBox, terminal),
+    );
     return 0;
   } catch (error) {
     const status = reportError(error, terminal);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
-import type { AccountPlace } from '../../accounts/stored-file.ts';
+import type { AccountPlace } from '../../accounts/account-file-path.ts';
 import { systemClock } from '../../clock.ts';
 import { counted } from '../../counted.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
@@ -18,6 +18,7 @@ import { locationOf, printLines } from '../accounts/command.ts';
 import { actAsOwnerOf } from '../accounts/ownership.ts';
 import { CommandError, reportError } from '../errors.ts';
 import type { Outlet, Terminal } from '../terminal.ts';
+import { withModule } from '../with-module.ts';
 
 /** The arguments of `countersign export`. */
 interface ExportArguments {
@@ -48,17 +49,11 @@ export async function exportItems(
 ): Promise<number> {
   try {
     const exportArguments = parseArguments(argv, environment);
-    const { options } = exportArguments;
-    const module =
-      options.module === undefined
-        ? undefined
-        : await (await import('../module/load-module.ts')).loadModule(options, environment);
-    if (module?.store === undefined) return await exportDirectory(exportArguments, terminal);
-    try {
-      return await writeExport(exportArguments, sharedSource(module.file, module.store), terminal);
-    } finally {
-      await module.store.close();
-    }
+    return await withModule(exportArguments.options, environment, (module) =>
+      module?.store === undefined
+        ? exportDirectory(exportArguments, terminal)
+        : writeExport(exportArguments, sharedSource(module.file, module.store), terminal),
+    );
   } catch (error) {
     return reportError(error, terminal);
   }

@@ -15,6 +15,7 @@ import { requestRevocation, revokeInShared } from '../accounts/revocation.ts';
 import { CommandError, reportError } from '../errors.ts';
 import { examineWithRetries } from '../examine.ts';
 import type { Terminal } from '../terminal.ts';
+import { withModule } from '../with-module.ts';
 
 const actions = ['list', 'revoke'] as const;
 
@@ -106,17 +107,11 @@ async function withGrants(
   terminal: Terminal,
   run: (stored: StoredGrants) => Promise<void>,
 ): Promise<void> {
-  const module =
-    options.module === undefined
-      ? undefined
-      : await (await import('../module/load-module.ts')).loadModule(options, environment);
-  if (module?.store === undefined) return run(inDirectory(options.data, terminal));
-  try {
+  await withModule(options, environment, async (module) => {
+    if (module?.store === undefined) return run(inDirectory(options.data, terminal));
     const { allEntries } = await import('../module/all-entries.ts');
-    await run(inShared(module.store, options.module ?? '', allEntries));
-  } finally {
-    await module.store.close();
-  }
+    return run(inShared(module.store, module.file, allEntries));
+  });
 }
 
 /** Returns the grants of a data directory. Throws CommandError if there is none, and FilePermissionsError. */

@@ -1,6 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AccountPlace } from '../../accounts/stored-file.ts';
+import type { AccountPlace } from '../../accounts/account-file-path.ts';
 import {
   checkTransferredFiles,
   conflictingFile,
@@ -32,6 +32,7 @@ import { CommandError, reportError } from '../errors.ts';
 import { newStoreId } from '../serve/store-id.ts';
 import { clearValidationMarker } from '../serve/validation-marker.ts';
 import type { Terminal } from '../terminal.ts';
+import { withModule } from '../with-module.ts';
 
 const flags = new Map([
   ['--data', 'value'],
@@ -87,17 +88,11 @@ async function withTarget(
   environment: NodeJS.ProcessEnv,
   run: (target: ImportTarget) => Promise<void>,
 ): Promise<void> {
-  const module =
-    options.module === undefined
-      ? undefined
-      : await (await import('../module/load-module.ts')).loadModule(options, environment);
-  if (module?.store === undefined) return run(directoryTarget(options.data));
-  try {
+  await withModule(options, environment, async (module) => {
+    if (module?.store === undefined) return run(directoryTarget(options.data));
     const { sharedTarget } = await import('../module/import-target.ts');
-    await run(sharedTarget(module, module.store));
-  } finally {
-    await module.store.close();
-  }
+    return run(sharedTarget(module, module.store));
+  });
 }
 
 function directoryTarget(data: string): ImportTarget {

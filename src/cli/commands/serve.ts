@@ -16,6 +16,7 @@ import { firstUserName, introduction } from '../serve/first-user.ts';
 import { inMemoryData } from '../serve/in-memory.ts';
 import { createNotices, type Notices, redirectWarnings } from '../serve/notices.ts';
 import type { Certificate } from '../tls/certificate.ts';
+import { withoutPasswordsIn } from '../with-module.ts';
 
 /** The time for requests in progress to finish when the server stops, in milliseconds. */
 const shutdownTimeout = 10_000;
@@ -58,7 +59,7 @@ export async function serve(
     const opening = options.tlsPort === undefined ? undefined : openCertificate(options);
     opening?.catch(() => {}); // handled where it is awaited
     const [dataDirectory, composition] = await Promise.all([
-      openData(options, module, secretBox, { notices, control, compaction }),
+      openData({ options, module, environment }, secretBox, { notices, control, compaction }),
       import('../serve/compose.ts'),
     ]);
     await start({
@@ -73,7 +74,7 @@ export async function serve(
     }).catch(async (error: unknown) => {
       if (dataDirectory.isNew) dataDirectory.undo();
       await dataDirectory.close();
-      throw error;
+      throw module === undefined ? error : await withoutPasswordsIn(error, environment);
     });
     return undefined;
   } catch (error) {
@@ -102,7 +103,6 @@ async function start({
   composition: { allRegistered, allUsers, composeService, knownAccountsOf },
   opening,
   control,
-  environment,
 }: Prepared): Promise<void> {
   const certificate = await opening;
   for (const note of certificate?.notes ?? []) notices.warn(note);
@@ -117,7 +117,7 @@ async function start({
   const hashing = first === undefined || options.memory ? undefined : storedUser(first, randomBytes);
   hashing?.catch(() => {}); // handled where it is awaited
   const log = logOf(options);
-  const hook = await requestHookOf(module, environment, notices);
+  const hook = await requestHookOf(module, notices);
   const onResponse = bothOf(log?.add, hook?.add);
   const resources = await module?.resources(store);
   const nonces = module?.nonces ?? dataDirectory.nonces;
@@ -134,7 +134,7 @@ async function start({
       ...(module?.nonces === undefined && !dataDirectory.areNoncesStored
         ? { notBefore: systemClock.now() }
         : {}),
-      onError: (error) => notices.fault(error),
+      onError: (error) => notices.fault(faultOf(error, module)),
       check: () => failureOf(dataDirectory),
       ...(onResponse === undefined ? {} : { log: onResponse }),
     },
@@ -278,14 +278,17 @@ interface OpenedFor {
 
 /** Opens the store of the module, or else the data directory or a store in memory. */
 async function openData(
-  options: Options,
-  module: LoadedModule | undefined,
+  { options, module, environment }: Pick<Prepared, 'options' | 'module' | 'environment'>,
   secretBox: SecretBox | undefined,
   { notices, control, compaction }: OpenedFor,
 ): Promise<DataDirectory> {
   if (module?.store !== undefined) {
     const { openModuleData } = await import('../module/module-data.ts');
-    return openModuleData(module, module.store, secretBox, notices.warn);
+    try {
+      return await openModuleData(module, module.store, secretBox, notices.warn);
+    } catch (error) {
+      throw await withoutPasswordsIn(error, environment);
+    }
   }
   return options.memory
     ? inMemoryData(options)
@@ -295,18 +298,13 @@ async function openData(
 /** Returns the hook of `onRequest`, if the module has it. */
 async function requestHookOf(
   module: LoadedModule | undefined,
-  environment: NodeJS.ProcessEnv,
   notices: Notices,
 ): Promise<RequestHook | undefined> {
   if (module?.onRequest === undefined) return undefined;
-  const [{ createRequestHook }, { withoutPasswords }] = await Promise.all([
-    import('../module/request-hook.ts'),
-    import('../module/module-fault.ts'),
-  ]);
-  return createRequestHook(module.onRequest, (error) => {
-    const fault = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    notices.fault(`onRequest of ${module.file} failed: ${withoutPasswords(fault, environment)}`);
-  });
+  const { createRequestHook } = await import('../module/request-hook.ts');
+  return createRequestHook(module.onRequest, (error) =>
+    notices.fault(faultOf(`onRequest of ${module.file} failed: ${stackOf(error)}`, module)),
+  );
 }
 
 /** Returns a function that calls both, one of them if the other is undefined, or undefined. */
@@ -373,6 +371,15 @@ function reportsOf({ format, warn }: Notices, control: PreparedControl | undefin
 function failureOf(dataDirectory: DataDirectory): string | undefined {
   const health = dataDirectory.health();
   return health?.state === 'failed' ? 'The store has failed: no change is stored.' : undefined;
+}
+
+/** Returns an internal error with its stack, without the passwords that the environment of a module has. */
+function faultOf(error: unknown, module: LoadedModule | undefined): string {
+  return module?.withoutPasswords(stackOf(error)) ?? stackOf(error);
+}
+
+function stackOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 /** Shuts the server down on the first signal, and ends the process immediately on the second. */

@@ -10,7 +10,7 @@ import type { ModuleStore, ServerModule, ServerModuleOptions } from '../../servi
 import type { Store } from '../../store/store.ts';
 import { CommandError } from '../errors.ts';
 import { checkModule, checkResources } from './check-module.ts';
-import { moduleFault } from './module-fault.ts';
+import { moduleFault, withoutPasswords } from './module-fault.ts';
 
 /** The parts of the server that a module returned, all of them valid. */
 export interface LoadedModule extends Pick<ServerModule, 'nonces' | 'onRequest'> {
@@ -20,6 +20,8 @@ export interface LoadedModule extends Pick<ServerModule, 'nonces' | 'onRequest'>
   /** The options of the server, with the schemes of the module. */
   readonly options: Options;
   readonly users: ReadonlyMap<string, UserOption>;
+  /** Removes passwords from a message about the parts of the module. */
+  readonly withoutPasswords: (text: string) => string;
   /** Returns the resources in code. Rejects with CommandError. */
   resources(store: Store): Promise<Readonly<Record<string, Resource>>>;
 }
@@ -57,7 +59,7 @@ export async function loadModule(options: Options, environment: NodeJS.ProcessEn
   try {
     return checked(() => {
       checkModule(returned);
-      return loaded(file, options, returned, async (store) => {
+      const resources: LoadedModule['resources'] = async (store) => {
         const { resources = {} } = returned;
         const made: unknown =
           typeof resources === 'function'
@@ -67,7 +69,9 @@ export async function loadModule(options: Options, environment: NodeJS.ProcessEn
           checkResources(made);
           return made;
         });
-      });
+      };
+      const redact = (text: string): string => withoutPasswords(text, environment);
+      return { ...loaded(file, options, returned), withoutPasswords: redact, resources };
     });
   } catch (error) {
     await closeStoreOf(returned);
@@ -100,8 +104,7 @@ function loaded(
   file: string,
   options: Options,
   module: ServerModule,
-  resources: LoadedModule['resources'],
-): LoadedModule {
+): Omit<LoadedModule, 'resources' | 'withoutPasswords'> {
   const { store, nonces, onRequest, users = {}, schemes = {} } = module;
   const ofModule = new Map<string, UserOption>(users instanceof Map ? users : Object.entries(users));
   checkDistinct('user', ofModule.keys(), new Set(options.users.keys()), options);
@@ -117,7 +120,7 @@ function loaded(
   if (nonces !== undefined && options.memory && options.controlPort !== undefined)
     throw new RangeError('it has nonces, which excludes --memory together with --control-port');
   return {
-    ...{ file, store, resources, options: Object.freeze(merged), users: ofModule },
+    ...{ file, store, options: Object.freeze(merged), users: ofModule },
     ...(nonces === undefined ? {} : { nonces }),
     ...(onRequest === undefined ? {} : { onRequest }),
   };

@@ -82,7 +82,8 @@ async function moduleData(
     },
     watch(updates, reportError) {
       if (documents === undefined) return;
-      watching = watchAccountFiles(documents, secretBox, accountFiles, updates, reportError);
+      const reportSafely = (line: string): void => reportError(module.withoutPasswords(line));
+      watching = watchAccountFiles(documents, secretBox, accountFiles, updates, reportSafely);
     },
     undo() {},
     async close() {

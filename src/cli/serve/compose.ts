@@ -1,5 +1,5 @@
+import { type AccountPlace, pathIn } from '../../accounts/account-file-path.ts';
 import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
-import { type AccountPlace, storedFile } from '../../accounts/stored-file.ts';
 import type { StoredUser } from '../../accounts/users.ts';
 import type { Lifetimes } from '../../oauth/lifetimes.ts';
 import type { Options } from '../../options/options.ts';
@@ -140,7 +140,7 @@ export function allRegistered<T>(
 ): ReadonlyMap<string, T> {
   if (entries.size > 0 && tlsPort === undefined)
     throw new CommandError(
-      [`the ${name} in ${storedFile(place, `${name}.json`).path} require HTTPS, which --no-tls disables`],
+      [`the ${name} in ${pathIn(place, `${name}.json`)} require HTTPS, which --no-tls disables`],
       1,
     );
   return new Map([...entries, ...configured]);

@@ -265,3 +265,28 @@ test('COUNTERSIGN_MODULE and the member module name a module, too', async () => 
   assert.match(first.stderr, /it was loaded/);
   assert.match(second.stderr, /it was loaded/);
 });
+
+test('no password is printed if the store of a module fails', async () => {
+  const url = 'postgres://app:hidden-word@db.example/items';
+  const file = writeModule(`${importFrom('src/index.ts', 'createMemoryStore')}
+const failing = async () => { throw Object.assign(new Error('no route to ${url}\\nsecond line'), { code: 'DOWN' }); };
+export default () => {
+  const store = createMemoryStore({ storeId: 'mem' });
+  const documents = { location: 'nowhere', read: failing, replace: failing, watch: () => () => {} };
+  return { store: { ...store, list: failing, documents } };
+};`);
+  const line = 'countersign: no route to postgres://***@db.example/items second line\n';
+  for (const command of [['serve', '--port', '0'], ['check'], ['user', 'list'], ['grant', 'list']]) {
+    const { status, stdout, stderr } = await run([...command, '--module', file]);
+    assert.equal(status, 1);
+    assert.equal(stdout, '');
+    assert.equal(
+      stderr
+        .split('\n')
+        .filter((each) => each !== '')
+        .every((each) => `${each}\n` === line),
+      true,
+      stderr,
+    );
+  }
+});
