@@ -9,7 +9,21 @@ import { type Change, type Store, type StoredNonce, StoreError } from '../../src
 
 const content = '<article><title>Tea</title><price currency="EUR">1.00</price></article>';
 
-/** A service whose store and nonces tell what they were given. */
+/** The interface of nonces before claims could return promises. */
+interface EarlierNonces {
+  claim(
+    user: string,
+    nonce: string,
+    until: number,
+    now: number,
+  ): 'fresh' | 'seen' | 'full' | { freeAt: number };
+  kept(durably: boolean): Promise<void> | undefined;
+  hold(): StoredNonce | undefined;
+  release(held: StoredNonce, durably: boolean): Promise<void> | undefined;
+  readonly size: number;
+}
+
+/** A service whose store and nonces tell what they were given. The nonces have the earlier interface. */
 function openWatched(release: () => Promise<void> | undefined = () => undefined) {
   const changes: Change[] = [];
   const released: [nonce: string, durably: boolean][] = [];
@@ -22,7 +36,7 @@ function openWatched(release: () => Promise<void> | undefined = () => undefined)
       return memory.apply(change);
     },
   };
-  const nonces: Nonces = {
+  const earlier: EarlierNonces = {
     size: 0,
     claim(user, nonce, until) {
       latest = { user, nonce, until };
@@ -35,6 +49,7 @@ function openWatched(release: () => Promise<void> | undefined = () => undefined)
       return release();
     },
   };
+  const nonces: Nonces = earlier;
   const service = createService({ store, nonces, users: { ann: { secret: 'secret' } }, onError: () => {} });
   const send = async (method: string, target: string, nonce: string, body?: string) => {
     const headers = signRequest({
@@ -92,48 +107,4 @@ test('where that nonce cannot be kept the reply says so', async () => {
     const { send } = openWatched(() => Promise.reject(new StoreError(code, 'no')));
     assert.equal(await send('DELETE', '/articles/7', 'absent'), status);
   }
-});
-
-/** The interface of nonces before claims could return promises. */
-interface EarlierNonces {
-  claim(
-    user: string,
-    nonce: string,
-    until: number,
-    now: number,
-  ): 'fresh' | 'seen' | 'full' | { freeAt: number };
-  kept(durably: boolean): Promise<void> | undefined;
-  hold(): StoredNonce | undefined;
-  release(held: StoredNonce, durably: boolean): Promise<void> | undefined;
-  readonly size: number;
-}
-
-test('nonces with the earlier interface are accepted', async () => {
-  let latest: StoredNonce | undefined;
-  const earlier: EarlierNonces = {
-    size: 0,
-    claim(user, nonce, until) {
-      latest = { user, nonce, until };
-      return 'fresh';
-    },
-    kept: () => undefined,
-    hold: () => latest,
-    release: () => undefined,
-  };
-  const nonces: Nonces = earlier;
-  const { status } = await createService({ nonces, users: { ann: { secret: 'secret' } } }).handle(
-    createRequest({
-      method: 'DELETE',
-      target: '/articles/7',
-      fields: Object.entries(
-        signRequest({
-          method: 'DELETE',
-          url: 'http://localhost/articles/7',
-          user: 'ann',
-          secret: 'secret',
-        }),
-      ),
-    }),
-  );
-  assert.equal(status, 404);
 });

@@ -1,25 +1,25 @@
 /** Services that answer signed requests in this process. Each request has its own nonce, and is signed beforehand. */
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { signRequest } from '../../src/client/sign.ts';
-import { createRequest } from '../../src/http/message.ts';
-import type { ServiceOptions } from '../../src/service/options.ts';
-import { createService, type Service } from '../../src/service/service.ts';
-import { openDurableStore } from '../../src/store/open-durable-store.ts';
-import { article, articles } from '../data/articles.ts';
-import type { Peer } from '../signature/peers.ts';
+import { signRequest } from '../../../src/client/sign.ts';
+import { createRequest } from '../../../src/http/message.ts';
+import type { ServiceOptions } from '../../../src/service/options.ts';
+import { createService, type Service } from '../../../src/service/service.ts';
+import { openDurableStore } from '../../../src/store/open-durable-store.ts';
+import { article, articles } from '../../data/articles.ts';
+import type { Peer } from '../peers.ts';
 
 const user = 'johndoe';
 const secret = 'KZ4pT2mQv8sWx1Rb6nYc3dFg7hJk9LzE';
 const target = `${articles}/1`;
 const content = JSON.stringify(article(1));
 
-/** Each service is opened only when it is measured. */
-export const signedPeers: ReadonlyMap<string, () => Promise<Peer>> = new Map([
+/** Each service is opened only when it is measured; one of them in a directory. */
+export const servicePeers: ReadonlyMap<string, (directory: string) => Promise<Peer>> = new Map([
   ['countersign, signed GET', async () => peerOf('GET', await inMemory())],
   ['countersign, signed PUT', async () => peerOf('PUT', await inMemory())],
-  ['countersign, signed PUT into a data directory', async () => peerOf('PUT', await inDirectory())],
+  [
+    'countersign, signed PUT into a data directory',
+    async (directory: string) => peerOf('PUT', await inDirectory(directory)),
+  ],
 ]);
 
 const options: ServiceOptions = {
@@ -35,8 +35,7 @@ async function inMemory(): Promise<Service> {
 }
 
 /** Without syncs, which would take most of the time. */
-async function inDirectory(): Promise<Service> {
-  const directory = mkdtempSync(join(tmpdir(), 'countersign-bench-'));
+async function inDirectory(directory: string): Promise<Service> {
   const store = await openDurableStore(directory, { durability: 'os', maxNoncesPerUser: 10_000_000 });
   const { maxNoncesPerUser: _, ...others } = options;
   const service = createService({ ...others, store });
