@@ -124,7 +124,15 @@ export type { Claimed, Nonces, ShareUsed } from './store/nonces/nonces.ts';
 export { openDurableStore } from './store/open-durable-store.ts';
 export type { NumberRange } from './store/state/reserved-ids.ts';
 export type { CollectionNumbers } from './store/state/state.ts';
-export type { Creation, Deletion, Replacement, StoredNonce, Value } from './store/store.ts';
+export type {
+  Creation,
+  Deletion,
+  Receipt,
+  ReceiptedChange,
+  Replacement,
+  StoredNonce,
+  Value,
+} from './store/store.ts';
 export {
   type Applied,
   type Change,

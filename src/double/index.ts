@@ -147,6 +147,8 @@ export type {
   Deletion,
   Entry,
   Page,
+  Receipt,
+  ReceiptedChange,
   RecordValue,
   Replacement,
   Store,
