@@ -1,6 +1,6 @@
 import type { KeyDeclaration } from '../auth/account-key.ts';
 import { parseAccountKey, readKeyDeclaration } from '../auth/parse-account-key.ts';
-import { formatQuota, readQuota } from '../auth/quota/policy.ts';
+import { readQuotaText } from '../auth/quota/policy.ts';
 import { formatIsoDate } from '../store/encoding/iso-date.ts';
 import { AccountFile, type EntryReader } from './account-file.ts';
 import { isPasswordHash } from './passwords.ts';
@@ -67,7 +67,7 @@ function readUser(value: unknown, reader: EntryReader): StoredUser {
 
 function readStoredQuota(value: unknown, { document, where }: EntryReader): string {
   try {
-    return formatQuota(readQuota(value, `quota of ${where}`));
+    return readQuotaText(value, `quota of ${where}`);
   } catch (error) {
     if (error instanceof RangeError) throw document.corruption(error.message);
     throw error;

@@ -61,10 +61,11 @@ export function checkQuota(value: unknown, what: string): asserts value is Quota
   readQuota(value, what);
 }
 
-/** Formats a quota as text: `20/1s,1000/3600s`. */
-export function formatQuota(policies: readonly QuotaPolicy[]): string {
-  if (policies.length === 0) return 'none';
-  return policies.map(({ requests, window }) => `${requests}/${window}s`).join(',');
+/** Returns a quota in the form of text, without spaces. Throws RangeError as `readQuota` does, also on another form. */
+export function readQuotaText(value: unknown, what: string): string {
+  const text = typeof value === 'string' ? value : '';
+  readQuota(text, what);
+  return text.replaceAll(' ', '');
 }
 
 function readText(text: string, what: string): QuotaPolicy {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type StoredSecret, type StoredUser, userFile } from '../../accounts/users.ts';
 import { passwordFault, userNameFault } from '../../auth/accounts.ts';
-import { formatQuota, readQuota } from '../../auth/quota/policy.ts';
+import { readQuotaText } from '../../auth/quota/policy.ts';
 import { systemClock } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
 import { readArguments } from '../../options/flags.ts';
@@ -141,7 +141,7 @@ function quotaOf(
   if (given === undefined) return undefined;
   if (action !== 'add' && action !== 'quota') faults.push(`${quotaFlag} is an option of add and quota only`);
   try {
-    return formatQuota(readQuota(given, quotaFlag));
+    return readQuotaText(given, quotaFlag);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     faults.push(error.message);
@@ -234,8 +234,9 @@ async function list(target: UserArguments, terminal: Terminal): Promise<void> {
   const stored = await readEntries(target);
   const lines = [...options.users.keys()].map((name) => `${name}  1 valid secret, in ${options.config}`);
   lines.push(...Array.from(moduleUsers.keys(), (name) => `${name}  in ${options.module}`));
-  for (const [name, { secrets, disabled }] of stored) {
+  for (const [name, { secrets, disabled, quota }] of stored) {
     const valid = secrets.filter(({ until }) => until === undefined || until > now).length;
+    const limit = quota === undefined ? '' : `, quota ${quota}`;
     const state = disabled === true ? ', disabled' : '';
     const other = options.users.has(name)
       ? options.config
@@ -243,7 +244,7 @@ async function list(target: UserArguments, terminal: Terminal): Promise<void> {
         ? options.module
         : undefined;
     const override = other === undefined ? '' : `, overridden by ${other}`;
-    lines.push(`${name}  ${valid} valid ${valid === 1 ? 'secret' : 'secrets'}${state}${override}`);
+    lines.push(`${name}  ${valid} valid ${valid === 1 ? 'secret' : 'secrets'}${limit}${state}${override}`);
   }
   if (lines.length === 0) printLines([`there are no users in ${placeName(target)}`], terminal.stderr);
   printLines(lines, terminal.stdout);

@@ -309,9 +309,9 @@ test('a user is added with a quota, which can be changed and removed', async () 
   const data = join(temporaryDirectory(), 'data');
   const added = await call(['user', 'add', 'ann', '--quota', '20/1s,1000/1h', '--data', data]);
   assert.equal(added.status, 0, added.stderr);
-  assert.equal((await kept(data, 'ann')).quota, '20/1s,1000/3600s');
+  assert.equal((await kept(data, 'ann')).quota, '20/1s,1000/1h');
   const given = allUsers(readOptions(['--data', data], {}), (await userFile.read(data)).entries);
-  assert.equal(given.get('ann')?.quota, '20/1s,1000/3600s');
+  assert.equal(given.get('ann')?.quota, '20/1s,1000/1h');
   const changed = await call(['user', 'quota', 'ann', '--quota', 'none', '--data', data]);
   assert.equal(changed.stdout, 'user      ann\nquota     none\n');
   assert.equal((await kept(data, 'ann')).quota, 'none');

@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { createAccessLog } from '../../../src/cli/serve/access-log.ts';
 import { createNotices } from '../../../src/cli/serve/notices.ts';
 import { manualClock } from '../../../src/clock.ts';
 import { run, startServer } from '../../support/cli/command.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 interface Line {
   readonly time: string;
@@ -120,4 +124,22 @@ test('an internal error is one line with its stack, and as text it is not JSON',
   assert.doesNotMatch(line, /\u202e/);
   createNotices('text', { stderr, clock }).warn('careful');
   assert.equal(written[1], 'countersign: careful\n');
+});
+
+test('the report of dropped requests is JSON, too', async () => {
+  const path = join(temporaryDirectory(), 'log');
+  const descriptor = openSync(path, 'w');
+  const log = createAccessLog('json', descriptor);
+  const entry = {
+    ...{ time: 0, method: 'GET', path: `/${'a'.repeat(8000)}`, status: 200, principal: undefined },
+    ...{ scheme: undefined, microseconds: 1, problem: undefined, peer: '-', requestId: '-' },
+    ...{ traceparent: undefined, bytesReceived: 0, bytesSent: 0, userAgent: undefined },
+  };
+  for (let count = 0; count < 600; count += 1) log.add(entry);
+  await log.flush();
+  closeSync(descriptor);
+  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
+  const { level, message } = JSON.parse(lines.at(-1) ?? '');
+  assert.equal(level, 'warn');
+  assert.equal(message, `${600 - (lines.length - 1)} requests were dropped from this log`);
 });
