@@ -19,6 +19,7 @@ import type { Page, RecordValue, Store } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import { addShown, hrefOf, linkField } from './lists/page-links.ts';
 import { malformedQuery, readSearch } from './lists/query.ts';
+import { type ListRules, readListRules } from './lists/rules.ts';
 import { findSearched, listSearched, type Searched } from './lists/searched-list.ts';
 import { createQueryCheck } from './lists/strict-query.ts';
 import type { Serving } from './serving.ts';
@@ -47,8 +48,9 @@ export function collectionResource(
   documentLimits: DocumentLimits,
   { defaultFormat, isCredential }: Serving = {},
 ): Resource<State, RecordValue> {
-  const { access, lists, shape, schemes, cors } = collection;
-  const checkQuery = isCredential && createQueryCheck(parametersOf(collection), isCredential);
+  const { access, cors, filter, shape, schemes, sort } = collection;
+  const rules = readListRules(collection);
+  const checkQuery = isCredential && createQueryCheck(parametersOf(rules), isCredential);
   return {
     GET: action(access.GET, (call) => list(collection, store, call)),
     headAccess: access.HEAD,
@@ -62,34 +64,28 @@ export function collectionResource(
     ...(collection.defaultFormat && { defaultFormat: collection.defaultFormat }),
     find(call) {
       checkQuery?.(call);
-      return lists === undefined ? page(collection, store, call) : searchedOr(page, collection, store, call);
+      const search = rules && lists(call) ? readSearch(rules, call) : undefined;
+      if (search === undefined) return page(collection, store, call);
+      return findSearched(collection, store, call, search, limitOf(call.query.get('limit')));
     },
     description: {
       element: shape.element,
       item: shape.item,
-      ...(lists && lists.filter.length > 0 && { filter: lists.filter }),
-      ...(lists && lists.sort.length > 0 && { sort: lists.sort }),
+      ...(filter.length > 0 && { filter }),
+      ...(sort.length > 0 && { sort }),
     },
   };
 }
 
 /** Returns the query parameters of a list. */
-function parametersOf({ lists }: Collection): readonly string[] {
-  if (lists === undefined) return ['limit', 'after'];
-  return [...lists.parameters.keys(), ...(lists.orders.size > 0 ? ['sort'] : []), 'limit', 'after'];
+function parametersOf(rules: ListRules | undefined): readonly string[] {
+  if (rules === undefined) return ['limit', 'after'];
+  return [...rules.parameters.keys(), ...(rules.orders.size > 0 ? ['sort'] : []), 'limit', 'after'];
 }
 
-/** Reads the page of a search if the query specifies one, otherwise that of `unsearched`. */
-function searchedOr(
-  unsearched: typeof page,
-  collection: Collection,
-  store: Store,
-  call: ListCall,
-): MaybePromise<Found<State>> {
-  const lists = call.method === 'GET' || call.method === 'HEAD';
-  const search = lists && collection.lists ? readSearch(collection.lists, call) : undefined;
-  if (search === undefined) return unsearched(collection, store, call);
-  return findSearched(collection, store, call, search, limitOf(call.query.get('limit')));
+/** Returns whether the response to a call is the list. */
+function lists({ method }: ListCall): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 /**
@@ -97,9 +93,9 @@ function searchedOr(
  * collection.
  */
 function page({ form, path }: Collection, store: Store, call: ListCall): MaybePromise<Found<Listed>> {
-  const lists = call.method === 'GET' || call.method === 'HEAD';
-  const limit = lists ? limitOf(call.query.get('limit')) : 0;
-  const after = lists ? afterOf(call.query.get('after')) : 0;
+  const isListed = lists(call);
+  const limit = isListed ? limitOf(call.query.get('limit')) : 0;
+  const after = isListed ? afterOf(call.query.get('after')) : 0;
   const foundOf = ({ entries, more, revision, modified }: Page): Found<Listed> => ({
     tag: revisionTag(store.storeId, revision, form),
     // A collection that has never had an item has no modification time.

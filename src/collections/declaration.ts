@@ -18,7 +18,7 @@ import type { Declarations, FieldDeclaration } from '../schema/field.ts';
 import { checkPatternCosts } from '../schema/pattern/cost.ts';
 import { compileShape, type Shape } from '../schema/schema.ts';
 import type { RecordValue } from '../store/store.ts';
-import { type ListRules, readListRules } from './lists/rules.ts';
+import { fieldNamesFrom, readListRules } from './lists/rules.ts';
 
 export { DeclarationError } from '../schema/error.ts';
 export type { FieldDeclaration } from '../schema/field.ts';
@@ -76,8 +76,10 @@ export interface Collection {
   readonly createWithPut: boolean;
   /** The names of the authentication schemes that it accepts; undefined for all. */
   readonly schemes: readonly string[] | undefined;
-  /** How clients may select and sort the items of its list; undefined if they may not. */
-  readonly lists: ListRules | undefined;
+  /** The fields by which clients may select the items of its list. */
+  readonly filter: readonly string[];
+  /** The fields by which clients may sort its list, with a leading `-` if only in descending order. */
+  readonly sort: readonly string[];
   /** The format of responses to clients that accept both; undefined for that of the service. */
   readonly defaultFormat: DocumentFormat | undefined;
   /** The other origins that may use it; undefined for those of the service. */
@@ -130,6 +132,9 @@ export function readCollection(path: string, declaration: unknown): Collection {
   const item = textOf(members.get('item'), `${at}.item`);
   const shape = compileShape(element, item, members.get('fields'), at);
   checkPatternCosts(shape.root, `${at}.fields`);
+  const filter = fieldNamesFrom(members.get('filter'), `${at}.filter`);
+  const sort = fieldNamesFrom(members.get('sort'), `${at}.sort`);
+  readListRules({ path, shape, filter, sort });
   return {
     path,
     shape,
@@ -137,7 +142,8 @@ export function readCollection(path: string, declaration: unknown): Collection {
     access: accessOf(members.get('access'), parameters, `${at}.access`),
     createWithPut: flagOf(members.get('createWithPut'), `${at}.createWithPut`, true),
     schemes: schemesFrom(members.get('schemes'), `${at}.schemes`),
-    lists: readListRules(members.get('filter'), members.get('sort'), shape, at),
+    filter,
+    sort,
     defaultFormat: formatFrom(members.get('defaultFormat'), `${at}.defaultFormat`),
     cors: corsFrom(members.get('cors'), `${at}.cors`),
   };

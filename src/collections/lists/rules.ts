@@ -25,9 +25,6 @@ export interface FilterParameter {
 
 /** The query parameters by which clients may select and sort the items of a collection. */
 export interface ListRules {
-  /** The members `filter` and `sort` as declared. */
-  readonly filter: readonly string[];
-  readonly sort: readonly string[];
   /** The parameters that select items, by name: `price`, `price.min`. */
   readonly parameters: ReadonlyMap<string, FilterParameter>;
   /** The orders by the value of the parameter `sort`: `price`, `-price`. */
@@ -43,28 +40,31 @@ const ranged: ReadonlySet<SimpleTypeName> = new Set(['decimal', 'integer', 'date
 /** The name by which clients sort by the time of the last change, unless a field has this name. */
 const modifiedName = 'modified';
 
+/** The parts of a collection that define its list. */
+interface Listed {
+  readonly path: string;
+  readonly shape: Shape;
+  readonly filter: readonly string[];
+  readonly sort: readonly string[];
+}
+
 /**
  * Compiles `filter` and `sort`. Returns undefined if neither names a field.
  * @throws {DeclarationError} for an invalid declaration
  */
-export function readListRules(
-  filter: unknown,
-  sort: unknown,
-  shape: Shape,
-  at: string,
-): ListRules | undefined {
-  const filtered = namesOf(filter, `${at}.filter`);
-  const sorted = namesOf(sort, `${at}.sort`);
-  if (filtered.length === 0 && sorted.length === 0) return undefined;
+export function readListRules({ path, shape, filter, sort }: Listed): ListRules | undefined {
+  if (filter.length === 0 && sort.length === 0) return undefined;
   return {
-    filter: filtered,
-    sort: sorted,
-    parameters: parametersOf(filtered, shape, `${at}.filter`),
-    orders: ordersOf(sorted, shape, `${at}.sort`),
+    parameters: parametersOf(filter, shape, `collections.${path}.filter`),
+    orders: ordersOf(sort, shape, `collections.${path}.sort`),
   };
 }
 
-function namesOf(source: unknown, path: string): readonly string[] {
+/**
+ * Reads a list of names. {@link readListRules} checks whether they are fields.
+ * @throws {DeclarationError} for any other value
+ */
+export function fieldNamesFrom(source: unknown, path: string): readonly string[] {
   if (source === undefined) return [];
   if (!Array.isArray(source))
     throw new DeclarationError('type', path, `must be a list of names of fields, is ${kindOf(source)}`);
