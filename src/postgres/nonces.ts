@@ -1,12 +1,13 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Claimed } from '../store/nonces/nonces.ts';
 import { NonceRefusedError, type StoredNonce } from '../store/store.ts';
+import { nextTurn } from '../timers.ts';
 import { encodeClaim, nonceDigest } from './change-encoding.ts';
 import { textIn } from './client.ts';
 import { Coalesced } from './coalesced.ts';
 import type { Database } from './database.ts';
 
-/** The maximum number of provisional claims that were not held. They are held in the turn in which they are made. */
+/** The maximum number of provisional claims that were not held yet. Further ones are not deferred. */
 const maxProvisional = 100_000;
 
 /** Nonces in PostgreSQL. Several processes may claim nonces of the same store. */
@@ -42,15 +43,23 @@ export interface NonceTableOptions {
   readonly onUse: () => void;
 }
 
+/** A claim of the nonce with a digest. */
+interface DigestClaim {
+  readonly digest: string;
+  readonly until: number;
+}
+
 /** Claims nonces: those of one turn of the event loop with one query. */
 export class NonceTable implements PostgresNonces {
   readonly #database: Database;
   readonly #schema: string;
   readonly #random: (bytes: number) => Uint8Array;
   readonly #onUse: () => void;
-  readonly #claims = new Coalesced<StoredNonce, boolean>((nonces) => this.#claimAll(nonces));
-  /** The digests of provisional claims that were not held yet. */
+  readonly #claims = new Coalesced<DigestClaim, boolean>((claims) => this.#claimAll(claims));
+  /** The digests of provisional claims that were not held yet. Each belongs to one claim. */
   readonly #provisional = new Set<string>();
+  /** The number of claims of each digest that are being made, or whose results have just been returned. */
+  readonly #immediate = new Map<string, number>();
   /** The held claims that were stored with a change. */
   readonly #withChange = new WeakSet<StoredNonce>();
   size = 0;
@@ -66,22 +75,25 @@ export class NonceTable implements PostgresNonces {
     this.#onUse();
     // A nonce without a valid time could never be deleted.
     if (!(Number.isFinite(until) && Number.isFinite(now))) return 'seen';
-    const claimed = { user, nonce, until };
-    if (!deferrable) return this.#claims.call(claimed).then((fresh) => (fresh ? 'fresh' : 'seen'));
-    this.#provisional.add(nonceDigest(claimed));
-    if (this.#provisional.size > maxProvisional) this.#provisional.clear();
+    const digest = nonceDigest({ user, nonce });
+    // Otherwise `hold` could not distinguish the two claims.
+    if (this.#provisional.has(digest)) return 'seen';
+    if (!deferrable || this.#provisional.size >= maxProvisional) {
+      return this.#claimNow({ digest, until }).then((fresh) => (fresh ? 'fresh' : 'seen'));
+    }
+    if (this.#immediate.has(digest)) return 'seen';
+    this.#provisional.add(digest);
     return 'fresh';
   }
 
   hold(user: string, nonce: string, until: number): StoredNonce | undefined {
     if (this.#provisional.size === 0) return undefined;
-    const held = { user, nonce, until };
-    return this.#provisional.delete(nonceDigest(held)) ? held : undefined;
+    return this.#provisional.delete(nonceDigest({ user, nonce })) ? { user, nonce, until } : undefined;
   }
 
   release(held: StoredNonce, _durably: boolean): Promise<void> | undefined {
     if (this.#withChange.has(held)) return undefined;
-    return this.#claims.call(held).then((fresh) => {
+    return this.#claimNow({ digest: nonceDigest(held), until: held.until }).then((fresh) => {
       if (!fresh) throw new NonceRefusedError('seen');
       this.#withChange.add(held);
     });
@@ -99,11 +111,26 @@ export class NonceTable implements PostgresNonces {
     await this.#claims.settled();
   }
 
-  async #claimAll(nonces: readonly StoredNonce[]): Promise<(index: number) => boolean> {
-    const digests = nonces.map((nonce) => nonceDigest(nonce));
+  async #claimNow(claim: DigestClaim): Promise<boolean> {
+    const { digest } = claim;
+    this.#immediate.set(digest, (this.#immediate.get(digest) ?? 0) + 1);
+    try {
+      return await this.#claims.call(claim);
+    } finally {
+      void nextTurn().then(() => this.#forget(digest));
+    }
+  }
+
+  #forget(digest: string): void {
+    const count = this.#immediate.get(digest) ?? 0;
+    if (count > 1) this.#immediate.set(digest, count - 1);
+    else this.#immediate.delete(digest);
+  }
+
+  async #claimAll(all: readonly DigestClaim[]): Promise<(index: number) => boolean> {
     const first = new Map<string, number>();
-    for (const [index, digest] of digests.entries()) if (!first.has(digest)) first.set(digest, index);
-    const claims = [...first].map(([digest, index]) => encodeClaim(digest, nonces[index]?.until ?? 0));
+    for (const [index, { digest }] of all.entries()) if (!first.has(digest)) first.set(digest, index);
+    const claims = [...first].map(([digest, index]) => encodeClaim(digest, all[index]?.until ?? 0));
     // It identifies these claims if the query is repeated. 0 is that of claims with a change.
     const token = Buffer.from(this.#random(8)).readBigInt64BE() || 1n;
     const [row] = await this.#database.query(

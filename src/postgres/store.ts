@@ -31,7 +31,11 @@ export interface PostgresStoreOptions {
   readonly endClient?: boolean | undefined;
 }
 
-/** A store on PostgreSQL, which several processes can use. */
+/**
+ * A store on PostgreSQL, which several processes can use. Everything rejects with StoreError if PostgreSQL cannot be reached for
+ * two seconds. If it was lost while a change was made, the change may have been made although `apply` rejects; it was
+ * not acknowledged. Ids and paths of collections may have up to 2,000 bytes.
+ */
 export interface PostgresStore extends Store, Transferable {
   read(collection: string, id: string): Promise<Entry | undefined>;
   list(collection: string, after: number, limit: number, bytes?: number): Promise<Page>;

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { createPostgresStore, type PostgresStore, StoreError } from '../../src/postgres/index.ts';
 import type { Entry } from '../../src/store/store.ts';
 import { nextTurn } from '../../src/timers.ts';
+import { intercept } from '../support/postgres/intercept.ts';
 import { missingPostgres, password, type Server, startServer } from '../support/postgres/server.ts';
 import { create, entryOf, put } from '../support/store/contract.ts';
 
@@ -94,23 +95,15 @@ function describeLosses(server: Server): void {
   });
 
   test('returns the result of a batch that was committed before the connection was lost', async () => {
-    const pool = server.pool();
-    const connect = pool.connect.bind(pool);
     let loses = false;
-    pool.connect = async () => {
-      const connection = await connect();
-      return {
-        release: (close?: boolean) => connection.release(close),
-        connect: () => connection.connect(),
-        end: () => connection.end(),
-        query: async (text: string, values: unknown[]) => {
-          const result = await connection.query(text, values);
-          if (!loses) return result;
-          loses = false;
-          throw new Error('Connection terminated unexpectedly');
-        },
-      };
-    };
+    const pool = intercept(server.pool(), {
+      async query(execute) {
+        const result = await execute();
+        if (!loses) return result;
+        loses = false;
+        throw new Error('Connection terminated unexpectedly');
+      },
+    });
     const store = await createPostgresStore(pool, { schema: server.schema() });
     /** Does something with the next connection lost after the query was executed. */
     const losing = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -210,23 +203,14 @@ function describeLosses(server: Server): void {
   });
 
   test('rejects within two seconds if PostgreSQL does not answer, also what waits for an unanswered batch', async () => {
-    const pool = server.pool();
-    const connect = pool.connect.bind(pool);
     let hangs = false;
     const closed: (boolean | undefined)[] = [];
-    pool.connect = async () => {
-      const connection = await connect();
-      return {
-        release: (close?: boolean) => {
-          if (hangs) closed.push(close);
-          connection.release(close);
-        },
-        connect: () => connection.connect(),
-        end: () => connection.end(),
-        query: (text: string, values: unknown[]) =>
-          hangs ? new Promise(() => {}) : connection.query(text, values),
-      };
-    };
+    const pool = intercept(server.pool(), {
+      query: (execute) => (hangs ? new Promise(() => {}) : execute()),
+      release(close) {
+        if (hangs) closed.push(close);
+      },
+    });
     const schema = server.schema();
     const store = await createPostgresStore(pool, { schema, onReport: () => {} });
     await create(store, '/a');

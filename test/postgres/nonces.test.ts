@@ -133,6 +133,21 @@ function describeDeferred(server: Server, open: Open): void {
     await close();
   });
 
+  test('is seen while another request with it was admitted provisionally, or is being checked', async () => {
+    const { nonces, close } = await opened(server, open);
+    const claim = (nonce: string, deferrable: boolean) =>
+      nonces.claim('demo', nonce, start + window, start, deferrable);
+    assert.deepEqual([claim('n', true), claim('n', true), claim('n', false)], ['fresh', 'seen', 'seen']);
+    assert.ok(nonces.hold('demo', 'n', start + window) !== undefined);
+    assert.equal(nonces.hold('demo', 'n', start + window), undefined);
+    const first = claim('m', false);
+    assert.equal(claim('m', true), 'seen');
+    assert.equal(await first, 'fresh');
+    assert.equal(claim('m', true), 'seen');
+    assert.equal(nonces.hold('demo', 'm', start + window), undefined);
+    await close();
+  });
+
   test('admits one of many changes at once', async () => {
     const { store, close } = await opened(server, open);
     const attempts = Array.from({ length: 20 }, () => store.apply(creation(hold(store, 'n'))));
@@ -153,11 +168,11 @@ function describeDeferred(server: Server, open: Open): void {
 
   test('is claimed by release if there was no change', async () => {
     const { store, nonces, close } = await opened(server, open);
-    const held = hold(store, 'n');
+    const [held, again] = [hold(store, 'n'), hold(store, 'n')];
     await nonces.release(held, true);
     assert.equal(nonces.release(held, true), undefined);
     assert.equal(await nonces.claim('demo', 'n', start + window, start), 'seen');
-    await assert.rejects(Promise.resolve(nonces.release(hold(store, 'n'), true)), NonceRefusedError);
+    await assert.rejects(Promise.resolve(nonces.release(again, true)), NonceRefusedError);
     await close();
   });
 }

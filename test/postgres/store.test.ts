@@ -4,6 +4,7 @@ import { manualClock } from '../../src/clock.ts';
 import { createPostgresStore, type PostgresStore, type Receipt } from '../../src/postgres/index.ts';
 import type { Applied, Change } from '../../src/store/store.ts';
 import { storeContract } from '../../src/store-contract/index.ts';
+import { intercept } from '../support/postgres/intercept.ts';
 import { missingPostgres, type Pool, type Server, startServer } from '../support/postgres/server.ts';
 import { seeded } from '../support/seeded.ts';
 import { create, entryOf, ids, put, remove } from '../support/store/contract.ts';
@@ -305,21 +306,13 @@ function describeClients(server: Server): void {
 function describeBatches(server: Server): void {
   /** A pool that counts the calls of a function. */
   const counting = (name: string): { pool: Pool; calls: () => number } => {
-    const pool = server.pool();
-    const connect = pool.connect.bind(pool);
     let calls = 0;
-    pool.connect = async () => {
-      const connection = await connect();
-      return {
-        release: (close?: boolean) => connection.release(close),
-        connect: () => connection.connect(),
-        end: () => connection.end(),
-        query: (text: string, values: unknown[]) => {
-          if (text.startsWith('SELECT') && text.includes(`${name}(`)) calls += 1;
-          return connection.query(text, values);
-        },
-      };
-    };
+    const pool = intercept(server.pool(), {
+      query(execute, text) {
+        if (text.startsWith('SELECT') && text.includes(`${name}(`)) calls += 1;
+        return execute();
+      },
+    });
     return { pool, calls: () => calls };
   };
 
