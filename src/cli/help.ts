@@ -224,7 +224,8 @@ ${lines(locationLines('clients'))}`,
        countersign consumer list [OPTIONS]
 
 Manages the OAuth 1.0a consumers of a data directory, or of a module's store. A running server applies a
-change before the command ends. Removing a consumer revokes its tokens; rotating its secret does not. The old secret expires at once.
+change before the command ends. Removing a consumer revokes its tokens; rotating its secret does not. The old
+secret expires at once.
 ${secretSource}
 
 Options of add:
@@ -243,8 +244,8 @@ ${lines(locationLines('consumers'))}`,
        countersign grant revoke ID [OPTIONS]
        countersign grant revoke [--user NAME] [--client ID] [OPTIONS]
 
-Lists the grants of a data directory, or of a module's store: what users have allowed to OAuth clients and consumers. Revokes grants
-with all their tokens. A running server applies a revocation before the command ends.
+Lists the grants of a data directory, or of a module's store: what users have allowed to OAuth clients and
+consumers. Revokes grants with all their tokens. A running server applies a revocation before the command ends.
 
 Options:
 ${lines([

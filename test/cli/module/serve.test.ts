@@ -288,3 +288,13 @@ export default () => ({ store: createMemoryStore({ storeId: 'mem' }) });`);
     }
   });
 });
+
+test('a command ends although a module keeps something running', async () => {
+  const file = writeModule('setInterval(() => {}, 1e6);\nexport default () => ({});');
+  const data = ['--data', join(temporaryDirectory(), 'data')];
+  assert.equal((await run(['user', 'list', '--module', file, ...data])).status, 0);
+  const failing = writeModule(
+    'setInterval(() => {}, 1e6);\nexport default () => { throw new Error("no way"); };',
+  );
+  assert.equal((await run(['serve', '--module', failing, ...data])).status, 1);
+});
