@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  articleOf,
+  type Host,
+  noCluster,
+  send,
+  signed,
+  startCluster,
+  withPostgres,
+} from '../support/hosts/cluster.ts';
+import { long } from '../support/store/thoroughness.ts';
+
+const writers = 64;
+const eachCreates = long ? 40 : 10;
+
+const cluster = withPostgres.skip === false ? await startCluster() : noCluster;
+
+test('a list that is read while 64 clients create at three hosts skips nothing', withPostgres, async () => {
+  const hosts = cluster.running();
+  const existing = await itemsOf(hosts[0], '/articles');
+  const created: string[] = [];
+  let creating = true;
+  const work = async (number: number): Promise<void> => {
+    for (let round = 0; round < eachCreates; round += 1) {
+      const host = hosts[(number + round) % hosts.length];
+      assert.ok(host !== undefined);
+      const answer = await send(host, signed('POST', '/articles', { content: articleOf(`w${number}`) }));
+      assert.equal(answer.status, 201, answer.text);
+      created.push(answer.field('Location'));
+    }
+  };
+  const working = Promise.all(Array.from({ length: writers }, (_, number) => work(number))).finally(() => {
+    creating = false;
+  });
+  const readers = hosts.map((host) => follow(host, () => creating));
+  await working;
+  const expected = [...existing.hrefs, ...created].toSorted();
+  for (const read of await Promise.all(readers)) {
+    assert.equal(new Set(read).size, read.length, 'an item was listed twice');
+    assert.deepEqual(read.toSorted(), expected);
+  }
+});
+
+interface ListedPage {
+  readonly hrefs: readonly string[];
+  readonly next: string | undefined;
+}
+
+/** Reads the list page by page. At its end, asks for what follows the last item until nothing more is created. */
+async function follow(host: Host, creating: () => boolean): Promise<string[]> {
+  const read: string[] = [];
+  let last = '/articles?limit=7';
+  for (;;) {
+    const wasCreating = creating();
+    const { hrefs, next } = await itemsOf(host, last);
+    const fresh = hrefs.filter((href) => !read.includes(href));
+    read.push(...fresh);
+    if (next !== undefined) last = next;
+    else if (!wasCreating) return read;
+  }
+}
+
+async function itemsOf(host: Host | undefined, path: string): Promise<ListedPage> {
+  assert.ok(host !== undefined);
+  const { status, text, field } = await host.ask('GET', path, { fields: [['Accept', 'application/json']] });
+  assert.equal(status, 200, text);
+  const { articles }: { articles: { href: string }[] } = JSON.parse(text);
+  const next = /<([^>]+)>; rel="?next"?/.exec(field('Link'))?.[1];
+  return { hrefs: articles.map(({ href }) => href), next };
+}
