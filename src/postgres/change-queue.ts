@@ -40,9 +40,9 @@ interface QueuedChange {
 }
 
 /**
- * Makes changes in batches, one at a time (group commit): a batch is one call of a function, which is one transaction. The changes
- * that arrive meanwhile form the next one. A batch has a random id. If the connection is lost, the same batch is sent again; if it was
- * committed before, the function returns the stored result.
+ * Makes changes in batches, one at a time (group commit): a batch is one call of a function, which is one transaction.
+ * The changes that arrive meanwhile form the next one. A batch has a random id. If the connection is lost, the same batch
+ * is sent again; if it was committed before, the function returns the stored result.
  */
 export class ChangeQueue {
   readonly #database: Database;

@@ -25,7 +25,7 @@ export class PostgresStoreError extends Error {
 /** An error of a query. The message contains no data and no part of the connection's configuration. */
 export class QueryError extends Error {
   override readonly name = 'QueryError';
-  /** Whether the same query may succeed soon (`transient`), or there is no space (`full`), or neither. */
+  /** Whether a repetition may succeed (`transient`), there is no space (`full`), or neither. */
   readonly kind: 'transient' | 'full' | 'permanent';
 
   constructor(kind: QueryError['kind'], message: string) {

@@ -89,6 +89,12 @@ function describeWatchers(server: Server): void {
     stop();
   };
 
+  /** Waits until so many connections listen for changes in a schema. */
+  const listeners = async (schema: string, count: number): Promise<void> => {
+    const listening = `SELECT 1 FROM pg_stat_activity WHERE query = $1`;
+    while ((await server.query(listening, [`LISTEN "${schema}"`])).length !== count);
+  };
+
   test('is announced to another process by a notification', async () => {
     const schema = server.schema();
     const stores = await Promise.all(
@@ -96,7 +102,11 @@ function describeWatchers(server: Server): void {
     );
     const [watching, changing] = stores;
     assert.ok(watching !== undefined && changing !== undefined);
+    const stop = watching.documents.watch(() => {});
+    await listeners(schema, 1);
     await announce(watching, changing);
+    stop();
+    await listeners(schema, 0);
     await Promise.all(stores.map((store) => store.close()));
   });
 

@@ -4,8 +4,8 @@ import { functionHead } from './tables.ts';
 /**
  * Returns the statements that create the functions of changes.
  *
- * - `ensure_durable` waits for the disk at the end of the transaction, whatever the default is: otherwise, a crash of the server
- *   could undo changes that were read, and their revisions would be used again.
+ * - `ensure_durable` waits for the disk at the end of the transaction, whatever the default is: otherwise, a crash of the
+ *   server could undo changes that were read, and their revisions would be used again.
  * - `reserve` adds an id above the counter that a client chose. `next_free` returns the lowest free id from a number on.
  * - `apply_changes` makes the changes of a batch, or returns the result of an earlier call with the same batch. It waits for
  *   locks in a fixed order: the batch, the collections by path, the nonces by digest. So batches never wait for each
@@ -61,8 +61,8 @@ END
  * expected revision `e` (-1: absent, -2: present), a time `a`, a value `v`, the number of its id `m`, the position of its
  * nonce `o`, and a receipt `r`.
  *
- * `wait` is the maximum time (ms) to wait for a lock: the caller does not wait longer, and the changes must not be made after it
- * has reported a failure.
+ * `wait` is the maximum time (ms) to wait for a lock: the caller does not wait longer, and the changes must not be made
+ * after it has reported a failure.
  *
  * Returns the results in order: `[sequence, revision, modified]`, for a creation with the id, for a deletion with the value;
  * null for a change that does not apply; "nonce" for a refused nonce.

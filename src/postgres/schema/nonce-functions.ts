@@ -23,8 +23,8 @@ export function markLockOf(schema: string): string {
  *   circle. Returns the positions of those that were not stored before, from 1.
  * - `claim_nonces` does so in a transaction of its own. If the call is repeated, the nonces that it has stored before are
  *   fresh.
- * - `advance_mark` raises the high-water mark. It uses the lower one of both clocks: if it used that of a host which is ahead, requests
- *   on other hosts would be refused.
+ * - `advance_mark` raises the high-water mark. It uses the lower one of both clocks: if it used that of a host which is
+ *   ahead, requests on other hosts would be refused.
  * - `sweep` deletes some expired rows. Returns whether there may be more.
  */
 export function nonceFunctionsOf(schema: string): string {
