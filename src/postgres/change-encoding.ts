@@ -80,16 +80,11 @@ function encodeExpected(expected: number | 'absent' | 'present'): number {
 function encodeReceipt(receipt: Receipt): object {
   const { key, fingerprint, until } = receipt;
   if (!(Math.abs(until) <= maxTime)) throw new RangeError('the time of a receipt is out of range');
-  const user = receiptUser(receipt);
+  const { user } = receipt;
   return {
-    ...{ k: digestOf(key), u: Math.floor(until), f: escapeText(fingerprint) },
+    ...{ k: digestOf(key), n: escapeText(key), u: Math.floor(until), f: escapeText(fingerprint) },
     o: user === undefined ? undefined : encodeKey(user),
   };
-}
-
-/** Returns the principal whose receipts are counted together. */
-function receiptUser(receipt: Receipt & { readonly user?: string }): string | undefined {
-  return receipt.user;
 }
 
 /** Encodes the parameters `claims` and `groups` of a batch. */

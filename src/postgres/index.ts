@@ -19,6 +19,7 @@ export {
   NonceRefusedError,
   type Page,
   type Receipt,
+  type ReceiptCount,
   type ReceiptedChange,
   type RecordValue,
   type Replacement,
@@ -37,5 +38,4 @@ export type {
 export type { PostgresClient, PostgresRow } from './client.ts';
 export { PostgresStoreError, type PostgresStoreErrorCode } from './error.ts';
 export type { PostgresNonces } from './nonces.ts';
-export type { ReceiptCount } from './reads.ts';
 export { createPostgresStore, type PostgresStore, type PostgresStoreOptions } from './store.ts';

@@ -1,4 +1,4 @@
-import type { Entry, Page, ReceiptedChange } from '../store/store.ts';
+import type { Entry, Page, ReceiptCount, ReceiptedChange } from '../store/store.ts';
 import { decodeKey, decodeValue, isStorableKey } from './change-encoding.ts';
 import { numberIn, type PostgresRow, textIn } from './client.ts';
 import { Coalesced } from './coalesced.ts';
@@ -7,15 +7,9 @@ import { digestOf, escapeText, unescapeText } from './text.ts';
 
 /** The number of bytes that no page reaches. */
 const unlimited = 2 ** 50;
-const kinds = ['create', 'put', 'delete'] as const;
+/** The kinds of changes with a receipt, by their numbers in the table. */
+export const kinds = ['create', 'put', 'delete'] as const;
 const noPage: Page = { entries: [], more: false, revision: 0, modified: 0 };
-
-/** The unexpired receipts of a user. */
-export interface ReceiptCount {
-  readonly count: number;
-  /** The time (ms) at which the first of them expires; undefined if there are none. */
-  readonly freeAt: number | undefined;
-}
 
 interface Key {
   readonly collection: string;
@@ -63,16 +57,7 @@ export class Reads {
        FROM ${this.#schema}.receipts WHERE key = decode($1, 'base64') AND until > $2`,
       [digestOf(key), Math.floor(now)],
     );
-    if (row === undefined) return undefined;
-    const user = row['owner'] === null ? {} : { user: unescapeText(textIn(row, 'owner')) };
-    const fingerprint = unescapeText(textIn(row, 'fingerprint'));
-    return {
-      receipt: { key, fingerprint, until: numberIn(row, 'until'), ...user },
-      kind: kinds[numberIn(row, 'kind')] ?? 'put',
-      created: row['created'] === true,
-      collection: decodeKey(textIn(row, 'collection')),
-      entry: entryIn(row, decodeKey(textIn(row, 'id'))),
-    };
+    return row === undefined ? undefined : receiptedChangeIn(row, key);
   }
 
   /** Counts the unexpired receipts of a user. `freeAt` is the time (ms) at which the first of them expires. */
@@ -118,4 +103,17 @@ export function entryIn(row: PostgresRow, id: string): Entry {
 /** Returns a whole number from `least` to `unlimited`. */
 function clamped(number: number, least: number): number {
   return Math.floor(Math.min(unlimited, Math.max(least, number)));
+}
+
+/** Reads a change with a receipt. `key` is that of the receipt. */
+export function receiptedChangeIn(row: PostgresRow, key: string): ReceiptedChange {
+  const user = row['owner'] === null ? {} : { user: unescapeText(textIn(row, 'owner')) };
+  const fingerprint = unescapeText(textIn(row, 'fingerprint'));
+  return {
+    receipt: { key, fingerprint, until: numberIn(row, 'until'), ...user },
+    kind: kinds[numberIn(row, 'kind')] ?? 'put',
+    created: row['created'] === true,
+    collection: decodeKey(textIn(row, 'collection')),
+    entry: entryIn(row, decodeKey(textIn(row, 'id'))),
+  };
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Documents } from '../store/documents.ts';
-import type { Applied, Change, Entry, Page, ReceiptedChange, Store } from '../store/store.ts';
+import type { Applied, Change, Entry, Page, ReceiptCount, ReceiptedChange, Store } from '../store/store.ts';
 import type { Transferable, TransferredPart } from '../store/transfer.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { type PostgresClient, poolSizeOf } from './client.ts';
@@ -9,7 +9,7 @@ import { Database } from './database.ts';
 import { DocumentTable } from './documents.ts';
 import { Maintenance } from './maintenance.ts';
 import { NonceTable, type PostgresNonces } from './nonces.ts';
-import { Reads, type ReceiptCount } from './reads.ts';
+import { Reads } from './reads.ts';
 import { migrate, openingError } from './schema/migrate.ts';
 import { type SchemaName, schemaName } from './schema/names.ts';
 import { exportFrom, importInto } from './transfer.ts';
@@ -94,6 +94,7 @@ export async function createPostgresStore(
     return new OpenStore({
       database,
       schema,
+      clock,
       storeId,
       changes,
       reads,
@@ -116,6 +117,7 @@ function writeReport(line: string): void {
 interface Parts {
   readonly database: Database;
   readonly schema: SchemaName;
+  readonly clock: Clock;
   readonly storeId: string;
   readonly changes: ChangeQueue;
   readonly reads: Reads;
@@ -167,7 +169,7 @@ class OpenStore implements PostgresStore {
   }
 
   exportState(): AsyncIterable<TransferredPart> {
-    return exportFrom(this.#parts.database, this.#parts.schema, this.#storeId);
+    return exportFrom(this.#parts.database, this.#parts.schema, this.#storeId, this.#parts.clock.now());
   }
 
   async importState(parts: AsyncIterable<TransferredPart>, noncesUntil: number): Promise<boolean> {

@@ -1,26 +1,28 @@
 import type { NumberRange } from '../store/state/reserved-ids.ts';
-import { StoreError } from '../store/store.ts';
+import { type ReceiptedChange, StoreError } from '../store/store.ts';
 import type {
   TransferredCollection,
   TransferredItem,
   TransferredPart,
+  TransferredReceipt,
   TransferredStore,
 } from '../store/transfer.ts';
 import { numberIn, type PostgresRow, textIn } from './client.ts';
 import type { Database, Transaction } from './database.ts';
-import { entryIn } from './reads.ts';
+import { entryIn, kinds, receiptedChangeIn } from './reads.ts';
 import { dollarQuote, type SchemaName } from './schema/names.ts';
 import { markLockOf } from './schema/nonce-functions.ts';
-import { escapeText, unescapeText } from './text.ts';
+import { digestOf, escapeText, unescapeText } from './text.ts';
 
 /** The maximum number of items of a statement, and the length of their values in characters after which it is full. */
 const [maxItems, maxLength] = [500, 1024 * 1024];
 
-/** Returns the whole content of a store as of one moment: see Transferable.exportState. */
+/** Returns the whole content of a store as of one moment, without expired receipts: see Transferable.exportState. */
 export async function* exportFrom(
   database: Database,
   { identifier }: SchemaName,
   storeId: string,
+  now: number,
 ): AsyncGenerator<TransferredPart> {
   const transaction = await database.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY');
   let finished = false;
@@ -28,7 +30,12 @@ export async function* exportFrom(
     const [last] = await transaction.query(
       `SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS revision FROM ${identifier}.revisions`,
     );
-    yield { kind: 'store', storeId, revision: numberIn(last, 'revision') };
+    const receipts = await transaction.query(
+      `SELECT EXISTS (SELECT FROM ${identifier}.receipts WHERE until > $1) AS some`,
+      [now],
+    );
+    const hasReceipts = receipts[0]?.['some'] === true;
+    yield { kind: 'store', storeId, revision: numberIn(last, 'revision'), hasReceipts };
     const collections = await transaction.query(
       `SELECT number, path, counter, sequence, revision, modified FROM ${identifier}.collections
        WHERE revision > 0 ORDER BY path`,
@@ -37,6 +44,7 @@ export async function* exportFrom(
       yield await collectionOf(transaction, identifier, row);
       yield* itemsOf(transaction, identifier, textIn(row, 'path'));
     }
+    if (hasReceipts) yield* receiptsOf(transaction, identifier, now);
     finished = true;
   } finally {
     await transaction.end(finished);
@@ -82,6 +90,25 @@ async function* itemsOf(
   }
 }
 
+async function* receiptsOf(
+  transaction: Transaction,
+  schema: string,
+  now: number,
+): AsyncGenerator<TransferredReceipt> {
+  for (let [after, more] = ['', true]; more; ) {
+    const rows = await transaction.query(
+      `SELECT *, encode(key, 'base64') AS digest FROM ${schema}.receipts
+       WHERE until > $1 AND key > decode($2, 'base64') ORDER BY key LIMIT $3`,
+      [now, after, maxItems],
+    );
+    for (const row of rows) {
+      yield { kind: 'receipt', change: receiptedChangeIn(row, unescapeText(textIn(row, 'name'))) };
+      after = textIn(row, 'digest');
+    }
+    more = rows.length === maxItems;
+  }
+}
+
 /**
  * Replaces the content of an empty store: see Transferable.importState. Returns the store that was transferred;
  * undefined if the store is not empty.
@@ -112,7 +139,7 @@ export async function importInto(
 class Import {
   readonly #transaction: Transaction;
   readonly #schema: string;
-  #store: TransferredStore = { kind: 'store', storeId: undefined, revision: 0 };
+  #store: TransferredStore = { kind: 'store', storeId: undefined, revision: 0, hasReceipts: false };
   #collection: { path: string; number: number } | undefined;
   #items: string[] = [];
   #length = 0;
@@ -143,6 +170,7 @@ class Import {
     else {
       await this.#flush();
       if (part.kind === 'store') this.#store = part;
+      else if (part.kind === 'receipt') await this.#addReceipt(part.change);
       else await this.#addCollection(part);
     }
   }
@@ -179,6 +207,21 @@ class Import {
     await this.#transaction.query(
       `INSERT INTO ${this.#schema}.chosen (collection, first, last) VALUES ($1, $2, $3)`,
       [this.#collection?.number, first, last],
+    );
+  }
+
+  async #addReceipt({ receipt, kind, created, collection, entry }: ReceiptedChange): Promise<void> {
+    const { key, user, until, fingerprint } = receipt;
+    const { id, sequence, revision, modified, value } = entry;
+    await this.#transaction.query(
+      `INSERT INTO ${this.#schema}.receipts
+         (key, name, owner, until, fingerprint, kind, created, collection, id, sequence, revision, modified, value)
+       VALUES (decode($1, 'base64'), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+      [
+        ...[digestOf(key), escapeText(key), user === undefined ? null : escapeText(user), Math.floor(until)],
+        ...[escapeText(fingerprint), kinds.indexOf(kind), created, escapeText(collection), escapeText(id)],
+        ...[sequence, revision, modified, JSON.stringify(value)],
+      ],
     );
   }
 

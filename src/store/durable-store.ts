@@ -91,6 +91,8 @@ function durableStore({ store, nonces }: OpenedStore, opened: StoreDirectory): D
     read: (collection, id) => store.read(collection, id),
     list: (collection, after, limit, bytes) => store.list(collection, after, limit, bytes),
     apply: (change) => store.apply(change),
+    receipt: (key, now) => store.receipt(key, now),
+    receiptsOf: (user, now) => store.receiptsOf(user, now),
     close,
     [Symbol.asyncDispose]: close,
   };

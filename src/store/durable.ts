@@ -12,6 +12,8 @@ import {
   type Change,
   type Entry,
   type Page,
+  type ReceiptCount,
+  type ReceiptedChange,
   type Replacement,
   type Store,
   type StoredNonce,
@@ -151,6 +153,14 @@ export class JournaledStore implements Store {
     return this.#state.list(collection, after, limit, bytes);
   }
 
+  receipt(key: string, now: number): ReceiptedChange | undefined {
+    return this.#state.receipts.find(key, now);
+  }
+
+  receiptsOf(user: string, now: number): ReceiptCount {
+    return this.#state.receipts.of(user, now);
+  }
+
   apply(change: Change): Promise<Applied> {
     if (this.#closed) return Promise.reject(new StoreError('failed', 'the store is closed'));
     return new Promise((resolve, reject) => {
@@ -196,7 +206,7 @@ export class JournaledStore implements Store {
     const { members } = batch;
     if (members.length === 0) return;
     try {
-      await this.#journal.write();
+      this.#compaction.extend(await this.#journal.write(this.#state.revision));
     } catch (error) {
       this.#reject(members, error);
       return;
@@ -261,7 +271,9 @@ export class JournaledStore implements Store {
     let full = false;
     for (const queued of inBatchOrder(this.#queue)) {
       const before = batch.latest(queued.change);
-      const waits = full || (before !== undefined && !mayFollow(before, queued.change));
+      const { receipt } = queued.change;
+      const repeats = receipt !== undefined && batch.hasReceipt(receipt.key);
+      const waits = full || repeats || (before !== undefined && !mayFollow(before, queued.change));
       if (waits) left.push(queued);
       else if (!this.#admit(queued, before, batch)) {
         full = true;
@@ -279,20 +291,25 @@ export class JournaledStore implements Store {
     try {
       if (failure !== undefined) throw failureOf(failure);
       const value = change.kind === 'delete' ? undefined : JSON.stringify(change.value);
-      const id = change.kind === 'create' ? '' : change.id;
-      if (!this.#journal.hasRoomFor(change.collection, id, value ?? '', change.nonce)) return false;
+      if (!this.#journal.hasRoomFor(change, value ?? this.#formerValue(change))) return false;
       const prepared = this.#state.prepare(change, before);
       if (prepared === undefined) {
         queued.resolve({ applied: false });
         return true;
       }
       const members = this.#membersOf(prepared, value);
-      this.#journal.add(change, members, change.nonce);
+      this.#journal.add(change, prepared, members);
       batch.add({ prepared, queued });
     } catch (error) {
       queued.reject(error);
     }
     return true;
+  }
+
+  /** Returns the value of the item, as JSON, that the journal line of a deletion contains because of its receipt. */
+  #formerValue(change: Change): string {
+    if (change.kind !== 'delete' || change.receipt === undefined) return '';
+    return JSON.stringify(this.#state.read(change.collection, change.id)?.value ?? {});
   }
 
   /** Formats the members of the changed item. Those of a deleted item contain the revision and the time of its deletion. */
@@ -307,6 +324,13 @@ class Batch {
   readonly members: Member[] = [];
   /** The last change of each item, by collection and id. */
   readonly #latest = new Map<string, Map<string, Prepared>>();
+  /** The keys of receipts; undefined if there are none. */
+  #receipts: Set<string> | undefined;
+
+  /** Returns whether the batch has a change with a receipt of this key: another one must wait for it. */
+  hasReceipt(key: string): boolean {
+    return this.#receipts?.has(key) ?? false;
+  }
 
   /** Returns the last change of the same item. */
   latest(change: Change): Prepared | undefined {
@@ -315,7 +339,11 @@ class Batch {
 
   add(member: Member): void {
     const { prepared } = member;
-    const { collection, entry } = prepared;
+    const { collection, entry, receipted } = prepared;
+    if (receipted !== undefined) {
+      this.#receipts ??= new Set();
+      this.#receipts.add(receipted.receipt.key);
+    }
     const items = this.#latest.get(collection);
     if (items === undefined) this.#latest.set(collection, new Map([[entry.id, prepared]]));
     else items.set(entry.id, prepared);

@@ -1,7 +1,7 @@
 import { type NumberRange, ReservedIds } from './state/reserved-ids.ts';
 import { type AssignRevision, type CollectionNumbers, type CollectionView, State } from './state/state.ts';
 import { createTimelines } from './state/timelines.ts';
-import type { Applied, Change, Entry, Store } from './store.ts';
+import type { Applied, Change, Entry, ReceiptedChange, Store } from './store.ts';
 
 /** The options of a store in memory. */
 export interface MemoryStoreOptions {
@@ -9,9 +9,10 @@ export interface MemoryStoreOptions {
   readonly storeId: string;
 }
 
-/** An immutable copy of a store in memory: its items and its counters. */
+/** An immutable copy of a store in memory: its items, its counters and its receipts. */
 export interface MemorySnapshot {
   readonly collections: readonly CollectionSnapshot[];
+  readonly receipts: readonly ReceiptedChange[];
 }
 
 interface CollectionSnapshot {
@@ -25,7 +26,7 @@ interface CollectionSnapshot {
 export interface MemoryStore extends Store {
   /** Makes a change synchronously. */
   applyNow(change: Change): Applied;
-  /** Returns a copy of all items and counters. */
+  /** Returns a copy of all items, counters and receipts. */
   snapshot(): MemorySnapshot;
   /**
    * Restores a copy. Ids then count from those of the copy. The same changes get the same revisions again, and other changes
@@ -51,10 +52,15 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     async apply(change: Change): Promise<Applied> {
       return applyNow(change);
     },
+    receipt: (key, now) => state.receipts.find(key, now),
+    receiptsOf: (user, now) => state.receipts.of(user, now),
     applyNow,
     snapshot() {
       timelines.begin();
-      return { collections: [...state.collections()].map(snapshotOf) };
+      return {
+        collections: [...state.collections()].map(snapshotOf),
+        receipts: [...state.receipts],
+      };
     },
     restore(snapshot) {
       state = stateFrom(snapshot, timelines.assign);
@@ -67,12 +73,13 @@ function snapshotOf({ path, chosen, entries, count: _, ...numbers }: CollectionV
   return { path, numbers, chosen: [...chosen], entries: [...entries] };
 }
 
-function stateFrom({ collections }: MemorySnapshot, assign: AssignRevision): State {
+function stateFrom({ collections, receipts }: MemorySnapshot, assign: AssignRevision): State {
   const state = new State(0, assign);
   for (const { path, numbers, chosen, entries } of collections) {
     const ids = new ReservedIds();
     for (const range of chosen) ids.append(range);
     state.restore(path, numbers, ids, entries);
   }
+  for (const change of receipts) state.receipts.restore(change);
   return state;
 }

@@ -47,6 +47,8 @@ export interface Receipt {
   readonly fingerprint: string;
   /** The time (ms) until which the receipt is stored. */
   readonly until: number;
+  /** The principal whose receipts are counted together. Default: the receipt is not counted. */
+  readonly user?: string;
 }
 
 /** A change that was made for a receipt. */
@@ -58,6 +60,13 @@ export interface ReceiptedChange {
   readonly collection: string;
   /** The item after the change; for a deletion: before it. */
   readonly entry: Entry;
+}
+
+/** The unexpired receipts of a user. */
+export interface ReceiptCount {
+  readonly count: number;
+  /** The time (ms) at which the oldest of them expires; undefined if there are none. */
+  readonly freeAt: number | undefined;
 }
 
 /** The members that all changes have. */
@@ -128,6 +137,8 @@ export interface Store {
   apply(change: Change): Promise<Applied>;
   /** Returns the change with an unexpired receipt of this key. Stores without this method do not store receipts. */
   receipt?(key: string, now: number): MaybePromise<ReceiptedChange | undefined>;
+  /** Returns the unexpired receipts of a user. Stores without this method do not limit them. */
+  receiptsOf?(user: string, now: number): MaybePromise<ReceiptCount>;
   /** Finishes pending changes and releases all resources. No other method may be called afterwards. */
   close(): Promise<void>;
 }

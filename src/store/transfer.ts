@@ -1,6 +1,6 @@
 import type { NumberRange } from './state/reserved-ids.ts';
 import type { CollectionNumbers } from './state/state.ts';
-import type { Entry } from './store.ts';
+import type { Entry, ReceiptedChange } from './store.ts';
 
 /** The first part of a transferred store. */
 export interface TransferredStore {
@@ -9,6 +9,8 @@ export interface TransferredStore {
   readonly storeId: string | undefined;
   /** The highest revision that was ever assigned. */
   readonly revision: number;
+  /** Whether unexpired receipts follow the items. */
+  readonly hasReceipts: boolean;
 }
 
 /** The counters of a collection. They follow the store and precede the items of the collection. */
@@ -26,8 +28,14 @@ export interface TransferredItem {
   readonly entry: Entry;
 }
 
+/** A change with an unexpired receipt. Receipts follow the items. */
+export interface TransferredReceipt {
+  readonly kind: 'receipt';
+  readonly change: ReceiptedChange;
+}
+
 /** A part of a transferred store. */
-export type TransferredPart = TransferredStore | TransferredCollection | TransferredItem;
+export type TransferredPart = TransferredStore | TransferredCollection | TransferredItem | TransferredReceipt;
 
 /**
  * The methods of a store whose whole content can be moved to another store and back. Numbers, times and ids are
@@ -36,7 +44,7 @@ export type TransferredPart = TransferredStore | TransferredCollection | Transfe
 export interface Transferable {
   /**
    * Returns the whole content as of one moment, the collections without a path (OAuth grants and tokens) included: the
-   * store, then for each collection its counters and its items.
+   * store, then for each collection its counters and its items, then the receipts.
    */
   exportState(): AsyncIterable<TransferredPart>;
   /**

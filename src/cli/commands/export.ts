@@ -93,7 +93,11 @@ async function exportDirectory(given: ExportArguments, terminal: Terminal): Prom
   try {
     const { state, storeId, reports: warnings } = await examine({ directory: data });
     if (storeId === undefined) throw new CommandError([`${data} has no store to export`], 1);
-    return await writeExport(given, { parts: partsOf(storeId, state), place: data, warnings }, terminal);
+    return await writeExport(
+      given,
+      { parts: partsOf(storeId, state, systemClock.now()), place: data, warnings },
+      terminal,
+    );
   } finally {
     await lock.release();
   }

@@ -23,8 +23,9 @@ export function sharedTarget({ file, options }: LoadedModule, store: ModuleStore
       // Before the items: if this is interrupted, it can be repeated.
       if (documents !== undefined) await writeTransferredFiles(documents, files);
       // A clock of a client may be ahead by one window, and its nonce is then valid for another one.
-      const noncesUntil = systemClock.now() + 2 * options.nonceWindow;
-      checkEmpty(await store.importState(asynchronous(partsOf(storeId, state)), noncesUntil));
+      const now = systemClock.now();
+      const noncesUntil = now + 2 * options.nonceWindow;
+      checkEmpty(await store.importState(asynchronous(partsOf(storeId, state, now)), noncesUntil));
     },
   };
 }

@@ -155,11 +155,11 @@ BEGIN
         CASE change.k WHEN 0 THEN ',' || item.id WHEN 2 THEN ',' || to_json(item.value)::text ELSE '' END || ']';
       IF change.r IS NOT NULL THEN
         INSERT INTO ${schema}.receipts AS former
-          (key, owner, until, fingerprint, kind, created, collection, id, sequence, revision, modified, value)
-          VALUES (decode(change.r->>'k', 'base64'), change.r->>'o', (change.r->>'u')::bigint,
+          (key, name, owner, until, fingerprint, kind, created, collection, id, sequence, revision, modified, value)
+          VALUES (decode(change.r->>'k', 'base64'), change.r->>'n', change.r->>'o', (change.r->>'u')::bigint,
             change.r->>'f', change.k, change.k = 0 OR change.e = -1, part->>'p', item.id, item.sequence, item.revision,
             item.modified, item.value)
-          ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, until = excluded.until,
+          ON CONFLICT (key) DO UPDATE SET name = excluded.name, owner = excluded.owner, until = excluded.until,
             fingerprint = excluded.fingerprint, kind = excluded.kind, created = excluded.created,
             collection = excluded.collection, id = excluded.id, sequence = excluded.sequence,
             revision = excluded.revision, modified = excluded.modified, value = excluded.value

@@ -53,6 +53,7 @@ CREATE TABLE ${schema}.nonces (
 CREATE INDEX ON ${schema}.nonces (until);
 CREATE TABLE ${schema}.receipts (
   key bytea PRIMARY KEY,
+  name text NOT NULL,
   owner text COLLATE "C",
   until bigint NOT NULL,
   fingerprint text NOT NULL,

@@ -1,10 +1,11 @@
 import type { Clock } from '../../clock.ts';
 import type { Disk } from '../files/disk.ts';
 import type { Recovered } from '../recovery/recovery.ts';
-import { type StoredNonce, StoreError } from '../store.ts';
+import type { Prepared } from '../state/state.ts';
+import { type Change, type Receipt, StoreError } from '../store.ts';
 import { JournalBatch } from './batch.ts';
 import { JournalCreateError, JournalFile, maxWriteSize } from './file.ts';
-import type { JournalLineHead } from './line.ts';
+import { journalVersion, receiptsVersion } from './line.ts';
 
 /** The options of a journal. */
 export interface JournalOptions {
@@ -32,14 +33,24 @@ export class Journal {
   readonly #lines = new JournalBatch();
   #file: JournalFile;
   #pending = 0;
+  /** Whether a line of the batch has a receipt. */
+  #withReceipts = false;
+  /** The version of the open file. */
+  #version: number;
   /** The number of the last line that was written. */
   #sequence: number;
   /** The number of the last line that is on the disk. */
   #durable: number;
   #failure: StoreError | undefined;
 
-  private constructor(options: JournalOptions, file: JournalFile, sequence: number) {
+  private constructor(
+    options: JournalOptions,
+    file: JournalFile,
+    sequence: number,
+    version = journalVersion,
+  ) {
     this.#options = options;
+    this.#version = version;
     this.#sync = options.durability === 'fsync';
     this.#file = file;
     this.#sequence = sequence;
@@ -51,7 +62,8 @@ export class Journal {
     const { disk, directory, storeId, clock } = options;
     const { journals, state, sequence } = recovered;
     const last = journals.at(-1);
-    if (last !== undefined) return new Journal(options, await JournalFile.reopen(disk, last), sequence);
+    if (last !== undefined)
+      return new Journal(options, await JournalFile.reopen(disk, last), sequence, last.header.version);
     const generation = recovered.generation + 1;
     const header = { storeId, generation, revision: state.revision, sequence, opened: clock.now() };
     try {
@@ -76,10 +88,13 @@ export class Journal {
     return this.#failure;
   }
 
-  /** Returns whether the batch has room for a change. An empty batch has room for any change. */
-  hasRoomFor(collection: string, id: string, value: string, nonce: StoredNonce | undefined): boolean {
+  /** Returns whether the batch has room for a change. An empty batch has room for any change. `value` is JSON. */
+  hasRoomFor(change: Change, value: string): boolean {
+    const { collection, nonce, receipt } = change;
     const room = maxWriteSize - this.#lines.length;
-    const texts = collection.length + id.length + (nonce?.user.length ?? 0) + (nonce?.nonce.length ?? 0);
+    let texts = collection.length + (nonce?.user.length ?? 0) + (nonce?.nonce.length ?? 0);
+    if (change.kind !== 'create') texts += change.id.length;
+    if (receipt !== undefined) texts += change.collection.length + lengthOf(receipt);
     const others = texts * maxBytesPerCharacter + lineOverhead;
     // A value has at most three bytes per character. Its bytes are counted only if that could be too many.
     return (
@@ -88,10 +103,11 @@ export class Journal {
   }
 
   /** Adds a change to the batch. `members` are the members of its item, as JSON. */
-  add(change: JournalLineHead['change'], members: string, nonce: StoredNonce | undefined): void {
+  add(change: Change, { receipted }: Prepared, members: string): void {
     this.#pending += 1;
     const seq = this.#sequence + this.#pending;
-    this.#lines.add({ seq, durable: this.#durable, change, nonce }, members);
+    this.#withReceipts ||= receipted !== undefined;
+    this.#lines.add({ seq, durable: this.#durable, change, nonce: change.nonce, receipted }, members);
   }
 
   /** Syncs the batch, and measures the time if anything observes it. */
@@ -103,19 +119,29 @@ export class Journal {
     onSync(clock.steady() - begun);
   }
 
-  /** Writes the batch completely, or not at all. Throws StoreError. */
-  async write(): Promise<void> {
-    const before = this.#file.bytes;
+  /**
+   * Writes the batch completely, or not at all. Throws StoreError. The first batch with a receipt begins a journal of the
+   * version that has receipts. `revision` is the highest assigned revision.
+   * @returns the length in bytes of the journal that was closed; 0 if the batch is in the same journal
+   */
+  async write(revision: number): Promise<number> {
+    let [before, closed] = [this.#file.bytes, 0];
     try {
+      if (this.#withReceipts && this.#version < receiptsVersion) {
+        await this.#rotate(revision, receiptsVersion);
+        [before, closed] = [this.#file.bytes, before];
+      }
       await this.#file.append(this.#lines.encode());
       if (this.#sync) await this.#syncFile();
       this.#sequence += this.#pending;
       if (this.#sync) this.#durable = this.#sequence;
+      return closed;
     } catch (error) {
       throw await this.#rollBack(before, error);
     } finally {
       this.#lines.clear();
       this.#pending = 0;
+      this.#withReceipts = false;
     }
   }
 
@@ -135,14 +161,19 @@ export class Journal {
   }
 
   /** Continues in a new file. Returns its generation. `revision` is the highest assigned revision. Throws StoreError. */
-  async rotate(revision: number): Promise<number> {
+  rotate(revision: number): Promise<number> {
+    return this.#rotate(revision, this.#version);
+  }
+
+  async #rotate(revision: number, version: number): Promise<number> {
     await this.syncAll();
     const { disk, directory, storeId, clock } = this.#options;
     const generation = this.#file.generation + 1;
-    const header = { storeId, generation, revision, sequence: this.#sequence, opened: clock.now() };
+    const header = { version, storeId, generation, revision, sequence: this.#sequence, opened: clock.now() };
     const before = this.#file;
     try {
       this.#file = await JournalFile.create(disk, directory, header);
+      this.#version = version;
     } catch (error) {
       if (!(error instanceof JournalCreateError)) throw error;
       // The next start may find the new file, and would then reject lines that were added to this one.
@@ -184,6 +215,10 @@ export class Journal {
       throw this.#failure;
     }
   }
+}
+
+function lengthOf({ key, fingerprint, user = '' }: Receipt): number {
+  return key.length + fingerprint.length + user.length;
 }
 
 function storeError(error: unknown): StoreError {

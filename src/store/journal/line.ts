@@ -1,19 +1,29 @@
 import { crc32 } from 'node:zlib';
 import { formatChecksum } from '../encoding/checksum.ts';
-import { formatIsoDate, parseIsoDate } from '../encoding/iso-date.ts';
+import { formatIsoDate } from '../encoding/iso-date.ts';
 import { formatMembers, quoted } from '../encoding/item-json.ts';
+import { isCount, isObject, timeOf } from '../encoding/json-value.ts';
+import {
+  formatLoggedReceipt,
+  type LoggedReceipt,
+  loggedReceiptOf,
+  receiptedChange,
+} from '../encoding/receipt-json.ts';
 import type { MadeChange } from '../state/state.ts';
-import type { StoredNonce } from '../store.ts';
+import type { ReceiptedChange, StoredNonce } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 
-/** The version of the format of a journal. */
+/** The versions of the format of a journal. Only the second one has receipts; it is used once there is a receipt. */
 export const journalVersion = 1;
+export const receiptsVersion = 2;
 
 /** The length of `{"crc":"89abcdef",`. */
 const prefixLength = 18;
 
 /** The first line of a journal. */
 export interface JournalHeader {
+  /** Default: 1. */
+  readonly version?: number;
   readonly storeId: string;
   readonly generation: number;
   /** The highest revision that was assigned before. */
@@ -24,7 +34,7 @@ export interface JournalHeader {
   readonly opened: number;
 }
 
-/** A line of a journal: a change and the nonce of its request. */
+/** A line of a journal: a change, and the nonce and the receipt of its request. */
 export interface JournalLine {
   /** The number of the line. It increases by one from line to line, across journals. */
   readonly seq: number;
@@ -32,32 +42,41 @@ export interface JournalLine {
   readonly durable: number;
   readonly change: MadeChange;
   readonly nonce?: StoredNonce | undefined;
+  readonly receipt?: LoggedReceipt | undefined;
 }
 
 /** Formats the first line of a journal, with its line end. */
 export function formatJournalHeader(header: JournalHeader): string {
-  const { storeId, generation, revision, sequence, opened } = header;
-  const numbers = { journal: journalVersion, lineage: storeId, generation, revision, sequence };
+  const { version = journalVersion, storeId, generation, revision, sequence, opened } = header;
+  const numbers = { journal: version, lineage: storeId, generation, revision, sequence };
   return withChecksum(JSON.stringify({ ...numbers, opened: formatIsoDate(opened) }).slice(1));
 }
 
 /** A line without the members of its item. */
-export interface JournalLineHead extends Omit<JournalLine, 'change'> {
+export interface JournalLineHead extends Omit<JournalLine, 'change' | 'receipt'> {
   readonly change: Pick<MadeChange, 'kind' | 'collection'>;
+  /** The change with its receipt, if it has one. */
+  readonly receipted?: ReceiptedChange | undefined;
 }
 
 /** Formats a line, with its line end. */
 export function formatJournalLine(line: JournalLine): string {
   const { value } = line.change;
-  return formatLine(line, formatMembers(line.change, value && JSON.stringify(value)));
+  const { receipt, ...head } = line;
+  const receipted = receipt === undefined ? undefined : receiptedChange(line.change, receipt);
+  return formatLine({ ...head, receipted }, formatMembers(line.change, value && JSON.stringify(value)));
 }
 
 /** Formats a line, with its line end. `members` are the members of its item, as JSON. */
-export function formatLine({ seq, durable, change, nonce }: JournalLineHead, members: string): string {
+export function formatLine(
+  { seq, durable, change, nonce, receipted }: JournalLineHead,
+  members: string,
+): string {
   const { kind, collection } = change;
   const changed = `{"kind":"${kind}","collection":${quoted(collection)},${members}}`;
   const member = nonce === undefined ? '' : `,"nonce":${formatNonce(nonce)}`;
-  return withChecksum(`"seq":${seq},"durable":${durable},"change":${changed}${member}}`);
+  const receipt = receipted === undefined ? '' : `,"receipt":${formatLoggedReceipt(receipted)}`;
+  return withChecksum(`"seq":${seq},"durable":${durable},"change":${changed}${member}${receipt}}`);
 }
 
 function formatNonce({ user, nonce, until }: StoredNonce): string {
@@ -81,23 +100,38 @@ export function journalVersionOf(text: string): number | undefined {
   return isCount(version) ? version : undefined;
 }
 
-/** Parses a first line with a correct checksum. Returns undefined if it is not a header of this version. */
+/** Parses a first line with a correct checksum. Returns undefined if it is not a header of a version that can be read. */
 export function parseJournalHeader(text: string): JournalHeader | undefined {
   const { journal, lineage: storeId, generation, revision, sequence, opened } = membersOf(text) ?? {};
   const time = timeOf(opened);
-  if (journal !== journalVersion || typeof storeId !== 'string' || time === undefined) return undefined;
+  if (
+    (journal !== journalVersion && journal !== receiptsVersion) ||
+    typeof storeId !== 'string' ||
+    time === undefined
+  )
+    return undefined;
   if (!isCount(generation) || !isCount(revision) || !isCount(sequence)) return undefined;
-  return { storeId, generation, revision, sequence, opened: time };
+  const header = { storeId, generation, revision, sequence, opened: time };
+  return journal === journalVersion ? header : { version: journal, ...header };
 }
 
 /** Parses a line with a correct checksum. Returns undefined if it is not a change of this version. */
 export function parseJournalLine(text: string): JournalLine | undefined {
-  const { seq, durable, change: changeValue, nonce: nonceValue } = membersOf(text) ?? {};
+  const {
+    seq,
+    durable,
+    change: changeValue,
+    nonce: nonceValue,
+    receipt: receiptValue,
+  } = membersOf(text) ?? {};
   const change = changeOf(changeValue);
   if (!isCount(seq) || !isCount(durable) || durable >= seq || change === undefined) return undefined;
-  if (nonceValue === undefined) return { seq, durable, change };
-  const nonce = nonceOf(nonceValue);
-  return nonce === undefined ? undefined : { seq, durable, change, nonce };
+  const nonce = nonceValue === undefined ? undefined : nonceOf(nonceValue);
+  if (nonce === undefined && nonceValue !== undefined) return undefined;
+  const line = nonce === undefined ? { seq, durable, change } : { seq, durable, change, nonce };
+  if (receiptValue === undefined) return line;
+  const receipt = loggedReceiptOf(receiptValue, change.kind);
+  return receipt === undefined ? undefined : { ...line, receipt };
 }
 
 function changeOf(value: unknown): MadeChange | undefined {
@@ -127,16 +161,4 @@ function membersOf(text: string): Readonly<Record<string, unknown>> | undefined 
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-}
-
-function timeOf(value: unknown): number | undefined {
-  return typeof value === 'string' ? parseIsoDate(value) : undefined;
 }

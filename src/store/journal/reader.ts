@@ -9,6 +9,7 @@ import {
   journalVersionOf,
   parseJournalHeader,
   parseJournalLine,
+  receiptsVersion,
 } from './line.ts';
 
 const newline = 0x0a;
@@ -144,9 +145,9 @@ class LineReader {
       this.#takeInvalid(line, 'its first line does not match its checksum');
     } else {
       const version = journalVersionOf(text);
-      const otherVersion = `its version is ${version}, and this program reads ${journalVersion}`;
+      const otherVersion = `its version is ${version}, and this program reads ${journalVersion} and ${receiptsVersion}`;
       this.#break(
-        version === undefined || version === journalVersion
+        version === undefined || version === journalVersion || version === receiptsVersion
           ? 'this is not the first line of a journal'
           : otherVersion,
         false,

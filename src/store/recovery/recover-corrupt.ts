@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { CorruptionError } from '../corruption-error.ts';
 import { JsonFields } from '../encoding/json-fields.ts';
+import { parseReceiptedChange, receiptedChange } from '../encoding/receipt-json.ts';
 import type { Disk } from '../files/disk.ts';
 import { readLines } from '../files/read-chunks.ts';
 import { checkedLine, parseJournalHeader, parseJournalLine } from '../journal/line.ts';
@@ -8,7 +9,7 @@ import { readSnapshotLines, type SnapshotLine } from '../snapshot/lines.ts';
 import { readNumbers, readSnapshot } from '../snapshot/reader.ts';
 import { counterNumber, ReservedIds } from '../state/reserved-ids.ts';
 import { type CollectionNumbers, type MadeChange, State } from '../state/state.ts';
-import type { Entry, StoredNonce } from '../store.ts';
+import type { Entry, ReceiptedChange, StoredNonce } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 import { journalGeneration, journalName, previousName, snapshotName } from './recovery.ts';
 
@@ -42,6 +43,7 @@ class CorruptStoreReader {
   readonly #collections = new Map<string, RecoveredCollection>();
   readonly #lost: string[] = [];
   readonly #nonces: StoredNonce[] = [];
+  readonly #receipts: ReceiptedChange[] = [];
   #revision = 0;
 
   constructor(disk: Disk, directory: string) {
@@ -80,6 +82,7 @@ class CorruptStoreReader {
       const snapshot = await readSnapshot(this.#disk, this.#path(name));
       if (snapshot === undefined) return undefined;
       this.#revision = Math.max(this.#revision, snapshot.state.revision);
+      this.#receipts.push(...snapshot.state.receipts);
       for (const { path, entries, ...numbers } of snapshot.state.collections()) {
         this.#raise(path, numbers);
         for (const entry of entries) this.#add(path, entry);
@@ -95,10 +98,13 @@ class CorruptStoreReader {
   async #readParts(name: string): Promise<void> {
     const path = this.#path(name);
     let collection: string | undefined;
+    let receipts = false;
     let [first, taken] = [0, 0];
     const exists = await readSnapshotLines(this.#disk, path, (line) => {
       const at = line.location.line;
-      if (line.kind === 'block') {
+      if (line.kind === 'block') receipts = line.text.endsWith('"receipts":[');
+      if (receipts) this.#readReceipt(path, line);
+      else if (line.kind === 'block') {
         collection = this.#readBlock(path, line);
         [first, taken] = [at, 0];
         if (collection === undefined)
@@ -124,6 +130,14 @@ class CorruptStoreReader {
     this.#lost.push(
       exists ? `${path}: it is damaged, and data that is not listed here may be lost` : `${path} is missing`,
     );
+  }
+
+  /** Reads a line of a block of receipts. */
+  #readReceipt(path: string, { kind, text, location, matches }: SnapshotLine): void {
+    const receipt = kind === 'item' ? parseReceiptedChange(text) : undefined;
+    if (receipt !== undefined) this.#receipts.push(receipt);
+    const lost = (kind === 'item' && receipt === undefined) || (kind === 'end' && !matches);
+    if (lost) this.#lost.push(`${path}, line ${location.line}: receipts of repeatable requests`);
   }
 
   #readBlock(path: string, { text, location }: SnapshotLine): string | undefined {
@@ -155,6 +169,7 @@ class CorruptStoreReader {
           this.#lost.push(`${path}, before line ${number}: ${changesFrom(last + 1, seq - 1)}`);
         last = Math.max(last ?? 0, seq);
         this.#apply(change.change);
+        if (change.receipt !== undefined) this.#receipts.push(receiptedChange(change.change, change.receipt));
         if (change.nonce !== undefined) this.#nonces.push(change.nonce);
       } else if (header !== undefined) {
         this.#revision = Math.max(this.#revision, header.revision);
@@ -217,6 +232,7 @@ class CorruptStoreReader {
       const sequence = Math.max(numbers.sequence, ordered.at(-1)?.sequence ?? 0);
       state.restore(path, { ...numbers, sequence }, reservedIdsOf(entries.keys(), numbers.counter), ordered);
     }
+    for (const receipt of this.#receipts) state.receipts.restore(receipt);
     return state;
   }
 

@@ -243,10 +243,10 @@ class Examination {
     return readJournal(
       this.#disk,
       this.#path(name),
-      ({ change, nonce }, header) => {
+      ({ change, nonce, receipt }, header) => {
         if (!headerChecked) this.#checkHeader(generation, header, before, snapshot);
         headerChecked = true;
-        this.#state.replay(change);
+        this.#state.replay(change, receipt);
         if (nonce !== undefined) this.#nonces.push(nonce);
       },
       this.#progress(name),

@@ -1,12 +1,13 @@
 import { crc32 } from 'node:zlib';
 import type { CorruptionError, CorruptionLocation } from '../corruption-error.ts';
 import { JsonFields } from '../encoding/json-fields.ts';
+import { receiptedChangeOf } from '../encoding/receipt-json.ts';
 import { splitLines } from '../files/read-chunks.ts';
 import { counterNumber, ReservedIds } from '../state/reserved-ids.ts';
 import { type CollectionNumbers, State } from '../state/state.ts';
-import type { Entry, RecordValue } from '../store.ts';
+import type { Entry, ReceiptedChange, RecordValue } from '../store.ts';
 import { isRecordValue } from '../value.ts';
-import { exportFormat, exportVersion, formatExportEnd } from './export-writer.ts';
+import { exportFormat, exportVersion, exportWithReceipts, formatExportEnd } from './export-writer.ts';
 import { readChosen } from './reader.ts';
 
 /** The options of an import. */
@@ -51,6 +52,7 @@ const noNumbers: CollectionNumbers = { counter: 0, sequence: 0, revision: 0, mod
 export class ExportReader {
   readonly #options: ImportOptions;
   readonly #collections = new Map<string, ImportedCollection>();
+  readonly #receipts: ReceiptedChange[] = [];
   #location: CorruptionLocation = { line: 1, byte: 0 };
   readonly #documents = new Map<string, string>();
   #checksum = 0;
@@ -85,6 +87,7 @@ export class ExportReader {
       }
       state.restore(path, { ...numbers, revision, modified, sequence }, chosen, numbered);
     }
+    for (const receipt of this.#receipts) state.receipts.restore(receipt);
     return { storeId: this.#storeId, state, documents: this.#documents };
   }
 
@@ -100,6 +103,8 @@ export class ExportReader {
       this.#takeEnd(document, bytes);
     } else if (members.has('document'))
       this.#takeDocument(document, document.object(line, 'the document', documentNames));
+    else if (members.has('receipt'))
+      this.#takeReceipt(document, document.object(line, 'the receipt', receiptNames));
     else if (members.has('value')) this.#takeItem(document, document.object(line, 'the item', itemNames));
     else this.#takeCollection(document, document.object(line, 'the collection', collectionNames));
     this.#checksum = crc32('\n', crc32(bytes, this.#checksum));
@@ -110,8 +115,10 @@ export class ExportReader {
     if (members.get('format') !== exportFormat)
       throw document.corruption('this is not the header of an export');
     const version = document.count(members.get('version'), 'version');
-    if (version !== exportVersion)
-      throw document.corruption(`its version is ${version}, and this program reads ${exportVersion}`);
+    if (version !== exportVersion && version !== exportWithReceipts)
+      throw document.corruption(
+        `its version is ${version}, and this program reads ${exportVersion} and ${exportWithReceipts}`,
+      );
     if (members.has('storeId')) this.#storeId = document.text(members.get('storeId'), 'storeId');
     if (this.#storeId !== undefined && !/^[A-Za-z0-9]{1,32}$/.test(this.#storeId))
       throw document.corruption('storeId has characters other than letters and digits');
@@ -170,6 +177,12 @@ export class ExportReader {
     this.#documents.set(name, document.text(members.get('content'), 'content'));
   }
 
+  #takeReceipt(document: JsonFields, members: ReadonlyMap<string, unknown>): void {
+    const receipt = receiptedChangeOf(Object.fromEntries(members));
+    if (receipt === undefined) throw document.corruption('this is not a receipt');
+    this.#receipts.push(receipt);
+  }
+
   #takeEnd(document: JsonFields, bytes: Buffer): void {
     const written = formatExportEnd(this.#items, this.#checksum);
     if (this.#storeId !== undefined && `${bytes.toString('latin1')}\n` !== written)
@@ -188,6 +201,7 @@ const headerNames = ['format', 'version', 'storeId', 'revision', 'exported'];
 const collectionNames = ['collection', 'counter', 'chosen', 'sequence', 'revision', 'modified'];
 const documentNames = ['document', 'content'];
 const itemNames = ['collection', 'id', 'sequence', 'revision', 'modified', 'value'];
+const receiptNames = ['receipt', 'kind', 'created', 'collection', 'item'];
 const endNames = ['end', 'items', 'crc'];
 
 function emptyCollection(): ImportedCollection {

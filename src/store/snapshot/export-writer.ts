@@ -2,13 +2,15 @@ import { crc32 } from 'node:zlib';
 import { formatChecksum } from '../encoding/checksum.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
 import { formatMembers } from '../encoding/item-json.ts';
+import { formatReceiptedChange } from '../encoding/receipt-json.ts';
 import type { State } from '../state/state.ts';
 import type { Entry } from '../store.ts';
 import type { TransferredPart } from '../transfer.ts';
 
-/** The name and the version of the format of an export. */
+/** The name and the versions of the format of an export. Only the second one has receipts; it is used if there are any. */
 export const exportFormat = 'countersign-export';
 export const exportVersion = 1;
+export const exportWithReceipts = 2;
 
 /** The options of an export. */
 export interface ExportOptions {
@@ -20,7 +22,8 @@ export interface ExportOptions {
 
 /**
  * Formats the lines of an export: a header; for each collection a line with its counters, then its items in the order of
- * creation; documents, if any; and a last line with the number of items and the CRC-32 of all bytes before it.
+ * creation; the unexpired receipts; documents, if any; and a last line with the number of items and the CRC-32 of all bytes
+ * before it.
  */
 export class ExportFormatter {
   readonly #options: ExportOptions;
@@ -50,7 +53,8 @@ export class ExportFormatter {
     const { at, includes } = this.#options;
     if (part.kind === 'store') {
       const { storeId, revision } = part;
-      const format = { format: exportFormat, version: exportVersion };
+      const version = part.hasReceipts ? exportWithReceipts : exportVersion;
+      const format = { format: exportFormat, version };
       return this.#counted(lineOf({ ...format, storeId, revision, exported: formatIsoDate(at) }));
     }
     if (part.kind === 'item') {
@@ -61,6 +65,8 @@ export class ExportFormatter {
       this.#items += 1;
       return this.#counted(this.#itemLine(part.collection, part.entry));
     }
+    if (part.kind === 'receipt')
+      return includes(part.change.collection) ? this.#counted(`${formatReceiptedChange(part.change)}\n`) : '';
     if (!includes(part.path)) return '';
     const { path, counter, sequence, revision, modified } = part;
     const chosen = part.chosen.map(({ first, last }) => [first, last]);
@@ -90,13 +96,15 @@ export class ExportFormatter {
   }
 }
 
-/** Returns the parts of a store in a directory. */
-export function* partsOf(storeId: string | undefined, state: State): Generator<TransferredPart> {
-  yield { kind: 'store', storeId, revision: state.revision };
+/** Returns the parts of a store in a directory. Receipts that have expired at `now` (ms) are left out. */
+export function* partsOf(storeId: string | undefined, state: State, now: number): Generator<TransferredPart> {
+  const receipts = state.receipts.unexpired(now);
+  yield { kind: 'store', storeId, revision: state.revision, hasReceipts: receipts.length > 0 };
   for (const { entries, count: _, chosen, ...numbers } of state.collections()) {
     yield { kind: 'collection', ...numbers, chosen: [...chosen] };
     for (const entry of entries) yield { kind: 'item', collection: numbers.path, entry };
   }
+  for (const change of receipts) yield { kind: 'receipt', change };
 }
 
 /** Returns the last line of an export: the number of items, and the CRC-32 of all bytes before the line. */

@@ -2,11 +2,12 @@ import { crc32 } from 'node:zlib';
 import { CorruptionError, type CorruptionLocation } from '../corruption-error.ts';
 import { formatChecksum } from '../encoding/checksum.ts';
 import { JsonFields } from '../encoding/json-fields.ts';
+import { parseReceiptedChange } from '../encoding/receipt-json.ts';
 import type { Disk } from '../files/disk.ts';
 import { readInChunks } from '../files/read-chunks.ts';
 import { ReservedIds } from '../state/reserved-ids.ts';
 import { type CollectionNumbers, State } from '../state/state.ts';
-import { type SnapshotHead, snapshotVersion } from './writer.ts';
+import { type SnapshotHead, snapshotVersion, snapshotWithReceipts } from './writer.ts';
 
 /** The content of store.json. */
 export interface Snapshot {
@@ -27,6 +28,8 @@ const advice =
 const checksumLength = 18;
 const [newline, comma, brace, bracket] = [0x0a, 0x2c, 0x7b, 0x5d];
 const blockEnd = '\n]}';
+/** The first line of a block of receipts, after its checksum. */
+const receiptsStart = '"receipts":[';
 
 /**
  * Reads a snapshot. Returns undefined if there is no such file. The checksums of all blocks are verified, and the values
@@ -106,10 +109,10 @@ class BlockReader {
     const version = Number(
       /^\{"version":([0-9]{1,9}),/.exec(bytes.toString('latin1', 0, 32))?.[1] ?? snapshotVersion,
     );
-    if (version !== snapshotVersion)
+    if (version !== snapshotVersion && version !== snapshotWithReceipts)
       throw new CorruptionError(
         this.#path,
-        `its version is ${version}, and this program reads ${snapshotVersion}`,
+        `its version is ${version}, and this program reads ${snapshotVersion} and ${snapshotWithReceipts}`,
       );
     const document = this.#document();
     const members = this.#object(document, `${line}]}`, [
@@ -158,6 +161,10 @@ class BlockReader {
   #restore(block: Buffer): void {
     const start = block.indexOf(newline) + 1;
     const document = this.#document();
+    if (block.toString('latin1', checksumLength, start - 1) === receiptsStart) {
+      this.#restoreReceipts(block.subarray(start, 1 - blockEnd.length));
+      return;
+    }
     const names = ['crc', 'collection', 'counter', 'chosen', 'sequence', 'revision', 'modified', 'items'];
     const members = this.#object(document, `${block.toString('utf8', 0, start)}]}`, names);
     const path = document.text(members.get('collection'), 'collection');
@@ -171,6 +178,18 @@ class BlockReader {
       );
     this.items += count;
     this.#line += count + 2;
+  }
+
+  #restoreReceipts(lines: Buffer): void {
+    this.#line += 1;
+    for (let at = 0; at < lines.length; this.#line += 1) {
+      const end = lines.indexOf(newline, at);
+      const receipt = parseReceiptedChange(lines.toString('utf8', at, end));
+      if (receipt === undefined) throw this.#corruption('this is not a receipt');
+      this.#state.receipts.restore(receipt);
+      at = end + 1;
+    }
+    this.#line += 1;
   }
 
   #takeFooter(bytes: Buffer, at: number): number {

@@ -1,16 +1,20 @@
 import { crc32 } from 'node:zlib';
 import { formatChecksum } from '../encoding/checksum.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
+import { formatReceiptedChange } from '../encoding/receipt-json.ts';
 import { bytesOf, type EncodedLines, lineEnd } from '../state/encoded/lines.ts';
 import type { NumberRange } from '../state/reserved-ids.ts';
 import type { CollectionView, State } from '../state/state.ts';
+import type { ReceiptedChange } from '../store.ts';
 
-/** The version of the format of store.json. */
+/** The versions of the format of store.json. Only the second one has receipts; it is used if there are any. */
 export const snapshotVersion = 2;
+export const snapshotWithReceipts = 3;
 
-/** The maximum number of items in a block. */
+/** The maximum number of items, or of receipts, in a block. */
 const maxBlockItems = 256;
 const blockEnd = ']}';
+const receiptsStart = '"receipts":[\n';
 const newline = Buffer.of(0x0a);
 
 /** The first line of a snapshot. */
@@ -28,8 +32,8 @@ export interface SnapshotHead {
 
 /**
  * Returns the bytes of store.json, block by block. The state may change between two blocks: the copy then contains some
- * of these changes. Items that are created during the copy are only in the journals, so no id occurs twice. The format
- * is described in docs/data-format.md.
+ * of these changes. Items that are created during the copy are only in the journals, so no id occurs twice; so are
+ * receipts. The format is described in docs/data-format.md.
  * @param reached returns, at the end of the copy, the number of the last journal line whose change the copy may
  *   contain; the copy must not become the snapshot before that line is on the disk
  */
@@ -39,21 +43,26 @@ export function* writeSnapshot(
   reached: () => number,
 ): Generator<Buffer, void, undefined> {
   const ends = Array.from(state.collections(), ({ path, sequence }) => ({ path, sequence }));
-  const first = formatHead(head);
+  const receipts = state.receipts.unexpired(head.written);
+  const first = formatHead(head, receipts.length > 0);
   let [sum, blocks, items, separator] = [crc32(first), 0, 0, ''];
   yield Buffer.from(first);
+  const block = (start: string, lines: readonly Buffer[]): Buffer => {
+    const whole = lines.reduce((before, line) => crc32(line, before), crc32(start));
+    const checksum = formatChecksum(crc32(blockEnd, whole));
+    const head = Buffer.from(`${separator}{"crc":"${checksum}",${start}`);
+    sum = crc32(checksum, sum);
+    blocks += 1;
+    separator = ',\n';
+    return Buffer.concat([head, ...lines, Buffer.from(blockEnd)]);
+  };
+  for (let at = 0; at < receipts.length; at += maxBlockItems) {
+    yield block(receiptsStart, linesOfReceipts(receipts.slice(at, at + maxBlockItems)));
+  }
   for (const { path, sequence } of ends) {
     for (const pieces of blocksOf(state, path, sequence)) {
-      const lines = linesOf(pieces);
-      const start = `${formatNumbers(state.collection(path))},"items":[\n`;
-      const whole = lines.reduce((before, line) => crc32(line, before), crc32(start));
-      const checksum = formatChecksum(crc32(blockEnd, whole));
-      sum = crc32(checksum, sum);
-      blocks += 1;
       items += pieces.reduce((before, { sequences }) => before + sequences.length, 0);
-      const head = Buffer.from(`${separator}{"crc":"${checksum}",${start}`);
-      yield Buffer.concat([head, ...lines, Buffer.from(blockEnd)]);
-      separator = ',\n';
+      yield block(`${formatNumbers(state.collection(path))},"items":[\n`, linesOf(pieces));
     }
   }
   const counts = `,"blocks":${blocks},"items":${items},"sequence":${reached()}}}`;
@@ -62,8 +71,12 @@ export function* writeSnapshot(
 }
 
 /** Formats the first line, with its line end. */
-function formatHead({ storeId, generation, revision, sequence, written }: SnapshotHead): string {
-  const members = { version: snapshotVersion, lineage: storeId, generation, revision, sequence };
+function formatHead(
+  { storeId, generation, revision, sequence, written }: SnapshotHead,
+  withReceipts: boolean,
+): string {
+  const version = withReceipts ? snapshotWithReceipts : snapshotVersion;
+  const members = { version, lineage: storeId, generation, revision, sequence };
   const text = JSON.stringify({ ...members, written: formatIsoDate(written) });
   return `${text.slice(0, -1)},"blocks":[\n`;
 }
@@ -82,6 +95,12 @@ function linesOf(pieces: readonly EncodedLines[]): Buffer[] {
   const lines = pieces.map(bytesOf);
   const last = lines.pop();
   return last === undefined ? [] : [...lines, last.subarray(0, -lineEnd.length), newline];
+}
+
+/** Returns the lines of a block of receipts. */
+function linesOfReceipts(receipts: readonly ReceiptedChange[]): Buffer[] {
+  const last = receipts.length - 1;
+  return receipts.map((each, at) => Buffer.from(`${formatReceiptedChange(each)}${at < last ? ',' : ''}\n`));
 }
 
 function formatNumbers(view: CollectionView | undefined): string {

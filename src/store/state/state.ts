@@ -1,8 +1,19 @@
-import type { Change, Creation, Deletion, Entry, Page, RecordValue, Replacement } from '../store.ts';
+import { type LoggedReceipt, receiptedChange } from '../encoding/receipt-json.ts';
+import type {
+  Change,
+  Creation,
+  Deletion,
+  Entry,
+  Page,
+  ReceiptedChange,
+  RecordValue,
+  Replacement,
+} from '../store.ts';
 import { isRecordValue } from '../value.ts';
 import { type EncodedLines, type EntryHead, scanLines } from './encoded/lines.ts';
 import { IdIndex } from './id-index.ts';
 import { OrderedIndex } from './ordered-index.ts';
+import { Receipts } from './receipts.ts';
 import { counterNumber, type NumberRange, ReservedIds } from './reserved-ids.ts';
 
 /** The maximum distance of a date from 1970 in ms (ECMA-262 §21.4.1.1). */
@@ -23,6 +34,8 @@ export interface Prepared {
   readonly revision: number;
   /** The time of the change (ms). */
   readonly at: number;
+  /** The change with its receipt, if it has one. */
+  readonly receipted?: ReceiptedChange;
 }
 
 /** The counters of a collection. */
@@ -80,6 +93,8 @@ interface Collection {
  * on top of it. Changes must be committed in the order in which they were prepared, without gaps.
  */
 export class State {
+  /** The receipts of visible changes. */
+  readonly receipts = new Receipts();
   readonly #collections = new Map<string, Collection>();
   #revision: number;
 
@@ -118,8 +133,8 @@ export class State {
   }
 
   /**
-   * Prepares a change. Returns undefined if the item is not in the expected state. Throws TypeError if the value is not
-   * plain JSON, RangeError if the time is out of range.
+   * Prepares a change. Returns undefined if the item is not in the expected state, or if its receipt is stored already.
+   * Throws TypeError if the value is not plain JSON, RangeError if the time is out of range.
    * @param before a prepared change of the same item that is not committed yet, after which the change is checked
    */
   prepare(change: Change, before?: Prepared): Prepared | undefined {
@@ -128,14 +143,8 @@ export class State {
     if (change.kind !== 'delete' && !isRecordValue(change.value)) {
       throw new TypeError('the value of an item must be a record of plain JSON');
     }
-    switch (change.kind) {
-      case 'create':
-        return this.#prepareCreation(change, at);
-      case 'put':
-        return this.#prepareReplacement(change, at, this.#formerOf(change, before));
-      case 'delete':
-        return this.#prepareDeletion(change, at, before);
-    }
+    if (change.receipt !== undefined) return this.#prepareReceipted(change, at, before);
+    return this.#prepareExpected(change, at, before);
   }
 
   /** Makes a prepared change visible. */
@@ -153,6 +162,7 @@ export class State {
     }
     collection.revision = Math.max(collection.revision, prepared.revision);
     collection.modified = Math.max(collection.modified, prepared.at);
+    if (prepared.receipted !== undefined) this.receipts.add(prepared.receipted, prepared.at);
   }
 
   /** Iterates over all collections that were ever changed. */
@@ -207,8 +217,9 @@ export class State {
    * Repeats a change from a journal. Changes must be repeated in their original order. An item of the same or a newer
    * revision is not changed: a snapshot that was copied during changes may contain this change and later ones.
    */
-  replay(change: MadeChange): void {
+  replay(change: MadeChange, receipt?: LoggedReceipt): void {
     const { kind, id, sequence, revision, modified } = change;
+    if (receipt !== undefined) this.receipts.add(receiptedChange(change, receipt), modified);
     const collection = this.#collection(change.collection);
     this.#revision = Math.max(this.#revision, revision);
     collection.sequence = Math.max(collection.sequence, sequence);
@@ -226,6 +237,26 @@ export class State {
     collection.ids.set(id, sequence);
     if (present?.sequence === sequence) collection.order.replace(entry);
     else collection.order.insert(entry);
+  }
+
+  #prepareExpected(change: Change, at: number, before: Prepared | undefined): Prepared | undefined {
+    switch (change.kind) {
+      case 'create':
+        return this.#prepareCreation(change, at);
+      case 'put':
+        return this.#prepareReplacement(change, at, this.#formerOf(change, before));
+      case 'delete':
+        return this.#prepareDeletion(change, at, before);
+    }
+  }
+
+  #prepareReceipted(change: Change, at: number, before: Prepared | undefined): Prepared | undefined {
+    const { receipt, kind, collection } = change;
+    if (receipt === undefined || this.receipts.find(receipt.key, at) !== undefined) return undefined;
+    const created = kind === 'create' || (kind === 'put' && this.#formerOf(change, before) === undefined);
+    const prepared = this.#prepareExpected(change, at, before);
+    if (prepared === undefined) return undefined;
+    return { ...prepared, receipted: { receipt, kind, created, collection, entry: prepared.entry } };
   }
 
   #prepareCreation(change: Creation, at: number): Prepared {

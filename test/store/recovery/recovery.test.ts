@@ -381,7 +381,7 @@ describe('damage is reported with file, line and byte, and what can be done', ()
       const header = JSON.parse(change(old));
       return formatJournalHeader({ ...header, storeId: header.lineage, opened: begun }).trimEnd();
     });
-  const later = '"journal":2,"lineage":"k3x9"}';
+  const later = '"journal":3,"lineage":"k3x9"}';
   const [older, last] = ['journal-2.jsonl', 'journal-3.jsonl'];
   const cases: readonly {
     readonly what: string;
@@ -474,7 +474,7 @@ describe('damage is reported with file, line and byte, and what can be done', ()
       },
       file: last,
       at: { line: 1, byte: 0 },
-      message: /its version is 2, and this program reads 1/,
+      message: /its version is 3, and this program reads 1 and 2/,
     },
     {
       what: 'a journal that is gone',
@@ -520,9 +520,9 @@ describe('damage is reported with file, line and byte, and what can be done', ()
     },
     {
       what: 'a snapshot of a later version',
-      files: { 'store.json': '{"version":3,"x":1}', 'store.previous.json': undefined },
+      files: { 'store.json': '{"version":4,"x":1}', 'store.previous.json': undefined },
       file: 'store.json',
-      message: /its version is 3, and this program reads 2/,
+      message: /its version is 4, and this program reads 2 and 3/,
     },
     {
       what: 'a journal that ends before what the snapshot has',

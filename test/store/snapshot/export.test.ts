@@ -10,7 +10,7 @@ import { make, seen } from '../../support/store/snapshot.ts';
 
 function textOf(state: State): string {
   const formatter = new ExportFormatter({ at: begun, includes: () => true });
-  const lines = Array.from(partsOf('k3x9', state), (part) => formatter.part(part));
+  const lines = Array.from(partsOf('k3x9', state, begun), (part) => formatter.part(part));
   return `${lines.join('')}${formatter.end()}`;
 }
 

@@ -261,7 +261,7 @@ describe('a snapshot that is damaged', () => {
 
   test('or of a later version is refused', async (context) => {
     const directory = temporaryDirectory(context);
-    const error = await refused(directory, textOf(stateOf(1)).replace('"version":2', '"version":3'));
-    assert.match(error.message, /its version is 3, and this program reads 2/);
+    const error = await refused(directory, textOf(stateOf(1)).replace('"version":2', '"version":4'));
+    assert.match(error.message, /its version is 4, and this program reads 2 and 3/);
   });
 });

@@ -38,7 +38,7 @@ export function openSharedStore(directory: string): SharedStore {
       return { applied: true, entry: prepared.entry };
     },
     async *exportState() {
-      yield* partsOf(storeId, state);
+      yield* partsOf(storeId, state, 0);
     },
     async importState(parts, noncesUntil) {
       if ([...state.collections()].length > 0) return false;
@@ -50,7 +50,7 @@ export function openSharedStore(directory: string): SharedStore {
       return true;
     },
     async close() {
-      if (changed) writeFileSync(path, JSON.stringify([...partsOf(storeId, state)]));
+      if (changed) writeFileSync(path, JSON.stringify([...partsOf(storeId, state, 0)]));
       writeFileSync(join(directory, 'closed'), '');
     },
   };

@@ -1,0 +1,103 @@
+import type { MadeChange } from '../state/state.ts';
+import type { Entry, Receipt, ReceiptedChange } from '../store.ts';
+import { isRecordValue } from '../value.ts';
+import { formatIsoDate } from './iso-date.ts';
+import { formatMembers, quoted } from './item-json.ts';
+import { isCount, isObject, timeOf } from './json-value.ts';
+
+/** The receipt in a journal line. */
+export interface LoggedReceipt {
+  readonly receipt: Receipt;
+  readonly created: boolean;
+  /** The item before a deletion, which the line does not contain; undefined for other changes. */
+  readonly former: Entry | undefined;
+}
+
+/** Formats the receipt of a change for its journal line, as JSON. */
+export function formatLoggedReceipt({ receipt, kind, created, entry }: ReceiptedChange): string {
+  const members = membersOf(receipt);
+  if (kind !== 'delete') return `{${members},"created":${created}}`;
+  return `{${members},"former":${formatItem(entry)}}`;
+}
+
+/** Formats a change with its receipt for a line of a snapshot or an export, as JSON. */
+export function formatReceiptedChange({
+  receipt,
+  kind,
+  created,
+  collection,
+  entry,
+}: ReceiptedChange): string {
+  const change = `"kind":"${kind}","created":${created},"collection":${quoted(collection)}`;
+  return `{"receipt":{${membersOf(receipt)}},${change},"item":${formatItem(entry)}}`;
+}
+
+/** Returns the change of a journal line with its receipt. */
+export function receiptedChange(
+  change: MadeChange,
+  { receipt, created, former }: LoggedReceipt,
+): ReceiptedChange {
+  const { kind, collection, id, sequence, revision, modified, value = {} } = change;
+  const entry = former ?? { id, sequence, revision, modified, value };
+  return { receipt, kind, created, collection, entry };
+}
+
+/** Reads the receipt of a journal line that contains a change of this kind. Returns undefined if it is not one. */
+export function loggedReceiptOf(source: unknown, kind: MadeChange['kind']): LoggedReceipt | undefined {
+  const receipt = receiptOf(source);
+  if (receipt === undefined || !isObject(source)) return undefined;
+  const { created, former: formerSource } = source;
+  const former = formerSource === undefined ? undefined : itemOf(formerSource);
+  if (kind === 'delete')
+    return former === undefined || created !== undefined ? undefined : { receipt, created: false, former };
+  if (typeof created !== 'boolean' || formerSource !== undefined) return undefined;
+  return { receipt, created, former };
+}
+
+/** Parses a line of a snapshot, with or without a comma at its end. Returns undefined if it is not a change with a receipt. */
+export function parseReceiptedChange(line: string): ReceiptedChange | undefined {
+  try {
+    const source: unknown = JSON.parse(line.endsWith(',') ? line.slice(0, -1) : line);
+    return receiptedChangeOf(source);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads a change with a receipt from a parsed value. Returns undefined if it is not one. */
+export function receiptedChangeOf(source: unknown): ReceiptedChange | undefined {
+  if (!isObject(source)) return undefined;
+  const { kind, created, collection } = source;
+  const [receipt, entry] = [receiptOf(source['receipt']), itemOf(source['item'])];
+  if (receipt === undefined || entry === undefined) return undefined;
+  if (kind !== 'create' && kind !== 'put' && kind !== 'delete') return undefined;
+  if (typeof created !== 'boolean' || typeof collection !== 'string') return undefined;
+  return { receipt, kind, created, collection, entry };
+}
+
+function membersOf({ key, fingerprint, until, user }: Receipt): string {
+  const owner = user === undefined ? '' : `,"user":${quoted(user)}`;
+  return `"key":${quoted(key)},"fingerprint":${quoted(fingerprint)},"until":"${formatIsoDate(until)}"${owner}`;
+}
+
+function formatItem(entry: Entry): string {
+  return `{${formatMembers(entry, JSON.stringify(entry.value))}}`;
+}
+
+function receiptOf(source: unknown): Receipt | undefined {
+  if (!isObject(source)) return undefined;
+  const { key, fingerprint, user } = source;
+  const until = timeOf(source['until']);
+  if (typeof key !== 'string' || typeof fingerprint !== 'string' || until === undefined) return undefined;
+  if (user === undefined) return { key, fingerprint, until };
+  return typeof user === 'string' ? { key, fingerprint, until, user } : undefined;
+}
+
+function itemOf(source: unknown): Entry | undefined {
+  if (!isObject(source)) return undefined;
+  const { id, sequence, revision, value } = source;
+  const modified = timeOf(source['modified']);
+  if (typeof id !== 'string' || modified === undefined || !isRecordValue(value)) return undefined;
+  if (!isCount(sequence) || !isCount(revision)) return undefined;
+  return { id, sequence, revision, modified, value };
+}
