@@ -15,8 +15,9 @@ import {
   type Outcome,
   type Resource,
 } from '../pipeline/resource.ts';
-import type { Page, RecordValue, Store } from '../store/store.ts';
+import type { Entry, Page, Receipt, RecordValue, Store } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
+import { noRepetition, type Repetition } from './idempotency.ts';
 import { addShown, hrefOf, linkField } from './lists/page-links.ts';
 import { malformedQuery, readSearch } from './lists/query.ts';
 import { type ListRules, readListRules } from './lists/rules.ts';
@@ -46,33 +47,45 @@ export function collectionResource(
   collection: Collection,
   store: Store,
   documentLimits: DocumentLimits,
+  repetition: Repetition = noRepetition,
   { defaultFormat, isCredential }: Serving = {},
 ): Resource<State, RecordValue> {
   const { access, cors, filter, shape, schemes, sort } = collection;
   const rules = readListRules(collection);
   const checkQuery = isCredential && createQueryCheck(parametersOf(rules), isCredential);
+  const post = repetition.once<State, RecordValue>(
+    (call, receipt) => create(collection, store, call, receipt),
+    (call, { entry }) => createdOutcome(collection, store, call, entry),
+    (value) => value,
+  );
   return {
     GET: action(access.GET, (call) => list(collection, store, call)),
     headAccess: access.HEAD,
     ...(schemes === undefined ? {} : { schemes }),
     ...(cors === undefined ? {} : { cors }),
-    POST: action(access.POST, (call) => create(collection, store, call), {
+    ...(collection.idempotency !== 'off' && { requestFields: ['Idempotency-Key'] }),
+    POST: action(access.POST, (call) => post(call), {
       reads: bodyReadersOf(shape, { ...documentLimits, partial: false }),
       storesNonce: true,
+      ...repetition.checks,
     }),
     produces: formatsFor(collection.defaultFormat ?? defaultFormat),
     ...(collection.defaultFormat && { defaultFormat: collection.defaultFormat }),
-    find(call) {
-      checkQuery?.(call);
-      const search = rules && lists(call) ? readSearch(rules, call) : undefined;
-      if (search === undefined) return page(collection, store, call);
-      return findSearched(collection, store, call, search, limitOf(call.query.get('limit')));
-    },
+    find: repetition.find(
+      (call) => {
+        checkQuery?.(call);
+        const search = rules && lists(call) ? readSearch(rules, call) : undefined;
+        if (search === undefined) return page(collection, store, call);
+        return findSearched(collection, store, call, search, limitOf(call.query.get('limit')));
+      },
+      (_, found) => found,
+    ),
     description: {
       element: shape.element,
       item: shape.item,
       ...(filter.length > 0 && { filter }),
       ...(sort.length > 0 && { sort }),
+      ...repetition.description,
     },
   };
 }
@@ -156,18 +169,30 @@ function list(collection: Collection, store: Store, call: ListCall): Listing {
   return write(state, undefined);
 }
 
-async function create({ form, path, shape }: Collection, store: Store, call: ListCall): Promise<Outcome> {
+async function create(
+  collection: Collection,
+  store: Store,
+  call: ListCall,
+  receipt?: Receipt,
+): Promise<Outcome | typeof changedMeanwhile> {
   if (call.content === undefined) throw new Problem('content-missing', 'An item is expected.');
-  const name = fillTemplate(path, call.parameters);
   const applied = await store.apply({
     kind: 'create',
-    collection: name,
+    collection: fillTemplate(collection.path, call.parameters),
     value: call.content,
     at: call.now,
     nonce: call.principal?.nonce,
+    receipt,
   });
-  if (!applied.applied) throw new Error('the store refused to create an item');
-  const { id, modified, revision, value } = applied.entry;
+  if (applied.applied) return createdOutcome(collection, store, call, applied.entry);
+  // Another request with the same receipt was performed meanwhile.
+  if (receipt !== undefined) return changedMeanwhile;
+  throw new Error('the store refused to create an item');
+}
+
+/** Returns the response to the creation of an item. */
+function createdOutcome({ form, shape }: Collection, store: Store, call: ListCall, entry: Entry): Outcome {
+  const { id, modified, revision, value } = entry;
   const href = hrefOf(call.path, id);
   const shows = { tag: revisionTag(store.storeId, revision, form), modified, state: undefined };
   const fields: FieldLine[] = [['Location', href], ...appliedPreference(call.request.fields)];

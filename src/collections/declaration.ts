@@ -18,11 +18,13 @@ import type { Declarations, FieldDeclaration } from '../schema/field.ts';
 import { checkPatternCosts } from '../schema/pattern/cost.ts';
 import { compileShape, type Shape } from '../schema/schema.ts';
 import type { RecordValue } from '../store/store.ts';
+import type { IdempotencyMode } from './idempotency-key.ts';
 import { fieldNamesFrom, readListRules } from './lists/rules.ts';
 
 export { DeclarationError } from '../schema/error.ts';
 export type { FieldDeclaration } from '../schema/field.ts';
 export type { Shape } from '../schema/schema.ts';
+export type { IdempotencyMode } from './idempotency-key.ts';
 
 /** The methods of collections and items. */
 export type CollectionMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
@@ -62,6 +64,13 @@ export interface CollectionDeclaration {
   readonly defaultFormat?: DocumentFormat;
   /** The other origins whose pages may use it in browsers: `["https://app.example"]`. Default: those of the service. */
   readonly cors?: CorsDeclaration;
+  /**
+   * Whether a request with an Idempotency-Key can be repeated: then it is performed once. With `required`, POST must have a key.
+   * Default: `off`.
+   */
+  readonly idempotency?: IdempotencyMode;
+  /** Whether PUT, POST and DELETE of an item require a precondition, such as If-Match. Default: false. */
+  readonly requirePrecondition?: boolean;
 }
 
 /** A compiled collection. */
@@ -84,6 +93,8 @@ export interface Collection {
   readonly defaultFormat: DocumentFormat | undefined;
   /** The other origins that may use it; undefined for those of the service. */
   readonly cors: CorsDeclaration | undefined;
+  readonly idempotency: IdempotencyMode;
+  readonly requirePrecondition: boolean;
 }
 
 /**
@@ -111,23 +122,7 @@ export function readCollection(path: string, declaration: unknown): Collection {
   const at = `collections.${path}`;
   const parameters = parametersOf(path, at);
   const members = membersOf(declaration, at);
-  refuseUnknown(
-    members,
-    [
-      'element',
-      'item',
-      'fields',
-      'access',
-      'createWithPut',
-      'schemes',
-      'cors',
-      'filter',
-      'sort',
-      'defaultFormat',
-    ],
-    at,
-    'is not a key of a collection',
-  );
+  refuseUnknown(members, collectionKeys, at, 'is not a key of a collection');
   const element = textOf(members.get('element'), `${at}.element`);
   const item = textOf(members.get('item'), `${at}.item`);
   const shape = compileShape(element, item, members.get('fields'), at);
@@ -146,7 +141,30 @@ export function readCollection(path: string, declaration: unknown): Collection {
     sort,
     defaultFormat: formatFrom(members.get('defaultFormat'), `${at}.defaultFormat`),
     cors: corsFrom(members.get('cors'), `${at}.cors`),
+    idempotency: idempotencyFrom(members.get('idempotency'), `${at}.idempotency`),
+    requirePrecondition: flagOf(members.get('requirePrecondition'), `${at}.requirePrecondition`),
   };
+}
+
+const collectionKeys = [
+  'element',
+  'item',
+  'fields',
+  'access',
+  'createWithPut',
+  'schemes',
+  'cors',
+  'filter',
+  'sort',
+  'defaultFormat',
+  'idempotency',
+  'requirePrecondition',
+];
+
+function idempotencyFrom(source: unknown, path: string): IdempotencyMode {
+  if (source === undefined) return 'off';
+  if (source === 'off' || source === 'accepted' || source === 'required') return source;
+  throw new DeclarationError('value', path, 'must be "off", "accepted" or "required"');
 }
 
 function corsFrom(source: unknown, path: string): CorsDeclaration | undefined {

@@ -21,8 +21,9 @@ import {
   type Resource,
 } from '../pipeline/resource.ts';
 import { merge } from '../schema/merge.ts';
-import type { Entry, RecordValue, Replacement, Store } from '../store/store.ts';
+import type { Entry, Receipt, RecordValue, Replacement, Store } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
+import { noRepetition, type Repetition } from './idempotency.ts';
 import { isAsSent, keepingContent, type SentItem } from './sent-item.ts';
 import type { Serving } from './serving.ts';
 
@@ -48,12 +49,28 @@ export function itemResource(
   collection: Collection,
   store: Store,
   documentLimits: DocumentLimits,
+  repetition: Repetition = noRepetition,
   { defaultFormat }: Serving = {},
 ): Resource<Entry, SentItem> {
-  const { access, path, schemes, cors, shape } = collection;
+  const { access, path, schemes, cors, shape, requirePrecondition } = collection;
   const parameter = idParameter(path);
   const idOf = (call: ItemCall): string => call.parameters[parameter] ?? '';
   const nameOf = (call: ItemCall): string => fillTemplate(path, call.parameters);
+  const put = repetition.once<Entry, SentItem>(
+    (call, receipt) => replace(collection, store, call, nameOf(call), idOf(call), receipt),
+    (call, { entry, created }) => replacedOutcome(collection, store, call, entry, created),
+    ({ value }) => value,
+  );
+  const post = repetition.once<Entry, SentItem>(
+    (call, receipt) => change(collection, store, call, nameOf(call), receipt),
+    (call, { entry }) => mergedOutcome(collection, store, call, entry),
+    ({ value }) => value,
+  );
+  const deletes = repetition.once<Entry, SentItem>(
+    (call, receipt) => remove(store, call, nameOf(call), receipt),
+    () => ({ status: 204 }),
+    ({ value }) => value,
+  );
 
   return {
     GET: action(access.GET, (call) => {
@@ -67,23 +84,34 @@ export function itemResource(
     headAccess: access.HEAD,
     ...(schemes === undefined ? {} : { schemes }),
     ...(cors === undefined ? {} : { cors }),
-    PUT: action(access.PUT, (call) => replace(collection, store, call, nameOf(call), idOf(call)), {
+    ...(collection.idempotency !== 'off' && { requestFields: ['Idempotency-Key'] }),
+    PUT: action(access.PUT, (call) => put(call), {
       reads: bodyReadersOf<Entry>(shape, { ...documentLimits, partial: false }).map(keepingContent),
       mayCreate: (call) => collection.createWithPut && checkId(idOf(call)),
       storesNonce: true,
+      ...repetition.checks,
     }),
-    POST: action(access.POST, (call) => change(collection, store, call, nameOf(call)), {
+    POST: action(access.POST, (call) => post(call), {
       reads: bodyReadersOf<Entry>(shape, { ...documentLimits, partial: true }).map(keepingContent),
       storesNonce: true,
+      ...repetition.checks,
     }),
-    DELETE: action(access.DELETE, (call) => remove(store, call, nameOf(call)), { storesNonce: true }),
+    DELETE: action(access.DELETE, (call) => deletes(call), { storesNonce: true, ...repetition.checks }),
     produces: formatsFor(collection.defaultFormat ?? defaultFormat),
     ...(collection.defaultFormat && { defaultFormat: collection.defaultFormat }),
-    find(call) {
-      const entry = store.read(nameOf(call), idOf(call));
-      return andThen(entry, (found) => foundOf(collection, store, found));
+    find: repetition.find(
+      (call) => {
+        const entry = store.read(nameOf(call), idOf(call));
+        return andThen(entry, (found) => foundOf(collection, store, found));
+      },
+      ({ entry }) => foundOf(collection, store, entry),
+    ),
+    ...(requirePrecondition ? { requirePrecondition } : {}),
+    description: {
+      item: shape.item,
+      ...repetition.description,
+      ...(requirePrecondition ? { requirePrecondition: 'true' } : {}),
     },
-    description: { item: shape.item },
   };
 }
 
@@ -140,10 +168,10 @@ async function replace(
   call: ItemCall,
   name: string,
   id: string,
+  receipt?: Receipt,
 ): Promise<Outcome | typeof changedMeanwhile> {
   const expected = expectedBy(call);
-  const sent = contentOf(call);
-  const { value } = sent;
+  const { value } = contentOf(call);
   const applied = await store.apply({
     kind: 'put',
     collection: name,
@@ -152,13 +180,25 @@ async function replace(
     value,
     at: call.now,
     nonce: call.principal?.nonce,
+    receipt,
   });
   if (!applied.applied) return changedMeanwhile;
-  const fields: FieldLine[] = expected === 'absent' ? [['Location', call.path]] : [];
-  const representation = requestedRepresentation(collection, call, applied.entry.value);
-  const outcome = changedOutcome(call, representation, expected === 'absent' ? 201 : 200, fields);
-  if (!isStoredAsSent(collection, call, sent, applied.entry)) return outcome;
-  const shows = foundOf(collection, store, applied.entry);
+  return replacedOutcome(collection, store, call, applied.entry, expected === 'absent');
+}
+
+/** Returns the response to PUT. */
+function replacedOutcome(
+  collection: Collection,
+  store: Store,
+  call: ItemCall,
+  entry: Entry,
+  created: boolean,
+): Outcome {
+  const fields: FieldLine[] = created ? [['Location', call.path]] : [];
+  const representation = requestedRepresentation(collection, call, entry.value);
+  const outcome = changedOutcome(call, representation, created ? 201 : 200, fields);
+  if (!isStoredAsSent(collection, call, contentOf(call), entry)) return outcome;
+  const shows = foundOf(collection, store, entry);
   return shows === undefined ? outcome : { ...outcome, shows };
 }
 
@@ -187,6 +227,7 @@ async function change(
   store: Store,
   call: ItemCall,
   name: string,
+  receipt?: Receipt,
 ): Promise<Outcome | typeof changedMeanwhile> {
   const { id, revision, value: before } = existing(call).state;
   const value = merge(collection.shape, before, contentOf(call).value);
@@ -200,9 +241,21 @@ async function change(
     value,
     at: call.now,
     nonce: call.principal?.nonce,
+    receipt,
   });
   if (!applied.applied) return changedMeanwhile;
-  const shows = foundOf(collection, store, applied.entry);
+  return mergedOutcome(collection, store, call, applied.entry, representation);
+}
+
+/** Returns the response to POST. */
+function mergedOutcome(
+  collection: Collection,
+  store: Store,
+  call: ItemCall,
+  entry: Entry,
+  representation = requestedRepresentation(collection, call, entry.value),
+): Outcome {
+  const shows = foundOf(collection, store, entry);
   const outcome = changedOutcome(call, representation, 200, []);
   return shows === undefined ? outcome : { ...outcome, shows };
 }
@@ -233,6 +286,7 @@ async function remove(
   store: Store,
   call: ItemCall,
   name: string,
+  receipt?: Receipt,
 ): Promise<Outcome | typeof changedMeanwhile> {
   const { id, revision } = existing(call).state;
   const applied = await store.apply({
@@ -242,6 +296,7 @@ async function remove(
     expected: revision,
     at: call.now,
     nonce: call.principal?.nonce,
+    receipt,
   });
   return applied.applied ? { status: 204 } : changedMeanwhile;
 }

@@ -126,6 +126,24 @@ export const problemTypes = {
     explanation:
       'An id chosen by the client is one path segment of 1 to 128 bytes of UTF-8. It has no control characters and no slashes, and is not a dot segment.',
   },
+  'idempotency-key-missing': {
+    status: 400,
+    title: 'Idempotency-Key is missing',
+    explanation:
+      'POST requires an Idempotency-Key here, so that it can be repeated safely if its response is lost (draft-ietf-httpapi-idempotency-key-header). Generate a new key, such as a UUID, for each operation, and send the same key when you repeat the request.',
+  },
+  'malformed-idempotency-key': {
+    status: 400,
+    title: 'Idempotency-Key is malformed',
+    explanation:
+      'Idempotency-Key has one value: a string in quotes (RFC 9651 §3.3.3) of 1 to 255 characters, such as "8e03978e-40d5-43e8-bc93-6894a57f9324".',
+  },
+  'idempotency-key-anonymous': {
+    status: 400,
+    title: 'An anonymous request has an Idempotency-Key',
+    explanation:
+      'Keys are distinguished by user or client, so that nobody can get the response to the request of another one. Authenticate the request, or omit the field.',
+  },
   'authentication-required': {
     status: 401,
     title: 'Authentication is required',
@@ -279,6 +297,12 @@ export const problemTypes = {
     explanation:
       'This operation of the control interface deletes or replaces the whole state, and this server stores its state in a data directory. To use it, start the server with --memory instead of --data.',
   },
+  'idempotency-key-in-progress': {
+    status: 409,
+    title: 'A request with this Idempotency-Key is in progress',
+    explanation:
+      'The first request with this key is still being processed. Repeat the same request, with the same key, after the time in Retry-After.',
+  },
   'precondition-failed': {
     status: 412,
     title: 'A precondition does not hold',
@@ -330,6 +354,24 @@ export const problemTypes = {
     title: 'The content is invalid',
     explanation:
       'The document is well-formed, but violates the rules of this resource. Each error is listed with the path of its field, the rule, and its position.',
+  },
+  'idempotency-key-reused': {
+    status: 422,
+    title: 'The Idempotency-Key was used for another request',
+    explanation:
+      'An earlier request with this key and target had another method, other content or other preconditions. It was performed; this one was not. Generate a new key for each operation. The same key is for the same request only, sent again.',
+  },
+  'precondition-required': {
+    status: 428,
+    title: 'A precondition is required',
+    explanation:
+      'A change here requires If-Match with the entity tag that you have read, or If-Unmodified-Since, so that you do not overwrite a change of someone else (RFC 6585 §3). With PUT, If-None-Match: * creates an item that does not exist. Read the item, then send the request with its entity tag.',
+  },
+  'too-many-idempotency-keys': {
+    status: 429,
+    title: 'This user has used too many idempotency keys',
+    explanation:
+      'The response to a request with an Idempotency-Key is stored until the key expires. The number stored for each user is limited (--max-idempotency-keys-per-user). Nothing was changed. Retry after the time in Retry-After, when the oldest key will have expired.',
   },
   'too-many-failures': {
     status: 429,

@@ -43,6 +43,9 @@ export interface Options extends Declarations, Registrations {
   readonly maxNonces: number;
   /** At most `maxNonces`. Default: a tenth of them. */
   readonly maxNoncesPerUser: number | undefined;
+  /** In seconds. */
+  readonly idempotencyLifetime: number;
+  readonly maxIdempotencyKeysPerUser: number;
   readonly maxAuthFailures: number;
   /** The quota of each user and peer; undefined if there is none. */
   readonly quota: readonly QuotaPolicy[] | undefined;
@@ -221,6 +224,8 @@ function independentOptions(settings: Settings): IndependentOptions {
     hmacRequireBodyDigest: settings.toggle('hmacRequireBodyDigest'),
     window: settings.whole('window'),
     maxNonces: settings.whole('maxNonces'),
+    idempotencyLifetime: settings.whole('idempotencyLifetime'),
+    maxIdempotencyKeysPerUser: settings.whole('maxIdempotencyKeysPerUser'),
     maxAuthFailures: settings.whole('maxAuthFailures'),
     quota: settings.quota('quota'),
     trustProxy: settings.networks('trustProxy'),

@@ -168,6 +168,22 @@ export const optionTable = {
     about: 'maximum per user or consumer, then 429',
     byDefault: 'a tenth of --max-nonces',
   },
+  idempotencyLifetime: {
+    kind: 'whole',
+    value: 'SECONDS',
+    least: 1,
+    most: year,
+    fallback: 86_400,
+    about: 'time in which a request with an Idempotency-Key can be repeated',
+  },
+  maxIdempotencyKeysPerUser: {
+    kind: 'whole',
+    value: 'COUNT',
+    least: 1,
+    most: maxCount,
+    fallback: 10_000,
+    about: 'maximum number of stored idempotency keys per user, then 429',
+  },
   maxAuthFailures: {
     kind: 'whole',
     value: 'COUNT',

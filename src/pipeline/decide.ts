@@ -1,7 +1,7 @@
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Clock } from '../clock.ts';
 import { preferred } from '../http/headers/accept.ts';
-import { evaluatePreconditions, isConditional } from '../http/headers/precondition.ts';
+import { evaluatePreconditions, isConditional, requirePrecondition } from '../http/headers/precondition.ts';
 import type { Request, Response } from '../http/message.ts';
 import type { Method } from '../http/method.ts';
 import { Problem } from '../http/problem.ts';
@@ -249,6 +249,7 @@ function selectReading(call: CallContext, implemented: Action, limit: number): R
   const reading = readingFor(call.request, implemented);
   if (reading !== undefined) checkDeclaredLength(call.request, lengthLimit(reading, limit));
   if (call.method === 'PUT') checkContentRange(call.request);
+  implemented.checkFields?.(call);
   return reading;
 }
 
@@ -281,6 +282,8 @@ function checkPreconditions(call: CallContext, resource: Resource): string | und
   const { request, method, found, now } = call;
   // A resource without `find` is checked in `conclude`, when its state is known.
   if (resource.find === undefined && (method === 'GET' || method === 'HEAD')) return undefined;
+  if (found?.repeats !== undefined) return undefined;
+  if (resource.requirePrecondition === true) requirePrecondition(request.fields, method, now);
   if (!isConditional(request.fields)) return undefined;
   const verdict = evaluatePreconditions(request.fields, method, stateOf(call, resource, found), now);
   return verdict === 'proceed' ? undefined : verdict.notModified;

@@ -3,6 +3,7 @@ import type { Request } from '../http/message.ts';
 import { isSafe, type Method, methods } from '../http/method.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Principal, Scope } from '../principal.ts';
+import type { ReceiptedChange } from '../store/store.ts';
 import type { CorsDeclaration } from './cors/policy.ts';
 import type { Decoder } from './decoder.ts';
 
@@ -41,6 +42,11 @@ export interface Found<State = unknown> {
   readonly modified: number;
   /** Any value for the resource's own use. */
   readonly state: State;
+  /**
+   * The change of an earlier request that this request repeats. Its preconditions are then not evaluated again: the change may have
+   * made them false.
+   */
+  readonly repeats?: ReceiptedChange;
 }
 
 /** A request as a resource receives it. */
@@ -102,6 +108,8 @@ export interface Action<State = unknown, Content = unknown> {
    * the action is called. Ignored for GET. Default: false.
    */
   readonly storesNonce?: boolean;
+  /** Checks fields that the action requires, such as Idempotency-Key. Throws a Problem. Default: nothing is checked. */
+  checkFields?(call: Call<State, Content>): void;
   /** Returns whether the action may create a resource that does not exist. Throws a Problem if that can never exist. */
   mayCreate?(call: Call<State, Content>): boolean;
 }
@@ -142,6 +150,11 @@ export interface Resource<State = unknown, Content = unknown> {
   readonly cors?: CorsDeclaration;
   /** The names of further request fields that its actions read. Pages of other origins may send them. Default: none. */
   readonly requestFields?: readonly string[];
+  /**
+   * Whether PUT, POST and DELETE require If-Match or If-Unmodified-Since, or PUT `If-None-Match: *`; without one, the response is
+   * 428 (RFC 6585 §3). Default: false.
+   */
+  readonly requirePrecondition?: boolean;
   /** Members that OPTIONS adds to the description of its methods and media types. */
   readonly description?: Readonly<Record<string, string | readonly string[]>>;
 }

@@ -26,6 +26,8 @@ export function checkOptionValues(options: Omit<ServiceOptions, 'users'>): void 
   for (const name of ['requireBodyDigest', 'explain', 'strictQuery', 'requestId'] as const)
     checkFlag(options[name], name);
   checkWord(options.defaultFormat, ['xml', 'json'], 'a value of defaultFormat');
+  checkNumber(options.idempotencyLifetime, 'idempotencyLifetime', { least: 1, most: 31_536_000 });
+  checkNumber(options.maxIdempotencyKeysPerUser, 'maxIdempotencyKeysPerUser', { least: 1, whole: true });
   for (const name of ['log', 'onError'] as const) checkFunction(options[name], name);
   checkHealth(options.health);
   if (options.quota !== undefined) checkQuota(options.quota, 'quota');

@@ -87,6 +87,8 @@ export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   nonces: true,
   maxNonces: true,
   maxNoncesPerUser: true,
+  idempotencyLifetime: true,
+  maxIdempotencyKeysPerUser: true,
   maxAuthFailures: true,
   quota: true,
   trustProxy: true,
@@ -167,6 +169,13 @@ export interface ServiceOptions extends PipelineOptions {
    * Default: a tenth of `maxNonces`.
    */
   readonly maxNoncesPerUser?: number;
+  /**
+   * How many seconds a request with an Idempotency-Key can be repeated, in collections with `idempotency`. Range: 1 to a year.
+   * Default: 86400, which is a day.
+   */
+  readonly idempotencyLifetime?: number;
+  /** The highest number of stored idempotency keys of one user; further ones get the status 429. Default: 10 000. */
+  readonly maxIdempotencyKeysPerUser?: number;
   /** Failed authentications a minute, per peer, per user and per both together; 0 for no limit. Default: 100. */
   readonly maxAuthFailures?: number;
   /**

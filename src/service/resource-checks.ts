@@ -24,6 +24,7 @@ const resourceNames: Readonly<Record<keyof Resource, true>> = {
   defaultFormat: true,
   cors: true,
   requestFields: true,
+  requirePrecondition: true,
   description: true,
 };
 
@@ -49,6 +50,7 @@ export function checkResource(template: unknown, resource: unknown): void {
   checkWord(Reflect.get(resource, 'defaultFormat'), ['xml', 'json'], `a value of defaultFormat of ${what}`);
   checkCors(Reflect.get(resource, 'cors'), `cors of ${what}`);
   checkFieldNames(Reflect.get(resource, 'requestFields'), what);
+  checkFlag(Reflect.get(resource, 'requirePrecondition'), `requirePrecondition of ${what}`);
 }
 
 /** Requires a list of names. Whether there are such schemes is checked when the resource is served. */

@@ -1,5 +1,6 @@
 import { collectionResource } from '../collections/collection.ts';
 import { type Collection, defaultCollections, defineCollection } from '../collections/declaration.ts';
+import type { Idempotency } from '../collections/idempotency.ts';
 import { itemResource, itemTemplate } from '../collections/item.ts';
 import { explanationResource, problemsResource } from '../collections/problems.ts';
 import { rootResource } from '../collections/root.ts';
@@ -28,6 +29,7 @@ export function routesOf(
   store: Store,
   limits: Limits,
   resources: Readonly<Record<string, Resource>>,
+  idempotency: Idempotency,
   serving: Serving,
 ): Route[] {
   const documentLimits = {
@@ -35,13 +37,13 @@ export function routesOf(
     maxAttributes: limits.xmlAttributes,
     maxLength: limits.body,
   };
-  const routes: Route[] = collections.flatMap((collection) => [
-    { template: collection.path, resource: collectionResource(collection, store, documentLimits, serving) },
-    {
-      template: itemTemplate(collection),
-      resource: itemResource(collection, store, documentLimits, serving),
-    },
-  ]);
+  const routes: Route[] = collections.flatMap((collection) => {
+    const parts = [collection, store, documentLimits, idempotency.repetition(collection), serving] as const;
+    return [
+      { template: collection.path, resource: collectionResource(...parts) },
+      { template: itemTemplate(collection), resource: itemResource(...parts) },
+    ];
+  });
   routes.push(...Object.entries(resources).map(([template, resource]) => ({ template, resource })));
   const own: Route[] = [
     { template: '/', resource: rootResource(routes, serving.defaultFormat) },

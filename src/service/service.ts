@@ -6,6 +6,7 @@ import { type ConfiguredScheme, checkSchemeNames } from '../auth/configured-sche
 import { type Quotas, rateLimitFields } from '../auth/quota/quota.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
+import { Idempotency, type IdempotencyOptions } from '../collections/idempotency.ts';
 import { loadSeed } from '../collections/seed.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { writeDescription, writeProblem } from '../formats/server-documents.ts';
@@ -141,6 +142,7 @@ export function createControllableService(
   const limits = { ...defaultLimits, ...options.limits };
   const store = options.store ?? createMemoryStore({ storeId: Buffer.from(random(4)).toString('hex') });
   const collections = collectionsOf(options);
+  const idempotency = new Idempotency(store, idempotencyOptionsOf(options));
   const listeners: Listener[] = [];
   let closing = false;
 
@@ -159,7 +161,7 @@ export function createControllableService(
       checkSchemeNames(schemes, authentication.configured, `schemes of the resource at ${template}`);
     const further = health === undefined ? [] : [{ template: health.path, resource: healthResource(health) }];
     return createRouter([
-      ...routesOf(served, store, limits, resources, serving),
+      ...routesOf(served, store, limits, resources, idempotency, serving),
       ...oauth.routes,
       ...further,
     ]);
@@ -263,6 +265,11 @@ export function createControllableService(
       if (options.store === undefined) await store.close();
     },
   };
+}
+
+function idempotencyOptionsOf(options: ServiceOptions): IdempotencyOptions {
+  const { idempotencyLifetime = 86_400, maxIdempotencyKeysPerUser: maxPerUser = 10_000 } = options;
+  return { lifetime: idempotencyLifetime * 1000, maxPerUser };
 }
 
 /** Returns a function that returns whether a query parameter belongs to credentials. */

@@ -64,6 +64,8 @@ test('without a word said, everything is as documented', () => {
     window: 600,
     maxNonces: 10_000_000,
     maxNoncesPerUser: undefined,
+    idempotencyLifetime: 86_400,
+    maxIdempotencyKeysPerUser: 10_000,
     maxAuthFailures: 100,
     quota: undefined,
     trustProxy: [],

@@ -46,6 +46,8 @@ export function composeService(
       requireBodyDigest: options.hmacRequireBodyDigest,
       maxNonces: options.maxNonces,
       ...(options.maxNoncesPerUser === undefined ? {} : { maxNoncesPerUser: options.maxNoncesPerUser }),
+      idempotencyLifetime: options.idempotencyLifetime,
+      maxIdempotencyKeysPerUser: options.maxIdempotencyKeysPerUser,
       maxAuthFailures: options.maxAuthFailures,
       ...(options.quota === undefined ? {} : { quota: options.quota }),
       trustProxy: options.trustProxy,

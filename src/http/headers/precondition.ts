@@ -26,6 +26,21 @@ export function isConditional(fields: Fields): boolean {
 }
 
 /**
+ * Throws the Problem `precondition-required` (428, RFC 6585 §3) if PUT, POST or DELETE could overwrite a change that the client has not
+ * seen: without If-Match, without a valid date in If-Unmodified-Since, and without `If-None-Match: *` on PUT.
+ */
+export function requirePrecondition(fields: Fields, method: Method, now: number): void {
+  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return;
+  if (fields.has('if-match') || dateOf(fields.get('if-unmodified-since'), now) !== undefined) return;
+  if (method === 'PUT' && fields.get('if-none-match') === '*') return;
+  const creation = method === 'PUT' ? ', or If-None-Match: * to create' : '';
+  throw new Problem(
+    'precondition-required',
+    `${method} requires If-Match, or If-Unmodified-Since with a valid date${creation}.`,
+  );
+}
+
+/**
  * Evaluates the preconditions of a request in the order of RFC 9110 §13.2.2. `current` is undefined if the resource does not exist;
  * `now` is in ms. An invalid date is ignored. Throws a Problem: `precondition-failed` (412) if a condition is false, and
  * `malformed-field` (400) for a malformed If-Match or If-None-Match.

@@ -12,6 +12,8 @@ const always: readonly string[] = [
   'if-none-match',
   'if-unmodified-since',
   'prefer',
+  'traceparent',
+  'x-request-id',
 ];
 
 /** Those that describe the content that a method reads. */

@@ -5,14 +5,6 @@ import { formatIsoDate } from './iso-date.ts';
 import { formatMembers, quoted } from './item-json.ts';
 import { isCount, isObject, timeOf } from './json-value.ts';
 
-/** The receipt in a journal line. */
-export interface LoggedReceipt {
-  readonly receipt: Receipt;
-  readonly created: boolean;
-  /** The item before a deletion, which the line does not contain; undefined for other changes. */
-  readonly former: Entry | undefined;
-}
-
 /** Formats the receipt of a change for its journal line, as JSON. */
 export function formatLoggedReceipt({ receipt, kind, created, entry }: ReceiptedChange): string {
   const members = membersOf(receipt);
@@ -32,26 +24,15 @@ export function formatReceiptedChange({
   return `{"receipt":{${membersOf(receipt)}},${change},"item":${formatItem(entry)}}`;
 }
 
-/** Returns the change of a journal line with its receipt. */
-export function receiptedChange(
-  change: MadeChange,
-  { receipt, created, former }: LoggedReceipt,
-): ReceiptedChange {
-  const { kind, collection, id, sequence, revision, modified, value = {} } = change;
-  const entry = former ?? { id, sequence, revision, modified, value };
-  return { receipt, kind, created, collection, entry };
-}
-
-/** Reads the receipt of a journal line that contains a change of this kind. Returns undefined if it is not one. */
-export function loggedReceiptOf(source: unknown, kind: MadeChange['kind']): LoggedReceipt | undefined {
+/** Returns the change of a journal line with its receipt, as `formatLoggedReceipt` formats it; undefined if it is not one. */
+export function withLoggedReceipt(change: MadeChange, source: unknown): ReceiptedChange | undefined {
   const receipt = receiptOf(source);
   if (receipt === undefined || !isObject(source)) return undefined;
-  const { created, former: formerSource } = source;
-  const former = formerSource === undefined ? undefined : itemOf(formerSource);
-  if (kind === 'delete')
-    return former === undefined || created !== undefined ? undefined : { receipt, created: false, former };
-  if (typeof created !== 'boolean' || formerSource !== undefined) return undefined;
-  return { receipt, created, former };
+  const { kind, collection, id, sequence, revision, modified, value } = change;
+  const { created = false, former } = source;
+  if (typeof created !== 'boolean' || (former === undefined) === (kind === 'delete')) return undefined;
+  const entry = value === undefined ? itemOf(former) : { id, sequence, revision, modified, value };
+  return entry === undefined ? undefined : { receipt, kind, created, collection, entry };
 }
 
 /** Parses a line of a snapshot, with or without a comma at its end. Returns undefined if it is not a change with a receipt. */

@@ -3,12 +3,7 @@ import { formatChecksum } from '../encoding/checksum.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
 import { formatMembers, quoted } from '../encoding/item-json.ts';
 import { isCount, isObject, timeOf } from '../encoding/json-value.ts';
-import {
-  formatLoggedReceipt,
-  type LoggedReceipt,
-  loggedReceiptOf,
-  receiptedChange,
-} from '../encoding/receipt-json.ts';
+import { formatLoggedReceipt, withLoggedReceipt } from '../encoding/receipt-json.ts';
 import type { MadeChange } from '../state/state.ts';
 import type { ReceiptedChange, StoredNonce } from '../store.ts';
 import { isRecordValue } from '../value.ts';
@@ -42,7 +37,8 @@ export interface JournalLine {
   readonly durable: number;
   readonly change: MadeChange;
   readonly nonce?: StoredNonce | undefined;
-  readonly receipt?: LoggedReceipt | undefined;
+  /** The change with its receipt, if it has one. */
+  readonly receipted?: ReceiptedChange | undefined;
 }
 
 /** Formats the first line of a journal, with its line end. */
@@ -53,18 +49,14 @@ export function formatJournalHeader(header: JournalHeader): string {
 }
 
 /** A line without the members of its item. */
-export interface JournalLineHead extends Omit<JournalLine, 'change' | 'receipt'> {
+export interface JournalLineHead extends Omit<JournalLine, 'change'> {
   readonly change: Pick<MadeChange, 'kind' | 'collection'>;
-  /** The change with its receipt, if it has one. */
-  readonly receipted?: ReceiptedChange | undefined;
 }
 
 /** Formats a line, with its line end. */
 export function formatJournalLine(line: JournalLine): string {
   const { value } = line.change;
-  const { receipt, ...head } = line;
-  const receipted = receipt === undefined ? undefined : receiptedChange(line.change, receipt);
-  return formatLine({ ...head, receipted }, formatMembers(line.change, value && JSON.stringify(value)));
+  return formatLine(line, formatMembers(line.change, value && JSON.stringify(value)));
 }
 
 /** Formats a line, with its line end. `members` are the members of its item, as JSON. */
@@ -130,8 +122,8 @@ export function parseJournalLine(text: string): JournalLine | undefined {
   if (nonce === undefined && nonceValue !== undefined) return undefined;
   const line = nonce === undefined ? { seq, durable, change } : { seq, durable, change, nonce };
   if (receiptValue === undefined) return line;
-  const receipt = loggedReceiptOf(receiptValue, change.kind);
-  return receipt === undefined ? undefined : { ...line, receipt };
+  const receipted = withLoggedReceipt(change, receiptValue);
+  return receipted === undefined ? undefined : { ...line, receipted };
 }
 
 function changeOf(value: unknown): MadeChange | undefined {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { CorruptionError } from '../corruption-error.ts';
 import { JsonFields } from '../encoding/json-fields.ts';
-import { parseReceiptedChange, receiptedChange } from '../encoding/receipt-json.ts';
+import { parseReceiptedChange } from '../encoding/receipt-json.ts';
 import type { Disk } from '../files/disk.ts';
 import { readLines } from '../files/read-chunks.ts';
 import { checkedLine, parseJournalHeader, parseJournalLine } from '../journal/line.ts';
@@ -169,7 +169,7 @@ class CorruptStoreReader {
           this.#lost.push(`${path}, before line ${number}: ${changesFrom(last + 1, seq - 1)}`);
         last = Math.max(last ?? 0, seq);
         this.#apply(change.change);
-        if (change.receipt !== undefined) this.#receipts.push(receiptedChange(change.change, change.receipt));
+        if (change.receipted !== undefined) this.#receipts.push(change.receipted);
         if (change.nonce !== undefined) this.#nonces.push(change.nonce);
       } else if (header !== undefined) {
         this.#revision = Math.max(this.#revision, header.revision);

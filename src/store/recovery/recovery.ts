@@ -243,10 +243,10 @@ class Examination {
     return readJournal(
       this.#disk,
       this.#path(name),
-      ({ change, nonce, receipt }, header) => {
+      ({ change, nonce, receipted }, header) => {
         if (!headerChecked) this.#checkHeader(generation, header, before, snapshot);
         headerChecked = true;
-        this.#state.replay(change, receipt);
+        this.#state.replay(change, receipted);
         if (nonce !== undefined) this.#nonces.push(nonce);
       },
       this.#progress(name),

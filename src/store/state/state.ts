@@ -1,4 +1,3 @@
-import { type LoggedReceipt, receiptedChange } from '../encoding/receipt-json.ts';
 import type {
   Change,
   Creation,
@@ -217,9 +216,9 @@ export class State {
    * Repeats a change from a journal. Changes must be repeated in their original order. An item of the same or a newer
    * revision is not changed: a snapshot that was copied during changes may contain this change and later ones.
    */
-  replay(change: MadeChange, receipt?: LoggedReceipt): void {
+  replay(change: MadeChange, receipted?: ReceiptedChange): void {
     const { kind, id, sequence, revision, modified } = change;
-    if (receipt !== undefined) this.receipts.add(receiptedChange(change, receipt), modified);
+    if (receipted !== undefined) this.receipts.add(receipted, modified);
     const collection = this.#collection(change.collection);
     this.#revision = Math.max(this.#revision, revision);
     collection.sequence = Math.max(collection.sequence, sequence);

@@ -273,7 +273,7 @@ describe('import', () => {
     ['an empty line', (text) => text.replace('{"end"', '\n{"end"'), /line 6, .*not JSON/],
     ['what is no export', () => '{"a":1}\n', /line 1, .*the header has a member that is not known/],
     ['no header', (text) => text.slice(text.indexOf('\n') + 1), /line 1, .*the header has a member/],
-    ['another version', (text) => text.replace('"version":1', '"version":2'), /line 1, .*its version is 2/],
+    ['another version', (text) => text.replace('"version":1', '"version":3'), /line 1, .*its version is 3/],
     [
       'a store id of other characters',
       (text) => text.replace('"version":1', '"version":1,"storeId":"a\\"b"'),

@@ -1,0 +1,172 @@
+import { Problem } from '../http/problem.ts';
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
+import type { Call, changedMeanwhile, Found, Outcome, Resource } from '../pipeline/resource.ts';
+import type { Receipt, ReceiptedChange, RecordValue, Store } from '../store/store.ts';
+import type { Collection } from './declaration.ts';
+import {
+  checkIdempotencyKey,
+  fingerprintOf,
+  type KeyedCall,
+  ownerOf,
+  parseIdempotencyKey,
+  receiptKey,
+} from './idempotency-key.ts';
+
+/** The options of the recognition of repeated requests. */
+export interface IdempotencyOptions {
+  /** How long (ms) a request can be repeated. */
+  readonly lifetime: number;
+  /** The maximum number of stored keys of a user. */
+  readonly maxPerUser: number;
+}
+
+/** An action that makes a change, with the receipt if the request may be repeated. */
+type Perform<State, Content> = (
+  call: Call<State, Content>,
+  receipt?: Receipt,
+) => Promise<Outcome | typeof changedMeanwhile>;
+
+/** Returns the response to the request that made a change, for a request that repeats it. */
+type Replay<State, Content> = (call: Call<State, Content>, change: ReceiptedChange) => Outcome;
+
+/** A `find` of a resource. */
+type Find<State, Content> = NonNullable<Resource<State, Content>['find']>;
+
+/** The parts of the resources of a collection that depend on whether requests may be repeated. */
+export interface Repetition {
+  /** Returns a `find` that also finds the change of a request that is repeated, with the state after that change. */
+  find<State, Content>(
+    find: Find<State, Content>,
+    stateOf: (change: ReceiptedChange, found: Found<State> | undefined) => Found<State> | undefined,
+  ): Find<State, Content>;
+  /** Returns an action that makes a change once, and then replays the response. */
+  once<State, Content>(
+    perform: Perform<State, Content>,
+    replay: Replay<State, Content>,
+    valueIn: (content: Content) => RecordValue,
+  ): Perform<State, Content>;
+  /** The members of each of these actions. */
+  readonly checks: { readonly checkFields?: (call: KeyedCall) => void };
+  /** The members of the description of the resource. */
+  readonly description: Readonly<Record<string, string>>;
+}
+
+/** The repetition of requests to a collection with the mode `off`. */
+export const noRepetition: Repetition = {
+  find: (find) => find,
+  once: (perform) => perform,
+  checks: {},
+  description: {},
+};
+
+/**
+ * Recognizes requests that repeat an earlier one, by their Idempotency-Key (draft-ietf-httpapi-idempotency-key-header-06). The
+ * store keeps a receipt together with each change, so a request is never performed twice, also by several processes.
+ */
+export class Idempotency {
+  readonly #store: Store;
+  readonly #options: IdempotencyOptions;
+  /** The fingerprints of the requests that are being performed, by the keys of their receipts. */
+  readonly #running = new Map<string, string>();
+
+  constructor(store: Store, options: IdempotencyOptions) {
+    this.#store = store;
+    this.#options = options;
+  }
+
+  /** Returns the repetition of requests to a collection with this mode. Throws RangeError if the store keeps no receipts. */
+  repetition({ idempotency: mode, path }: Pick<Collection, 'idempotency' | 'path'>): Repetition {
+    if (mode === 'off') return noRepetition;
+    if (this.#store.receipt === undefined)
+      throw new RangeError(`collections.${path}.idempotency requires a store with \`receipt\``);
+    return {
+      find: (find, stateOf) => (call) =>
+        andThen(find(call), (found) =>
+          andThen(this.#changeOf(call), (change) => {
+            if (change === undefined) return found;
+            const state = stateOf(change, found);
+            return state === undefined ? found : { ...state, repeats: change };
+          }),
+        ),
+      once: (perform, replay, valueIn) => (call) => {
+        const { content } = call;
+        const receipt = this.#receiptOf(call, content === undefined ? undefined : valueIn(content));
+        if (receipt === undefined) return perform(call);
+        const repeated = call.found?.repeats;
+        if (repeated === undefined) return this.#perform(receipt, call, perform);
+        requireSame(repeated.receipt.fingerprint, receipt);
+        return Promise.resolve(replay(call, repeated));
+      },
+      checks: { checkFields: (call) => checkIdempotencyKey(call, mode) },
+      description: { idempotency: mode },
+    };
+  }
+
+  async #perform<State, Content>(
+    receipt: Receipt,
+    call: Call<State, Content>,
+    perform: Perform<State, Content>,
+  ): Promise<Outcome | typeof changedMeanwhile> {
+    const running = this.#running.get(receipt.key);
+    if (running !== undefined) {
+      requireSame(running, receipt);
+      throw inProgress();
+    }
+    this.#running.set(receipt.key, receipt.fingerprint);
+    try {
+      await this.#requireRoom(receipt, call.now);
+      return await perform(call, receipt);
+    } finally {
+      this.#running.delete(receipt.key);
+    }
+  }
+
+  /** Returns the change of the request that this one repeats. */
+  #changeOf(call: Call): MaybePromise<ReceiptedChange | undefined> {
+    const key = keyOf(call);
+    return key === undefined ? undefined : this.#store.receipt?.(key, call.now);
+  }
+
+  #receiptOf(call: Call, content: RecordValue | undefined): Receipt | undefined {
+    const key = keyOf(call);
+    if (key === undefined || call.principal === undefined) return undefined;
+    const until = Math.ceil(call.now + this.#options.lifetime);
+    return { key, fingerprint: fingerprintOf(call, content), until, user: ownerOf(call.principal) };
+  }
+
+  async #requireRoom({ user = '' }: Receipt, now: number): Promise<void> {
+    const { maxPerUser } = this.#options;
+    const stored = await this.#store.receiptsOf?.(user, now);
+    if (stored === undefined || stored.count < maxPerUser) return;
+    const seconds = Math.max(1, Math.ceil(((stored.freeAt ?? now) - now) / 1000));
+    throw new Problem(
+      'too-many-idempotency-keys',
+      `${maxPerUser} keys of this user are stored, which is the limit. Nothing was changed.`,
+      { fields: [['Retry-After', String(seconds)]] },
+    );
+  }
+}
+
+/** Returns the key of the receipt of a request; undefined if it cannot be repeated. */
+function keyOf({ request, method, path, principal }: Call): string | undefined {
+  if (method === 'GET' || method === 'HEAD') return undefined;
+  const field = request.fields.get('idempotency-key');
+  if (field === undefined || principal === undefined) return undefined;
+  return receiptKey(principal, path, parseIdempotencyKey(field));
+}
+
+function requireSame(fingerprint: string, receipt: Receipt): void {
+  if (fingerprint === receipt.fingerprint) return;
+  throw new Problem(
+    'idempotency-key-reused',
+    'This Idempotency-Key was used with another request: the method, the content or a precondition differs. Nothing was changed.',
+  );
+}
+
+function inProgress(): Problem {
+  return new Problem(
+    'idempotency-key-in-progress',
+    'The first request with this Idempotency-Key is still being processed. Repeat this one later.',
+    { fields: [['Retry-After', '1']] },
+  );
+}

@@ -1,0 +1,361 @@
+import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import { describe, test } from 'node:test';
+import type { CollectionDeclaration, ServiceOptions } from '../../../src/index.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
+import { type Answer, type Asking, article, type Guest, openService } from '../../support/service/guest.ts';
+
+const day = 86_400_000;
+const fields = {
+  title: { type: 'text', required: true },
+  price: {
+    type: 'decimal',
+    fractionDigits: 2,
+    required: true,
+    attributes: { currency: { type: 'currency', required: true } },
+  },
+} as const;
+
+function declared(more: Partial<CollectionDeclaration>): ServiceOptions {
+  const access = { read: 'anyone', write: 'authenticated' } as const;
+  const articles = { element: 'articles', item: 'article', fields, access, ...more };
+  return { collections: { '/articles': articles } };
+}
+
+const accepted = declared({ idempotency: 'accepted' });
+const required = declared({ idempotency: 'required' });
+
+/** A request of ann with a key. */
+function keyed(key: string, content?: string, more: Record<string, string> = {}): Asking {
+  const asking = { user: 'ann', fields: { 'Idempotency-Key': `"${key}"`, ...more } };
+  return content === undefined ? asking : { ...asking, content };
+}
+
+async function countOf({ ask }: Guest): Promise<number> {
+  const list = await ask('GET', '/articles', { fields: { Accept: 'application/json' } });
+  return JSON.parse(list.text).articles.length;
+}
+
+/** The parts of a response that a client relies on. */
+function seen(answer: Answer): unknown {
+  const names = [
+    'Location',
+    'Content-Location',
+    'ETag',
+    'Last-Modified',
+    'Content-Type',
+    'Preference-Applied',
+  ];
+  return [answer.status, answer.text, ...names.map((name) => answer.field(name))];
+}
+
+describe('a repeated POST to a collection', () => {
+  test('creates one item, and gets the first response again', async () => {
+    const guest = openService(accepted);
+    const first = await guest.ask('POST', '/articles', keyed('k', article('Tea')));
+    guest.clock.advance(60_000);
+    const second = await guest.ask('POST', '/articles', keyed('k', article('Tea')));
+    assert.equal(first.status, 201);
+    assert.equal(first.field('Location'), '/articles/1');
+    assert.deepEqual(seen(second), seen(first));
+    assert.equal(await countOf(guest), 1);
+  });
+
+  test('gets the representation as it was then, although the item was changed and deleted', async () => {
+    const guest = openService(accepted);
+    const first = await guest.ask('POST', '/articles', keyed('k', article('Tea')));
+    await guest.ask('PUT', '/articles/1', { user: 'ann', content: article('Coffee') });
+    assert.deepEqual(seen(await guest.ask('POST', '/articles', keyed('k', article('Tea')))), seen(first));
+    await guest.ask('DELETE', '/articles/1', { user: 'ann' });
+    assert.deepEqual(seen(await guest.ask('POST', '/articles', keyed('k', article('Tea')))), seen(first));
+    assert.equal(await countOf(guest), 0);
+  });
+
+  test('is the same request in another format, with other white space or another order of members', async () => {
+    const guest = openService(accepted);
+    await guest.ask('POST', '/articles', keyed('k', article('Tea')));
+    const content = '{ "price": { "currency": "EUR", "value": "9.99" }, "title": "Tea" }';
+    const again = await guest.ask('POST', '/articles', { ...keyed('k', content), type: 'application/json' });
+    assert.equal(again.status, 201);
+    assert.equal(again.field('Location'), '/articles/1');
+    assert.equal(await countOf(guest), 1);
+  });
+
+  test('with other content is 422, and changes nothing', async () => {
+    const guest = openService(accepted);
+    await guest.ask('POST', '/articles', keyed('k', article('Tea')));
+    const other = await guest.ask('POST', '/articles', keyed('k', article('Coffee')));
+    assert.equal(other.status, 422);
+    assert.equal(other.member('type'), '/problems/idempotency-key-reused');
+    assert.equal(await countOf(guest), 1);
+  });
+
+  test('of another user with the same key creates another item', async () => {
+    const guest = openService(accepted);
+    const first = await guest.ask('POST', '/articles', keyed('k', article('Tea')));
+    const other = await guest.ask('POST', '/articles', { ...keyed('k', article('Tea')), user: 'bob' });
+    assert.deepEqual([first.field('Location'), other.field('Location')], ['/articles/1', '/articles/2']);
+  });
+
+  test('creates another item once the key has expired', async () => {
+    const guest = openService(accepted);
+    await guest.ask('POST', '/articles', keyed('k', article('Tea')));
+    guest.clock.advance(day - 1);
+    assert.equal(
+      (await guest.ask('POST', '/articles', keyed('k', article('Tea')))).field('Location'),
+      '/articles/1',
+    );
+    guest.clock.advance(1);
+    assert.equal(
+      (await guest.ask('POST', '/articles', keyed('k', article('Tea')))).field('Location'),
+      '/articles/2',
+    );
+  });
+
+  test('expires after the configured lifetime', async () => {
+    const guest = openService({ ...accepted, idempotencyLifetime: 10 });
+    await guest.ask('POST', '/articles', keyed('k', article('Tea')));
+    guest.clock.advance(10_000);
+    await guest.ask('POST', '/articles', keyed('k', article('Coffee')));
+    assert.equal(await countOf(guest), 2);
+  });
+
+  test('is performed if the first one was rejected, so that a client can correct it', async () => {
+    const guest = openService(accepted);
+    const wrong = await guest.ask('POST', '/articles', keyed('k', '<article><title>Tea</title></article>'));
+    assert.equal(wrong.status, 422);
+    assert.equal(wrong.member('type'), '/problems/invalid-content');
+    const right = await guest.ask('POST', '/articles', keyed('k', article('Tea')));
+    assert.equal(right.status, 201);
+  });
+
+  test('gets the response that its own Prefer asks for', async () => {
+    const guest = openService(accepted);
+    await guest.ask('POST', '/articles', keyed('k', article('Tea')));
+    const minimal = { Prefer: 'return=minimal' };
+    const again = await guest.ask('POST', '/articles', keyed('k', article('Tea'), minimal));
+    assert.deepEqual([again.status, again.text, again.field('Location')], [201, '', '/articles/1']);
+  });
+});
+
+describe('a repeated change of an item', () => {
+  test('PUT with If-Match gets 200 again, although the item has another entity tag by now', async () => {
+    const guest = openService(accepted);
+    const { ask } = guest;
+    const created = await ask('PUT', '/articles/1', keyed('a', article('Tea')));
+    const tag = (await ask('GET', '/articles/1')).field('ETag');
+    const first = await ask('PUT', '/articles/1', keyed('b', article('Coffee'), { 'If-Match': tag }));
+    assert.deepEqual([created.status, first.status], [201, 200]);
+    const second = await ask('PUT', '/articles/1', keyed('b', article('Coffee'), { 'If-Match': tag }));
+    assert.deepEqual(seen(second), seen(first));
+    assert.equal(
+      (await ask('PUT', '/articles/1', keyed('c', article('Milk'), { 'If-Match': tag }))).status,
+      412,
+    );
+  });
+
+  test('PUT that created an item with If-None-Match: * gets 201 again', async () => {
+    const { ask } = openService(accepted);
+    const creating = keyed('k', article('Tea'), { 'If-None-Match': '*' });
+    const first = await ask('PUT', '/articles/tea', creating);
+    assert.equal(first.status, 201);
+    assert.deepEqual(seen(await ask('PUT', '/articles/tea', creating)), seen(first));
+  });
+
+  test('PUT does not undo a later change', async () => {
+    const { ask } = openService(accepted);
+    await ask('PUT', '/articles/1', keyed('k', article('Tea')));
+    await ask('PUT', '/articles/1', { user: 'bob', content: article('Coffee') });
+    assert.equal((await ask('PUT', '/articles/1', keyed('k', article('Tea')))).status, 201);
+    assert.match((await ask('GET', '/articles/1')).text, /Coffee/);
+  });
+
+  test('POST gets the merged item as it was then', async () => {
+    const { ask } = openService(accepted);
+    await ask('PUT', '/articles/1', { user: 'ann', content: article('Tea') });
+    const change = keyed('k', '<article><title>Milk</title></article>');
+    const first = await ask('POST', '/articles/1', change);
+    await ask('PUT', '/articles/1', { user: 'ann', content: article('Coffee', '1.00') });
+    const second = await ask('POST', '/articles/1', change);
+    assert.equal(first.status, 200);
+    assert.match(second.text, /<title>Milk<\/title><price currency="EUR">9\.99</);
+    assert.deepEqual(seen(second), seen(first));
+  });
+
+  test('DELETE gets 204 again instead of 404', async () => {
+    const { ask } = openService(accepted);
+    await ask('PUT', '/articles/1', { user: 'ann', content: article('Tea') });
+    assert.equal((await ask('DELETE', '/articles/1', keyed('k'))).status, 204);
+    assert.equal((await ask('DELETE', '/articles/1', keyed('k'))).status, 204);
+    assert.equal((await ask('DELETE', '/articles/1', keyed('other'))).status, 404);
+  });
+
+  test('with another method or another precondition is 422', async () => {
+    const { ask } = openService(accepted);
+    await ask('PUT', '/articles/1', keyed('k', article('Tea')));
+    const requests = [
+      ['POST', keyed('k', article('Tea'))],
+      ['DELETE', keyed('k')],
+      ['PUT', keyed('k', article('Tea'), { 'If-Match': '*' })],
+    ] as const;
+    for (const [method, asking] of requests) {
+      const answer = await ask(method, '/articles/1', asking);
+      assert.equal(answer.status, 422, method);
+      assert.equal(answer.member('type'), '/problems/idempotency-key-reused');
+    }
+  });
+
+  test('at another address with the same key is another request', async () => {
+    const guest = openService(accepted);
+    for (const path of ['/articles/a', '/articles/b'])
+      assert.equal((await guest.ask('PUT', path, keyed('k', article('Tea')))).status, 201);
+    assert.equal(await countOf(guest), 2);
+  });
+});
+
+describe('Idempotency-Key', () => {
+  test('that is missing is 400 for POST if it is required, and only for POST', async () => {
+    const { ask } = openService(required);
+    const missing = await ask('POST', '/articles', { user: 'ann', content: article('Tea') });
+    assert.equal(missing.status, 400);
+    assert.equal(missing.member('type'), '/problems/idempotency-key-missing');
+    assert.equal((await ask('PUT', '/articles/1', { user: 'ann', content: article('Tea') })).status, 201);
+    const item = await ask('POST', '/articles/1', { user: 'ann', content: article('Tea') });
+    assert.equal(item.member('type'), '/problems/idempotency-key-missing');
+    assert.equal((await ask('DELETE', '/articles/1', { user: 'ann' })).status, 204);
+  });
+
+  for (const [what, value] of [
+    ['a token', 'abc'],
+    ['a number', '12'],
+    ['empty', ''],
+    ['an empty string', '""'],
+    ['a string without an end', '"abc'],
+    ['two strings', '"a", "b"'],
+    ['bytes', ':YWJj:'],
+    ['a string of 256 characters', `"${'x'.repeat(256)}"`],
+  ] as const) {
+    test(`that is ${what} is 400, and nothing is changed`, async () => {
+      const guest = openService(accepted);
+      const fields = { 'Idempotency-Key': value };
+      const answer = await guest.ask('POST', '/articles', { user: 'ann', fields, content: article('Tea') });
+      assert.equal(answer.status, 400);
+      assert.equal(answer.member('type'), '/problems/malformed-idempotency-key');
+      assert.equal(await countOf(guest), 0);
+    });
+  }
+
+  test('of 255 characters, and with parameters, is accepted', async () => {
+    const { ask } = openService(accepted);
+    const fields = { 'Idempotency-Key': `"${'x'.repeat(255)}";a=1` };
+    assert.equal(
+      (await ask('POST', '/articles', { user: 'ann', fields, content: article('Tea') })).status,
+      201,
+    );
+  });
+
+  test('that is malformed is not looked at before the principal may do this', async () => {
+    const { ask } = openService(accepted);
+    const fields = { 'Idempotency-Key': 'x' };
+    assert.equal((await ask('POST', '/articles', { fields, content: article('Tea') })).status, 401);
+  });
+
+  test('of an anonymous request is 400, also where anyone may write', async () => {
+    const { ask } = openService(
+      declared({ idempotency: 'accepted', access: { read: 'anyone', write: 'anyone' } }),
+    );
+    const fields = { 'Idempotency-Key': '"k"' };
+    const answer = await ask('POST', '/articles', { fields, content: article('Tea') });
+    assert.equal(answer.status, 400);
+    assert.equal(answer.member('type'), '/problems/idempotency-key-anonymous');
+    assert.equal((await ask('POST', '/articles', { content: article('Tea') })).status, 201);
+  });
+
+  test('is ignored where it is off, and on GET', async () => {
+    const off = openService(declared({}));
+    for (let sent = 0; sent < 2; sent += 1) await off.ask('POST', '/articles', keyed('k', article('Tea')));
+    assert.equal(await countOf(off), 2);
+    const { ask } = openService(required);
+    assert.equal((await ask('GET', '/articles', { fields: { 'Idempotency-Key': 'malformed' } })).status, 200);
+  });
+
+  test('is described by OPTIONS', async () => {
+    const { ask } = openService(required);
+    for (const path of ['/articles', '/articles/1'])
+      assert.equal((await ask('OPTIONS', path)).member('idempotency'), 'required');
+    assert.equal((await openService(declared({})).ask('OPTIONS', '/articles')).member('idempotency'), '');
+  });
+
+  test('is limited per user: then 429, until the oldest has expired', async () => {
+    const { ask, clock } = openService({ ...accepted, maxIdempotencyKeysPerUser: 2 });
+    await ask('POST', '/articles', keyed('a', article('Tea')));
+    clock.advance(1000);
+    await ask('POST', '/articles', keyed('b', article('Tea')));
+    const refused = await ask('POST', '/articles', keyed('c', article('Tea')));
+    assert.equal(refused.status, 429);
+    assert.equal(refused.member('type'), '/problems/too-many-idempotency-keys');
+    assert.equal(refused.field('Retry-After'), String(day / 1000 - 1));
+    const repeated = await ask('POST', '/articles', keyed('a', article('Tea')));
+    assert.equal(repeated.field('Location'), '/articles/1');
+    assert.equal(
+      (await ask('POST', '/articles', { ...keyed('c', article('Tea')), user: 'bob' })).status,
+      201,
+    );
+    clock.advance(day - 1000);
+    assert.equal((await ask('POST', '/articles', keyed('c', article('Tea')))).status, 201);
+  });
+});
+
+describe('simultaneous requests with one key', () => {
+  for (const method of ['POST', 'PUT', 'DELETE'] as const) {
+    test(`(100 times ${method}) make one change; each gets its response, or 409`, async () => {
+      const guest = openService(accepted);
+      const path = method === 'POST' ? '/articles' : '/articles/1';
+      if (method === 'DELETE') await guest.ask('PUT', path, { user: 'ann', content: article('Tea') });
+      const asking = keyed('k', method === 'DELETE' ? undefined : article('Tea'));
+      const answers = await Promise.all(Array.from({ length: 100 }, () => guest.ask(method, path, asking)));
+      const status = { POST: 201, PUT: 201, DELETE: 204 }[method];
+      const succeeded = answers.filter((answer) => answer.status === status);
+      assert.ok(succeeded.length > 0);
+      for (const answer of succeeded) assert.deepEqual(seen(answer), seen(succeeded[0] ?? answer));
+      for (const answer of answers) {
+        if (answer.status === status) continue;
+        assert.equal(answer.member('type'), '/problems/idempotency-key-in-progress');
+        assert.deepEqual([answer.status, answer.field('Retry-After')], [409, '1']);
+      }
+      assert.equal(await countOf(guest), method === 'DELETE' ? 0 : 1);
+      assert.deepEqual(seen(await guest.ask(method, path, asking)), seen(succeeded[0] ?? assert.fail()));
+    });
+  }
+
+  test('while the store is writing get 409, or 422 with other content, and then the response', async () => {
+    const memory = createMemoryStore({ storeId: 's' });
+    const gate = new EventEmitter();
+    const [writing, written] = [once(gate, 'writing'), once(gate, 'written')];
+    const store = {
+      ...memory,
+      apply: async (change: Parameters<typeof memory.apply>[0]) => {
+        gate.emit('writing');
+        await written;
+        return memory.apply(change);
+      },
+    };
+    const { ask } = openService({ ...accepted, store });
+    const first = ask('POST', '/articles', keyed('k', article('Tea')));
+    await writing;
+    assert.equal((await ask('POST', '/articles', keyed('k', article('Tea')))).status, 409);
+    assert.equal((await ask('POST', '/articles', keyed('k', article('Milk')))).status, 422);
+    gate.emit('written');
+    assert.equal((await first).status, 201);
+    assert.deepEqual(seen(await ask('POST', '/articles', keyed('k', article('Tea')))), seen(await first));
+  });
+});
+
+test('a store without receipts is refused for a collection with idempotency', () => {
+  const { receipt: _, ...store } = createMemoryStore({ storeId: 's' });
+  assert.throws(
+    () => openService({ ...accepted, store }),
+    /collections\.\/articles\.idempotency requires a store/,
+  );
+  openService({ ...declared({}), store });
+});

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { defaultDeclarations } from '../../src/collections/declaration.ts';
+import { type Asking, article, openService } from '../support/service/guest.ts';
+
+const declared = defaultDeclarations['/articles'] ?? assert.fail();
+const collections = { '/articles': { ...declared, requirePrecondition: true } };
+const change = '<article><title>Milk</title></article>';
+
+async function withArticle() {
+  const guest = openService({ collections, seed: { '/articles': [{ title: 'Tea', price: price('9.99') }] } });
+  const { ask } = guest;
+  const get = await ask('GET', '/articles/1');
+  const asAnn = (method: string, path: string, fields: Record<string, string>, content?: string) => {
+    const asking: Asking = { user: 'ann', fields, ...(content === undefined ? {} : { content }) };
+    return ask(method, path, asking);
+  };
+  return { ask, asAnn, tag: get.field('ETag'), modified: get.field('Last-Modified') };
+}
+
+function price(value: string) {
+  return { value, currency: 'EUR' };
+}
+
+describe('an item whose changes require a precondition', () => {
+  const changes = [
+    ['PUT', article('Coffee')],
+    ['POST', change],
+    ['DELETE', undefined],
+  ] as const;
+
+  for (const [method, content] of changes) {
+    test(`${method} without a precondition is 428, and changes nothing`, async () => {
+      const { ask, asAnn, tag } = await withArticle();
+      const answer = await asAnn(method, '/articles/1', {}, content);
+      assert.equal(answer.status, 428);
+      assert.equal(answer.member('type'), '/problems/precondition-required');
+      assert.equal((await ask('GET', '/articles/1')).field('ETag'), tag);
+    });
+
+    test(`${method} with If-Match or If-Unmodified-Since is performed`, async () => {
+      const { asAnn, tag } = await withArticle();
+      assert.ok((await asAnn(method, '/articles/1', { 'If-Match': tag }, content)).status < 300);
+      const other = await withArticle();
+      const since = { 'If-Unmodified-Since': other.modified };
+      assert.ok((await other.asAnn(method, '/articles/1', since, content)).status < 300);
+    });
+
+    test(`${method} with a false precondition is 412`, async () => {
+      const { asAnn } = await withArticle();
+      assert.equal((await asAnn(method, '/articles/1', { 'If-Match': '"other"' }, content)).status, 412);
+    });
+
+    test(`${method} with a precondition that does not protect is 428`, async () => {
+      const { asAnn } = await withArticle();
+      for (const fields of [
+        { 'If-None-Match': '"other"' },
+        { 'If-Unmodified-Since': 'yesterday' },
+        { 'If-Modified-Since': 'Thu, 29 Feb 2024 12:00:00 GMT' },
+      ])
+        assert.equal((await asAnn(method, '/articles/1', fields, content)).status, 428);
+    });
+  }
+
+  test('PUT with If-None-Match: * creates an item, and is 412 if it exists', async () => {
+    const { asAnn } = await withArticle();
+    const creating = { 'If-None-Match': '*' };
+    assert.equal((await asAnn('PUT', '/articles/tea', creating, article('Tea'))).status, 201);
+    assert.equal((await asAnn('PUT', '/articles/tea', creating, article('Tea'))).status, 412);
+  });
+
+  test('PUT without a precondition is 428, also if the item does not exist', async () => {
+    const { asAnn } = await withArticle();
+    assert.equal((await asAnn('PUT', '/articles/tea', {}, article('Tea'))).status, 428);
+  });
+
+  test('is 404 before 428, and 428 before its content is looked at', async () => {
+    const { asAnn } = await withArticle();
+    assert.equal((await asAnn('DELETE', '/articles/none', {})).status, 404);
+    assert.equal((await asAnn('PUT', '/articles/1', {}, '<wrong')).status, 428);
+  });
+
+  test('is read, and created by POST to the collection, without one', async () => {
+    const { ask, asAnn } = await withArticle();
+    assert.equal((await ask('GET', '/articles/1')).status, 200);
+    assert.equal((await asAnn('POST', '/articles', {}, article('Tea'))).status, 201);
+  });
+
+  test('says so in the response to OPTIONS', async () => {
+    const { ask } = await withArticle();
+    assert.equal((await ask('OPTIONS', '/articles/1')).member('requirePrecondition'), 'true');
+    assert.equal((await openService().ask('OPTIONS', '/articles/1')).member('requirePrecondition'), '');
+  });
+});
+
+test('a resource in code can require a precondition, too', async () => {
+  const { ask } = openService({
+    resources: {
+      '/note': {
+        PUT: { access: 'anyone', handle: () => ({ status: 204 }) },
+        find: () => ({ tag: 'one', modified: 0, state: undefined }),
+        requirePrecondition: true,
+      },
+    },
+  });
+  assert.equal((await ask('PUT', '/note')).status, 428);
+  assert.equal((await ask('PUT', '/note', { fields: { 'If-Match': '"one"' } })).status, 204);
+});
