@@ -31,6 +31,8 @@ test('the types refuse mistakes that the double refuses', async () => {
     () => faults.times(2, { path: 'articles' }, { status: 503 }),
     // @ts-expect-error A response breaks in one way.
     () => faults.next({}, { truncate: 1, reset: 'amid' }),
+    // @ts-expect-error A response that is lost is not that of another status.
+    () => faults.next({}, { lostAfterActing: true, status: 503 }),
     // @ts-expect-error Only a response with a status has fields of its own.
     () => faults.next({}, { fields: { 'X-Foo': 'bar' } }),
     // @ts-expect-error A response with a status is not a document of the server.

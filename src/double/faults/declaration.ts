@@ -26,6 +26,11 @@ export interface FaultParts {
    * content. The request has been processed by then, unless `before` is true.
    */
   readonly reset?: 'before' | 'amid' | number;
+  /**
+   * Resets the connection without a response, after a change was made: a client cannot distinguish that from a lost request. Applies
+   * to the first matching PUT, POST or DELETE whose response would be 2xx.
+   */
+  readonly lostAfterActing?: boolean;
   /** Sends the content in chunks. The size of the second chunk is not a number. */
   readonly badChunk?: boolean;
   /** Adds this number of bytes, positive or negative, to Content-Length. */
@@ -57,13 +62,16 @@ type Without<Names extends keyof FaultParts> = {
 /** Members of a fault that must be present. */
 type With<Names extends keyof FaultParts> = Required<Pick<FaultParts, Names>>;
 
+type BreakName = (typeof breaks)[number];
+
 /** At most one way to break the response. */
 type OneBreak =
-  | Without<'truncate' | 'reset' | 'badChunk' | 'wrongLength'>
-  | (With<'truncate'> & Without<'reset' | 'badChunk' | 'wrongLength'>)
-  | (With<'reset'> & Without<'truncate' | 'badChunk' | 'wrongLength'>)
-  | (With<'badChunk'> & Without<'truncate' | 'reset' | 'wrongLength'>)
-  | (With<'wrongLength'> & Without<'truncate' | 'reset' | 'badChunk'>);
+  | Without<BreakName>
+  | (With<'truncate'> & Without<Exclude<BreakName, 'truncate'>>)
+  | (With<'reset'> & Without<Exclude<BreakName, 'reset'>>)
+  | (With<'badChunk'> & Without<Exclude<BreakName, 'badChunk'>>)
+  | (With<'wrongLength'> & Without<Exclude<BreakName, 'wrongLength'>>)
+  | (With<'lostAfterActing'> & Without<Exclude<BreakName, 'lostAfterActing'> | 'status'>);
 
 /** A response instead of processing the request, or none. */
 type Answer =
@@ -75,7 +83,8 @@ type Before = Without<'before'> | With<'delay'> | { readonly reset: 'before' };
 
 /**
  * A fault. A status, a delay and one way to break the response can be combined:
- * `{ status: 503, delay: 200, truncate: 10 }`. `truncate`, `reset`, `badChunk` and `wrongLength` exclude each other.
+ * `{ status: 503, delay: 200, truncate: 10 }`. `truncate`, `reset`, `badChunk`, `wrongLength` and `lostAfterActing` exclude each
+ * other.
  */
 export type Fault =
   | (FaultParts & Without<'staleCertificate'> & OneBreak & Answer & Before)
@@ -90,6 +99,7 @@ const faultNames: Readonly<Record<keyof FaultParts, true>> = {
   dribble: true,
   truncate: true,
   reset: true,
+  lostAfterActing: true,
   badChunk: true,
   wrongLength: true,
   malformedXml: true,
@@ -106,9 +116,10 @@ export function isFaultName(name: string): boolean {
   return Object.hasOwn(faultNames, name);
 }
 
-const breaks = ['truncate', 'reset', 'badChunk', 'wrongLength'] as const;
+const breaks = ['truncate', 'reset', 'badChunk', 'wrongLength', 'lostAfterActing'] as const;
 
 const flags = [
+  'lostAfterActing',
   'badChunk',
   'malformedXml',
   'staleCertificate',
@@ -195,6 +206,8 @@ function checkCombination(fault: FaultParts, names: readonly string[]): void {
   }
   if (fault.status !== undefined && fault.malformedXml === true)
     throw new RangeError('malformedXml and status exclude each other in a fault');
+  if (fault.status !== undefined && fault.lostAfterActing === true)
+    throw new RangeError('lostAfterActing and status exclude each other in a fault');
   if (fault.before === true && fault.delay === undefined && fault.reset !== 'before')
     throw new RangeError("before of a fault requires delay, or reset: 'before'");
   if (fault.staleCertificate === true && names.length > 1)
@@ -212,11 +225,11 @@ export function wireFaultOf(fault: FaultParts, length: number): WireFault | unde
 }
 
 function breakOf(
-  { truncate, reset, badChunk, wrongLength }: FaultParts,
+  { truncate, reset, badChunk, wrongLength, lostAfterActing }: FaultParts,
   length: number,
 ): WireBreak | undefined {
   if (truncate !== undefined) return { kind: 'truncate', after: truncate };
-  if (reset === 'before') return { kind: 'reset', after: undefined };
+  if (reset === 'before' || lostAfterActing === true) return { kind: 'reset', after: undefined };
   if (reset !== undefined) return { kind: 'reset', after: reset === 'amid' ? Math.floor(length / 2) : reset };
   if (badChunk === true) return { kind: 'badChunk' };
   return wrongLength === undefined ? undefined : { kind: 'wrongLength', by: wrongLength };

@@ -168,7 +168,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
       : substituteResponse({ ...fault, status }, clock.now());
     if (!acted) options.complete?.(response, request, trace);
     if (delay !== undefined && !before) await delays.wait(delay);
-    const faulty = applyFault(response, fault);
+    const faulty = applyFault(response, fault, request);
     if (faulty === undefined) plans.undo(plan);
     return { response: faulty ?? response, fault: faulty && fault, acted };
   };

@@ -32,16 +32,24 @@ export function withoutAcceptEncoding(request: Request): Request {
   return { ...request, fields: new Fields(remaining) };
 }
 
-/** Returns the response with the fault applied. Undefined if that is impossible, as `truncate` without content. */
-export function applyFault(response: Response, fault: Fault): Response | undefined {
+/**
+ * Returns the response to a request with the fault applied. Undefined if that is impossible, as `truncate` without content, or
+ * `lostAfterActing` without a change.
+ */
+export function applyFault(response: Response, fault: Fault, { method }: Request): Response | undefined {
+  if (fault.lostAfterActing === true && !isChange(method, response)) return undefined;
   const faulty = fault.malformedXml === true ? withBrokenDocument(response) : response;
   if (faulty === undefined) return undefined;
   const length = lengthSent(faulty);
   const wire = wireFaultOf(fault, length);
   if (wire === undefined) return faulty;
-  if (length === 0 && fault.reset !== 'before') return undefined;
+  if (length === 0 && fault.reset !== 'before' && fault.lostAfterActing !== true) return undefined;
   if (fault.truncate !== undefined && fault.truncate >= length) return undefined;
   return { ...faulty, close: true, fault: wire };
+}
+
+function isChange(method: string, { status }: Response): boolean {
+  return status < 300 && ['PUT', 'POST', 'DELETE'].includes(method);
 }
 
 function lengthSent(response: Response): number {

@@ -247,6 +247,8 @@ test('a fault that cannot be is refused when it is planned', async () => {
     [{ wrongLength: 0 }, /wrongLength/],
     [{ truncate: 1, reset: 'amid' }, /truncate and reset exclude each other/],
     [{ status: 500, malformedXml: true }, /malformedXml/],
+    [{ status: 500, lostAfterActing: true }, /lostAfterActing and status exclude each other/],
+    [{ reset: 'before', lostAfterActing: true }, /reset and lostAfterActing exclude each other/],
     [{ before: true, truncate: 1 }, /before of a fault requires delay/],
     [{ staleCertificate: true, delay: 1 }, /excludes all other faults/],
     [{ status: 503, fields: { 'A B': 'x' } }, /"A B" is not a field name/],

@@ -113,6 +113,9 @@ const faultMembers = {
       'the connection is reset before the response, in the middle of its content, or after this number of bytes',
     ),
   ),
+  lostAfterActing: optional(
+    flag('after PUT, POST or DELETE made a change, the connection is reset without a response'),
+  ),
   badChunk: optional(flag('the size of the second chunk is not a number')),
   wrongLength: optional(number({}, 'number of bytes by which Content-Length is wrong')),
   malformedXml: optional(flag('the document is cut before its last end tag')),
