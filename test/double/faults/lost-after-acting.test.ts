@@ -26,7 +26,8 @@ test('lostAfterActing makes the change, and the client gets a reset instead of a
   await using double = await startDouble(options);
   const url = `${double.url}/notes`;
   const signed = { method: 'POST', url, user: 'johndoe', secret: 'a-secret', date: '01 mar 2026 12:00:00' };
-  const overSocket = () => fetch(url, { ...note, headers: signRequest(signed) });
+  const overSocket = () =>
+    fetch(url, { ...note, headers: { ...signRequest(signed), 'Content-Type': 'application/xml' } });
   const inProcess = () => double.as('johndoe').fetch('/notes', note);
   for (const [made, post] of [overSocket, inProcess].entries()) {
     double.faults.next({}, { lostAfterActing: true });

@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { systemClock } from '../../../src/clock.ts';
+import { type JournaledStore, openJournaledStore } from '../../../src/store/durable.ts';
+import { nodeDisk } from '../../../src/store/files/disk.ts';
+import { createMemoryStore } from '../../../src/store/memory.ts';
+import { copyStore } from '../../../src/store/recovery/copy-store.ts';
+import { recoverCorrupt } from '../../../src/store/recovery/recover-corrupt.ts';
+import { recover } from '../../../src/store/recovery/recovery.ts';
+import { ExportReader } from '../../../src/store/snapshot/export-reader.ts';
+import { formatExport } from '../../../src/store/snapshot/export-writer.ts';
+import { State } from '../../../src/store/state/state.ts';
+import type { Change } from '../../../src/store/store.ts';
+import { seeded } from '../../support/seeded.ts';
+import { at, creation, found, receiptOf, receiptsContract } from '../../support/store/receipts-contract.ts';
+import { make, reread, textOf } from '../../support/store/snapshot.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
+
+/** So that nearly every batch is followed by a compaction. */
+const always = { minBytes: 1, ratio: 0 };
+const never = { minBytes: Number.POSITIVE_INFINITY, ratio: 1 };
+/** The clock stands at the time of the changes, so that their receipts are unexpired. */
+const clock = { ...systemClock, now: () => at };
+
+async function open(
+  directory: string,
+  { limits = never, durability = 'fsync' }: { limits?: typeof never; durability?: 'fsync' | 'os' } = {},
+): Promise<JournaledStore> {
+  const recovered = await recover({ directory });
+  const newStoreId = (): string => 'k3x9';
+  return openJournaledStore({
+    directory,
+    recovered,
+    newStoreId,
+    durability,
+    clock,
+    limits,
+    onReport: () => {},
+  });
+}
+
+const plain: Change = { kind: 'create', collection: '/notes', value: { text: 'plain' }, at };
+
+receiptsContract('the receipts of a store in memory', async () => {
+  const memory = createMemoryStore({ storeId: 'm' });
+  return {
+    store: memory,
+    async reopen() {
+      const snapshot = memory.snapshot();
+      memory.restore({ collections: [], receipts: [] });
+      memory.restore(snapshot);
+      return memory;
+    },
+  };
+});
+
+for (const durability of ['fsync', 'os'] as const) {
+  for (const [how, limits] of [['', never] as const, [', compacted all the time', always] as const]) {
+    receiptsContract(`the receipts of a store with a journal (${durability})${how}`, async () => {
+      const directory = temporaryDirectory();
+      let store = await open(directory, { durability, limits });
+      return {
+        store,
+        async reopen() {
+          await store.close();
+          store = await open(directory, { durability, limits });
+          return store;
+        },
+      };
+    });
+  }
+}
+
+function headOf(directory: string, name: string): Record<string, unknown> {
+  return JSON.parse(readFileSync(join(directory, name), 'utf8').split('\n')[0] ?? '');
+}
+
+describe('a journal', () => {
+  test('has version 1 until there is a receipt, and continues as a file of version 2', async (context) => {
+    const directory = temporaryDirectory(context);
+    const store = await open(directory);
+    await store.apply(plain);
+    assert.deepEqual(await readdir(directory), ['journal-1.jsonl']);
+    await Promise.all([store.apply(plain), store.apply(creation('a', 'one')), store.apply(plain)]);
+    await store.apply(creation('b', 'two'));
+    await store.close();
+    assert.deepEqual((await readdir(directory)).sort(), ['journal-1.jsonl', 'journal-2.jsonl']);
+    assert.equal(headOf(directory, 'journal-1.jsonl')['journal'], 1);
+    assert.equal(headOf(directory, 'journal-2.jsonl')['journal'], 2);
+    assert.doesNotMatch(readFileSync(join(directory, 'journal-1.jsonl'), 'utf8'), /receipt/);
+    const again = await open(directory);
+    assert.equal((await again.list('/notes', 0, 10)).entries.length, 5);
+    await again.apply(creation('c', 'three'));
+    await again.close();
+    assert.deepEqual((await readdir(directory)).sort(), ['journal-1.jsonl', 'journal-2.jsonl']);
+  });
+
+  test('whose last line is torn has neither that change nor its receipt', async (context) => {
+    const directory = await withJournal(context);
+    const path = join(directory, 'journal-2.jsonl');
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.subarray(0, -20));
+    const store = await open(directory);
+    assert.ok(await found(store, 'a'));
+    assert.equal(await found(store, 'b'), undefined);
+    assert.equal((await store.list('/notes', 0, 10)).entries.length, 1);
+    assert.ok((await store.apply(creation('b', 'two'))).applied);
+    await store.close();
+  });
+
+  test('with any changed byte of a receipt is refused, or loses the whole last change', async (context) => {
+    const directory = await withJournal(context);
+    const path = join(directory, 'journal-2.jsonl');
+    const bytes = readFileSync(path);
+    const random = seeded();
+    for (const start of [bytes.indexOf('"receipt"'), bytes.lastIndexOf('"receipt"')]) {
+      const changed = Buffer.from(bytes);
+      const place = start + random.below(60);
+      changed[place] = (changed[place] ?? 0) ^ 1;
+      writeFileSync(path, changed);
+      const where = `SEED=${random.seed}, byte ${place}`;
+      if (start === bytes.indexOf('"receipt"'))
+        await assert.rejects(recover({ directory }), { name: 'CorruptionError' }, where);
+      else {
+        const { state } = await recover({ directory });
+        assert.ok(state.receipts.find('a', at), where);
+        assert.equal(state.receipts.find('b', at), undefined, where);
+        assert.equal(state.read('/notes', '2'), undefined, where);
+      }
+    }
+  });
+});
+
+/** Writes a journal with two changes that have receipts. */
+async function withJournal(context: TestContext): Promise<string> {
+  const directory = temporaryDirectory(context);
+  const store = await open(directory);
+  await store.apply(creation('a', 'one'));
+  await store.apply(creation('b', 'two'));
+  await store.close();
+  return directory;
+}
+
+/** Returns a state with this number of receipts. */
+function stateWith(count: number, until?: number): State {
+  const state = new State();
+  for (let number = 0; number < count; number += 1)
+    make(state, creation(`k${number}`, `text ${number}`, until === undefined ? {} : { until }));
+  return state;
+}
+
+describe('a snapshot', () => {
+  test('of a state without receipts has version 2, as before', () => {
+    assert.match(textOf(stateWith(0)), /^\{"version":2,/);
+    assert.match(textOf(stateWith(3, at + 1), { written: at + 1 }), /^\{"version":2,(?!.*"receipt")/s);
+  });
+
+  for (const count of [1, 256, 257, 1000]) {
+    test(`with ${count} receipts is one JSON document of version 3, and is read as it was written`, async (context) => {
+      const state = stateWith(count);
+      const text = textOf(state, { written: at });
+      assert.equal(JSON.parse(text).version, 3);
+      const read = await reread(temporaryDirectory(context), text);
+      assert.deepEqual([...read.state.receipts], [...state.receipts]);
+    });
+  }
+
+  test('with a damaged receipt is refused, and what can be read is saved', async (context) => {
+    const directory = temporaryDirectory(context);
+    const store = await open(directory, { limits: always });
+    for (const key of ['a', 'b', 'c']) await store.apply(creation(key, key));
+    await store.close();
+    const saved = textOf((await recover({ directory })).state, { written: at });
+    const broken = temporaryDirectory(context);
+    writeFileSync(join(broken, 'store.json'), saved.replace('"fingerprint of b"', '"fingerprint of x'));
+    await assert.rejects(recover({ directory: broken }), /store\.json.*line 4.*not JSON/);
+    const { state, lost } = await recoverCorrupt(nodeDisk, broken);
+    assert.deepEqual(
+      [...state.receipts].map(({ receipt }) => receipt.key),
+      ['a', 'c'],
+    );
+    assert.equal(state.read('/notes', '2')?.value['text'], 'b');
+    assert.ok(
+      lost.some((line) => /line 4: receipts of repeatable requests/.test(line)),
+      lost.join('\n'),
+    );
+  });
+});
+
+test('what can be read of a damaged journal has its receipts', async (context) => {
+  const directory = await withJournal(context);
+  const path = join(directory, 'journal-2.jsonl');
+  const text = readFileSync(path, 'utf8').replace('"one"', '"two"');
+  writeFileSync(path, text);
+  const { state } = await recoverCorrupt(nodeDisk, directory);
+  assert.deepEqual(
+    [...state.receipts].map(({ receipt }) => receipt.key),
+    ['b'],
+  );
+});
+
+test('a copy of a data directory has the receipts', async (context) => {
+  const directory = await withJournal(context);
+  const copy = temporaryDirectory(context);
+  await copyStore(directory, copy);
+  const { state } = await recover({ directory: copy });
+  assert.deepEqual(
+    [...state.receipts].map(({ receipt }) => receipt),
+    [receiptOf('a'), receiptOf('b')],
+  );
+});
+
+describe('an export', () => {
+  const settings = { storeId: 'k3x9', at, includes: () => true };
+
+  function importOf(text: string): State {
+    const reader = new ExportReader({ file: 'export', now: at, faultOf: () => undefined });
+    reader.take(Buffer.from(text), true);
+    return reader.result().state;
+  }
+
+  test('has the unexpired receipts, which an import restores', () => {
+    const state = stateWith(3);
+    make(state, creation('short', 'x', { until: at + 1 }));
+    const text = [...formatExport({ ...settings, state, at: at + 1 })].join('');
+    assert.match(text, /^\{"format":"countersign-export","version":2,/);
+    assert.deepEqual([...importOf(text).receipts], [...state.receipts].slice(0, 3));
+  });
+
+  test('without receipts has version 1, as before, and so has one of other collections', () => {
+    for (const [state, includes] of [
+      [stateWith(0), () => true],
+      [stateWith(2), () => false],
+    ] as const)
+      assert.match([...formatExport({ ...settings, state, includes })].join(''), /"version":1,/);
+  });
+
+  test('with a line that is no receipt is refused', () => {
+    const [header] = formatExport({ ...settings, state: stateWith(1) });
+    const line = '{"receipt":{"key":"a"},"kind":"put","created":true,"collection":"/notes","item":{}}';
+    assert.throws(() => importOf(`${header}${line}\n`), /line 2, .*this is not a receipt/);
+  });
+});
