@@ -711,11 +711,14 @@ describe('a process that ends suddenly', () => {
       const value = { n: random.below(1000), text: random.text('aé\u{1f511}"\\\n\u2028<', 30) };
       const at = random.below(1_000_000);
       const kind = random.pick(['create', 'put', 'put', 'delete'] as const);
-      if (kind === 'create') changes.set(`${count}`, { kind, collection, value, at });
+      const key = `key ${random.below(2 ** 30)}`;
+      const receipt = random.below(3) > 0 ? undefined : { key, fingerprint: 'é', until: Date.UTC(3000, 0) };
+      const common = { collection, at, receipt };
+      if (kind === 'create') changes.set(`${count}`, { kind, value, ...common });
       else if (kind === 'put')
-        changes.set(`${collection}/${id}`, { kind, collection, id, expected: there ?? 'absent', value, at });
+        changes.set(`${collection}/${id}`, { kind, id, expected: there ?? 'absent', value, ...common });
       else if (there !== undefined)
-        changes.set(`${collection}/${id}`, { kind, collection, id, expected: there, at });
+        changes.set(`${collection}/${id}`, { kind, id, expected: there, ...common });
     }
     return [...changes.values()];
   }
@@ -766,7 +769,13 @@ describe('a process that ends suddenly', () => {
         );
         made = [...made, ...underWay.slice(0, more)];
         const found = await shown({ list: async (...page) => state.list(...page) });
-        assert.deepEqual(found, await shown(await modelOf(made)), where);
+        const model = await modelOf(made);
+        assert.deepEqual(found, await shown(model), where);
+        for (const { receipt } of [...made, ...underWay]) {
+          if (receipt === undefined) continue;
+          const stored = state.receipts.find(receipt.key, systemClock.now());
+          assert.deepEqual(stored, await model.receipt?.(receipt.key, systemClock.now()), where);
+        }
       }
     }
   });
