@@ -59,6 +59,22 @@ describe('when the power goes', () => {
     assert.ok(found.torn > 500 && found.unacknowledged > 500);
   });
 
+  test('in the first batch with receipts, which begins a journal, each is there with its change', async (context) => {
+    const run = await Run.open({ disk: new PowerLossDisk() });
+    await run.askAll(first);
+    await run.settle();
+    const from = run.disk.operations;
+    const receipted = second.map((change, n) => ({
+      ...change,
+      receipt: { key: `key ${n}`, fingerprint: 'one', until: at + 60_000 },
+    }));
+    await run.askAll(receipted);
+    await run.settle();
+    const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, from });
+    say(context, random, found);
+    assert.ok(found.torn > 500 && found.unacknowledged > 500);
+  });
+
   test('in a batch on allocated space, it is there up to some change, or not', async (context) => {
     const run = await Run.open({ disk: new PowerLossDisk() });
     await run.askAll(first);

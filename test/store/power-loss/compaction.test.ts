@@ -24,6 +24,7 @@ function filling(count: number): Change[] {
     collection: ['/a', '/b', '/c'][n % 3] ?? '/a',
     value: { n, text: random.text('abc ä', 60) },
     at,
+    receipt: n % 4 > 0 ? undefined : { key: `key ${n}`, fingerprint: 'one', until: at + 60_000 },
   }));
 }
 

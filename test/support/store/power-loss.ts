@@ -177,6 +177,16 @@ interface Found {
   readonly nonces: ReadonlySet<string>;
 }
 
+/** Requires that a change and the receipt of its request are there together, or neither is. */
+function judgeReceipts({ store, recovered }: Run, here: readonly Asked[], where: string): void {
+  const receipted = here.filter(({ change }) => change.receipt !== undefined);
+  assert.equal(recovered.state.receipts.size, receipted.length, `receipts ${where}`);
+  for (const { change, revision } of receipted) {
+    const found = store.receipt(change.receipt?.key ?? '', at);
+    assert.ok(found !== undefined, `change ${revision} is there and its receipt is not ${where}`);
+  }
+}
+
 /** Lets the power go at every operation of a run, and holds each state that could be found against what was answered. */
 export async function judgeLosses(run: Run, judging: Judging): Promise<Findings> {
   return new Judge(run, judging).run();
@@ -267,6 +277,7 @@ class Judge {
     const here = this.#views.get(await viewOf(run.store));
     if (here === undefined) assert.fail(`there never was what is found ${where}: ${await viewOf(run.store)}`);
     this.#judgeTorn(files, run, where);
+    judgeReceipts(run, here, where);
     if (this.#judging.briefly !== true && this.#findings.states % stride === 0) {
       await this.#goOn(run, here, where);
       await this.#loseAgain(run, recovery, here, where);
