@@ -19,6 +19,7 @@ export type { AuthenticationTrace, TraceDetails } from './auth/trace.ts';
 export { type Clock, type ManualClock, manualClock, systemClock } from './clock.ts';
 export type { AccessDeclaration, CollectionMethod } from './collections/declaration.ts';
 export { type Collection, type CollectionDeclaration, defineCollection } from './collections/declaration.ts';
+export type { IdempotencyMode } from './collections/idempotency-key.ts';
 export { bytes } from './formats/bytes.ts';
 export { type FieldLine, Fields } from './http/fields.ts';
 export type { Body, Connection } from './http/message.ts';
@@ -128,6 +129,7 @@ export type {
   Creation,
   Deletion,
   Receipt,
+  ReceiptCount,
   ReceiptedChange,
   Replacement,
   StoredNonce,

@@ -24,7 +24,6 @@ import { fieldNamesFrom, readListRules } from './lists/rules.ts';
 export { DeclarationError } from '../schema/error.ts';
 export type { FieldDeclaration } from '../schema/field.ts';
 export type { Shape } from '../schema/schema.ts';
-export type { IdempotencyMode } from './idempotency-key.ts';
 
 /** The methods of collections and items. */
 export type CollectionMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';

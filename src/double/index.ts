@@ -68,6 +68,7 @@ export type {
   CollectionDeclaration,
   CollectionMethod,
 } from '../collections/declaration.ts';
+export type { IdempotencyMode } from '../collections/idempotency-key.ts';
 export type { Seed } from '../collections/seed.ts';
 export type { FieldLine, Fields } from '../http/fields.ts';
 export type { Body, Connection, Request, Response } from '../http/message.ts';
@@ -148,6 +149,7 @@ export type {
   Entry,
   Page,
   Receipt,
+  ReceiptCount,
   ReceiptedChange,
   RecordValue,
   Replacement,
