@@ -75,6 +75,8 @@ test('a collection that says nothing of access is for nobody, and creates with P
   });
   assert.deepEqual([createWithPut, path, shape.element, shape.item], [true, '/things', 'things', 'thing']);
   assert.equal(defineCollection('/things', { ...plain, createWithPut: false }).createWithPut, false);
+  const { idempotency, requirePrecondition } = defineCollection('/things', plain);
+  assert.deepEqual([idempotency, requirePrecondition], ['off', false]);
 });
 
 test('a method’s own name goes before read and write, and HEAD follows GET', () => {
@@ -140,6 +142,14 @@ for (const [declaration, message] of [
     'collections./things.element: names that begin with "xml" are reserved by XML',
   ],
   [{ ...plain, fields: undefined }, 'collections./things.fields: must be an object, is missing'],
+  [
+    { ...plain, idempotency: 'on' },
+    'collections./things.idempotency: must be "off", "accepted" or "required"',
+  ],
+  [
+    { ...plain, requirePrecondition: 1 },
+    'collections./things.requirePrecondition: must be true or false, is a number',
+  ],
   [{ ...plain, createWithPut: 'no' }, 'collections./things.createWithPut: must be true or false, is text'],
   [
     { ...plain, access: { reed: 'anyone' } },

@@ -357,6 +357,16 @@ test('two options of the file may stand in a group', () => {
   assert.deepEqual([options.hmacRequireBodyDigest, options.maxNonces], [true, 5]);
 });
 
+test('idempotency keys have a lifetime and a number per user', () => {
+  const { idempotencyLifetime, maxIdempotencyKeysPerUser } = readOptions(
+    ['--idempotency-lifetime', '60', '--config', fileWith({ maxIdempotencyKeysPerUser: 7 })],
+    { COUNTERSIGN_IDEMPOTENCY_LIFETIME: '30' },
+  );
+  assert.deepEqual([idempotencyLifetime, maxIdempotencyKeysPerUser], [60, 7]);
+  for (const flag of ['--idempotency-lifetime', '--max-idempotency-keys-per-user'])
+    assert.throws(() => readOptions([flag, '0'], {}), /is not a whole number from 1 to/);
+});
+
 test('the nonces of one user are at most all of them', () => {
   const argv = ['--max-nonces', '20', '--max-nonces-per-user', '20'];
   assert.equal(readOptions(argv, {}).maxNoncesPerUser, 20);

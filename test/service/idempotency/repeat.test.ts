@@ -1,25 +1,16 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { describe, test } from 'node:test';
+import { defaultDeclarations } from '../../../src/collections/declaration.ts';
 import type { CollectionDeclaration, ServiceOptions } from '../../../src/index.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import { type Answer, type Asking, article, type Guest, openService } from '../../support/service/guest.ts';
 
 const day = 86_400_000;
-const fields = {
-  title: { type: 'text', required: true },
-  price: {
-    type: 'decimal',
-    fractionDigits: 2,
-    required: true,
-    attributes: { currency: { type: 'currency', required: true } },
-  },
-} as const;
+const articles = defaultDeclarations['/articles'] ?? assert.fail();
 
 function declared(more: Partial<CollectionDeclaration>): ServiceOptions {
-  const access = { read: 'anyone', write: 'authenticated' } as const;
-  const articles = { element: 'articles', item: 'article', fields, access, ...more };
-  return { collections: { '/articles': articles } };
+  return { collections: { '/articles': { ...articles, ...more } } };
 }
 
 const accepted = declared({ idempotency: 'accepted' });
