@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { defaultDeclarations } from '../../../src/collections/declaration.ts';
 import type { CollectionDeclaration, ServiceOptions } from '../../../src/index.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
+import { StoreError } from '../../../src/store/store.ts';
 import { type Answer, type Asking, article, type Guest, openService } from '../../support/service/guest.ts';
 
 const day = 86_400_000;
@@ -118,6 +119,23 @@ describe('a repeated POST to a collection', () => {
     assert.equal(wrong.member('type'), '/problems/invalid-content');
     const right = await guest.ask('POST', '/articles', keyed('k', article('Tea')));
     assert.equal(right.status, 201);
+  });
+
+  test('is performed if the first one could not be stored', async () => {
+    const memory = createMemoryStore({ storeId: 's' });
+    let attempts = 0;
+    const store = {
+      ...memory,
+      async apply(change: Parameters<typeof memory.apply>[0]) {
+        attempts += 1;
+        if (attempts === 1) throw new StoreError('failed', 'the disk failed');
+        return memory.apply(change);
+      },
+    };
+    const guest = openService({ ...accepted, store, onError: () => {} });
+    assert.equal((await guest.ask('POST', '/articles', keyed('k', article('Tea')))).status, 503);
+    assert.equal((await guest.ask('POST', '/articles', keyed('k', article('Tea')))).status, 201);
+    assert.equal(await countOf(guest), 1);
   });
 
   test('gets the response that its own Prefer asks for', async () => {
