@@ -245,7 +245,8 @@ ${lines(locationLines('consumers'))}`,
        countersign grant revoke [--user NAME] [--client ID] [OPTIONS]
 
 Lists the grants of a data directory, or of a module's store: what users have allowed to OAuth clients and
-consumers. Revokes grants with all their tokens. A running server applies a revocation before the command ends.
+consumers. Revokes grants with all their tokens. A running server applies a revocation before the command
+ends.
 
 Options:
 ${lines([

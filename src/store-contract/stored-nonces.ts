@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { NonceRefusedError, type StoredNonce } from '../store/store.ts';
+import { isNonceRefusedError, type StoredNonce } from '../store/store.ts';
 import { creation, entryOf, put } from './changes.ts';
 import {
   type Check,
@@ -68,7 +68,7 @@ async function createWithNonce(store: CheckedStore, n: number, now: number): Pro
   try {
     return (await store.apply({ ...creation('/a', { n }), at: now, nonce })).applied;
   } catch (error) {
-    if (error instanceof NonceRefusedError) return false;
+    if (isNonceRefusedError(error)) return false;
     throw error;
   }
 }

@@ -16,7 +16,6 @@ import { firstUserName, introduction } from '../serve/first-user.ts';
 import { inMemoryData } from '../serve/in-memory.ts';
 import { createNotices, type Notices, redirectWarnings } from '../serve/notices.ts';
 import type { Certificate } from '../tls/certificate.ts';
-import { withoutPasswordsIn } from '../with-module.ts';
 
 /** The time for requests in progress to finish when the server stops, in milliseconds. */
 const shutdownTimeout = 10_000;
@@ -74,7 +73,7 @@ export async function serve(
     }).catch(async (error: unknown) => {
       if (dataDirectory.isNew) dataDirectory.undo();
       await dataDirectory.close();
-      throw module === undefined ? error : await withoutPasswordsIn(error, environment);
+      throw module === undefined ? error : await withoutPasswords(error, environment);
     });
     return undefined;
   } catch (error) {
@@ -287,12 +286,17 @@ async function openData(
     try {
       return await openModuleData(module, module.store, secretBox, notices.warn);
     } catch (error) {
-      throw await withoutPasswordsIn(error, environment);
+      throw await withoutPasswords(error, environment);
     }
   }
   return options.memory
     ? inMemoryData(options)
     : openDirectory(options, secretBox, reportsOf(notices, control), compaction);
+}
+
+/** Returns an error with the messages of another one, but without passwords. */
+async function withoutPasswords(error: unknown, environment: NodeJS.ProcessEnv): Promise<Error> {
+  return (await import('../with-module.ts')).withoutPasswordsIn(error, environment);
 }
 
 /** Returns the hook of `onRequest`, if the module has it. */
