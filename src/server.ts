@@ -15,5 +15,5 @@ async function start(): Promise<void> {
   if (status === undefined) return;
   process.exitCode = status;
   const { endSoon } = await import('./cli/end-soon.ts');
-  endSoon(process);
+  endSoon();
 }
