@@ -150,5 +150,6 @@ export type {
   TransferredCollection,
   TransferredItem,
   TransferredPart,
+  TransferredReceipt,
   TransferredStore,
 } from './store/transfer.ts';

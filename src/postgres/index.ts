@@ -33,6 +33,7 @@ export type {
   TransferredCollection,
   TransferredItem,
   TransferredPart,
+  TransferredReceipt,
   TransferredStore,
 } from '../store/transfer.ts';
 export type { PostgresClient, PostgresRow } from './client.ts';

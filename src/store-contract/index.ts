@@ -17,6 +17,7 @@ export type {
   Entry,
   Page,
   Receipt,
+  ReceiptCount,
   ReceiptedChange,
   RecordValue,
   Replacement,

@@ -22,13 +22,15 @@ const writers = 16;
 const between = 60;
 const chosenIds = Array.from({ length: 24 }, (_, number) => `chosen-${number}`);
 
-const cluster = withPostgres.skip === false ? await startCluster() : noCluster;
+/** The cluster of the running test. */
+let cluster = noCluster;
 
 for (const failure of failures)
   test(
     `after ${failure} under load every acknowledged write is there, and no id is used twice`,
     withPostgres,
     async (t) => {
+      cluster = await startCluster();
       const random = seeded();
       t.diagnostic(`SEED=${random.seed}`);
       const ledger = new Ledger();

@@ -30,7 +30,7 @@ type Offer = (host: Host) => Promise<Answer>;
 interface Kind {
   readonly what: string;
   /** Prepares one round at a host. */
-  prepare(host: Host, round: number): Promise<Offer>;
+  prepare(host: Host, round: string): Promise<Offer>;
   readonly success: number;
   readonly refusal: number;
   /** Matches the content of each refusal. */
@@ -127,19 +127,30 @@ for (const kind of kinds) {
   );
 }
 
+/**
+ * Offers something to all hosts at once. On a busy machine the database may not answer in time: such a round must not have two
+ * successes, and is repeated.
+ */
 async function offerToAll(kind: Kind, round: number): Promise<void> {
+  for (let attempt = 0; attempt < 10; attempt += 1) if (await isDecided(kind, `${round}-${attempt}`)) return;
+  assert.fail('the database does not answer in time');
+}
+
+async function isDecided(kind: Kind, round: string): Promise<boolean> {
   const hosts = cluster.running();
-  const host = hosts[round % hosts.length];
+  const host = hosts[Number.parseInt(round, 10) % hosts.length];
   assert.ok(host !== undefined);
-  const offer = await kind.prepare(host, round);
+  const offer = await kind.prepare(host, round).catch(() => undefined);
+  if (offer === undefined) return false;
   const answers = await Promise.all(hosts.map(offer));
-  const [successes, others] = [true, false].map((succeeded) =>
-    answers.filter(({ status }) => (status === kind.success) === succeeded),
-  );
-  const statuses = answers.map(({ status, text }) => `${status} ${text.slice(0, 200)}`).join('\n');
-  assert.equal(successes?.length, 1, `round ${round}: ${statuses}`);
-  for (const { status, text } of others ?? []) {
-    assert.equal(status, kind.refusal, `round ${round}: ${statuses}`);
+  const successes = answers.filter(({ status }) => status === kind.success);
+  const isLate = answers.some(({ status }) => status === 503);
+  const shown = answers.map(({ status, text }) => `${status} ${text.slice(0, 200)}`).join('\n');
+  assert.ok(successes.length === 1 || (isLate && successes.length === 0), `round ${round}: ${shown}`);
+  for (const { status, text } of answers) {
+    if (status === kind.success || status === 503) continue;
+    assert.equal(status, kind.refusal, `round ${round}: ${shown}`);
     assert.match(text, kind.reason);
   }
+  return !isLate;
 }
