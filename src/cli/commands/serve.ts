@@ -10,11 +10,11 @@ import { reportError } from '../errors.ts';
 import type { LoadedModule } from '../module/load-module.ts';
 import type { RequestHook } from '../module/request-hook.ts';
 import { type AccessLog, createAccessLog } from '../serve/access-log.ts';
-import type { ControlledService } from '../serve/control.ts';
 import type { DataDirectory, DataDirectoryReports } from '../serve/data-directory.ts';
 import { firstUserName, introduction } from '../serve/first-user.ts';
 import { inMemoryData } from '../serve/in-memory.ts';
 import { createNotices, type Notices, redirectWarnings } from '../serve/notices.ts';
+import { type PreparedControl, prepareControl } from '../serve/prepare-control.ts';
 import type { Certificate } from '../tls/certificate.ts';
 
 /** The time for requests in progress to finish when the server stops, in milliseconds. */
@@ -177,51 +177,6 @@ async function start({
     await service.close(0);
     throw error;
   }
-}
-
-/** A control interface that is not open yet. */
-interface PreparedControl {
-  /** Counts a sync of the journal, which took `ms` milliseconds. */
-  readonly onSync: (ms: number) => void;
-  /** Returns the function that creates the controlled service. */
-  composer(dataDirectory: DataDirectory): NonNullable<Parameters<Composition['composeService']>[3]>;
-  /** Opens the control interface. Resolves to its URL. */
-  open(
-    plain: Listening | undefined,
-    secure: Listening | undefined,
-    certificate: Certificate | undefined,
-  ): Promise<string>;
-}
-
-/** Loads the control interface if `--control-port` is set. Throws CommandError if its token is not valid. */
-async function prepareControl(
-  { controlPort: port, tlsCert }: Options,
-  environment: NodeJS.ProcessEnv,
-  notices: Notices,
-): Promise<PreparedControl | undefined> {
-  if (port === undefined) return undefined;
-  const { composeControlled, controlToken, createServerMetrics } = await import('../serve/control.ts');
-  const token = controlToken(environment);
-  const metrics = createServerMetrics();
-  let controlled: ControlledService | undefined;
-  return {
-    onSync: (ms) => metrics.synced(ms),
-    composer: (dataDirectory) => (options) => {
-      controlled = composeControlled(options, { port, token, dataDirectory, metrics });
-      return controlled.service;
-    },
-    async open(plain, secure, certificate) {
-      // A client trusts the server's own certificate, but not one of --tls-cert, whose authority is not known here.
-      const own = tlsCert === undefined ? certificate?.identity.cert.toString() : undefined;
-      const control = await controlled?.open({ url: plain?.url, secureUrl: secure?.url, certificate: own });
-      if (control === undefined) throw new Error('the service must be composed before its control is opened');
-      if (token === undefined) notices.warn(`control token, shown only once: ${control.token}`);
-      // A token from the environment is known to its owner. It is not repeated, since logs may keep standard error.
-      const address = token === undefined ? control.console : `${control.url}/`;
-      notices.info(`Console: ${address}\n`, 'Console', { url: address });
-      return control.url;
-    },
-  };
 }
 
 /** Returns the warning for unencrypted secrets, with the command that creates a key. */
