@@ -291,7 +291,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     'resource(p, { PATCH })',
     (double) => call(double.resource, '/x', { PATCH: action('anyone', handler) }),
-    'PATCH is not a member of the resource at /x; known are GET, PUT, POST, DELETE, headAccess, produces, find, ownCredentials, schemes, defaultFormat, cors, requestFields, description',
+    'PATCH is not a member of the resource at /x; known are GET, PUT, POST, DELETE, headAccess, produces, find, ownCredentials, schemes, defaultFormat, cors, requestFields, requirePrecondition, description',
   ],
   [
     'resource(p, handler)',

@@ -47,7 +47,7 @@ function misdirected(request: Request): Response {
     close: true,
   });
   const date = formatDate(systemClock.now());
-  return toProblemResponse(problem, request, createRequestTrace(), date, (...parts) =>
-    writeProblem(...parts, 'json'),
+  return toProblemResponse(problem, request, createRequestTrace(), date, (written, instance, accept) =>
+    writeProblem(written, instance, accept, 'json'),
   );
 }
