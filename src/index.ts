@@ -93,6 +93,7 @@ export type {
   Shape,
 } from './schema/schema.ts';
 export type { Simple, SimpleTypeName } from './schema/simple-type.ts';
+export type { JsonSchema, OpenApiDocument, PathItem } from './service/openapi/document.ts';
 export type {
   AccessEntry,
   ClientOption,

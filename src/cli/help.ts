@@ -10,6 +10,7 @@ export const commands = [
   'consumer',
   'grant',
   'check',
+  'openapi',
   'backup',
   'restore',
   'export',
@@ -37,6 +38,7 @@ Commands:
                          manage OAuth 1.0a consumers
   grant list|revoke      list and revoke what users have granted to clients and consumers
   check                  check configuration and data, or repair a data directory
+  openapi                print the OpenAPI document of the server
   backup DIR             copy the data directory, also while a server uses it
   restore DIR            copy a backup to the data directory
   export                 write all items as JSON lines
@@ -83,6 +85,14 @@ ${lines([
   ['--repair NEWDIR', 'copy all readable data to NEWDIR and report what is lost'],
   ['all options of serve', 'the configuration to check; listed by "countersign serve --help"'],
 ])}`,
+
+  openapi: () => `Usage: countersign openapi [OPTIONS]
+
+Prints the OpenAPI 3.1 document of the server that these options describe, as GET /openapi.json with --openapi
+returns it. Starts no server, and changes nothing.
+
+Options:
+${lines([['all options of serve', 'the configuration to describe; listed by "countersign serve --help"']])}`,
 
   backup: () => `Usage: countersign backup DIR [OPTIONS]
 

@@ -37,6 +37,8 @@ async function run(command: string, rest: readonly string[]): Promise<number> {
       return (await import('./commands/user.ts')).user(rest, process.env, process);
     case 'check':
       return (await import('./commands/check.ts')).check(rest, process.env, process);
+    case 'openapi':
+      return (await import('./commands/openapi.ts')).openapi(rest, process.env, process);
     case 'export':
       return (await import('./commands/export.ts')).exportItems(rest, process.env, process);
     case 'import':

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import type { CollectionDeclaration } from '../collections/declaration.ts';
 import { type RequestListener, requestListener } from '../net/request-listener.ts';
+import type { OpenApiDocument } from '../service/openapi/document.ts';
 import { createDoubleApi, type DoubleApi } from './api.ts';
 import { type CertificateAuthority, createCertificateAuthority } from './certificate-authority.ts';
 import { type ComposedDouble, composeDouble } from './compose.ts';
@@ -45,6 +46,11 @@ export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, As
    * @example double.on('reuse_detected', ({ client, user }) => …);
    */
   on<Kind extends DoubleEvent['kind']>(kind: Kind, listener: (event: EventOf<Kind>) => void): () => void;
+  /**
+   * Returns the OpenAPI 3.1 document of the double as it is now, with its addresses.
+   * @example writeFileSync('openapi.json', JSON.stringify(await double.openapi()));
+   */
+  openapi(): Promise<OpenApiDocument>;
   /**
    * Opens the control interface on its own port: every feature of a double, as JSON over HTTP, for tests in other
    * languages. Closing the double closes it. Rejects with RangeError if the token is invalid, and with
@@ -144,6 +150,7 @@ function doubleOf(
     randomSeed: random.seed,
     handler: requestListener(service.handle),
     on: (kind, listener) => events.on(kind, listener),
+    openapi: () => service.openapi(secureUrl === undefined ? [url] : [url, secureUrl]),
     async openControl(controlOptions = {}) {
       if (closed) throw doubleClosed();
       const [{ openControl }, { createListing }] = await Promise.all([

@@ -75,6 +75,8 @@ export interface Options extends Declarations, Registrations {
   readonly defaultFormat: Word<'defaultFormat'>;
   /** Whether unknown and repeated query parameters of lists are rejected. */
   readonly strictQuery: boolean;
+  /** Whether the OpenAPI document is served. */
+  readonly openapi: boolean;
   readonly explain: boolean;
   /** The path of health checks; undefined if there is none. */
   readonly healthPath: string | undefined;
@@ -243,6 +245,7 @@ function independentOptions(settings: Settings): IndependentOptions {
     oauth1AccessLifetime: settings.whole('oauth1AccessLifetime'),
     defaultFormat: settings.choice('defaultFormat') ?? optionTable.defaultFormat.fallback,
     strictQuery: settings.toggle('strictQuery'),
+    openapi: settings.toggle('openapi'),
     explain: settings.toggle('explain'),
     healthPath: settings.basePath('healthPath'),
     requestId: settings.toggle('requestId'),

@@ -261,6 +261,7 @@ export const optionTable = {
     about: 'format of responses to clients that accept both',
   },
   strictQuery: { kind: 'toggle', about: 'reject unknown and repeated query parameters of lists' },
+  openapi: { kind: 'toggle', about: 'GET /openapi.json returns the OpenAPI document of the server' },
   explain: { kind: 'toggle', about: 'error responses explain what was checked; never a secret' },
   maxBody: {
     kind: 'whole',

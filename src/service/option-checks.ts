@@ -23,7 +23,7 @@ export function checkOptionValues(options: Omit<ServiceOptions, 'users'>): void 
   for (const name of ['realm', 'publicUrl', 'basePath'] as const) checkText(options[name], name);
   for (const name of ['notBefore', 'maxNonces', 'maxNoncesPerUser'] as const)
     checkNumber(options[name], name);
-  for (const name of ['requireBodyDigest', 'explain', 'strictQuery', 'requestId'] as const)
+  for (const name of ['requireBodyDigest', 'explain', 'strictQuery', 'openapi', 'requestId'] as const)
     checkFlag(options[name], name);
   checkWord(options.defaultFormat, ['xml', 'json'], 'a value of defaultFormat');
   checkNumber(options.idempotencyLifetime, 'idempotencyLifetime', { least: 1, most: 31_536_000 });

@@ -97,6 +97,7 @@ export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
   explain: true,
   defaultFormat: true,
   strictQuery: true,
+  openapi: true,
   limits: true,
   health: true,
   requestId: true,
@@ -196,6 +197,8 @@ export interface ServiceOptions extends PipelineOptions {
    * double: true.
    */
   readonly strictQuery?: boolean;
+  /** Whether `GET /openapi.json` returns the OpenAPI 3.1 document of the service to everyone. Default: false. */
+  readonly openapi?: boolean;
   readonly limits?: Partial<Limits>;
   /** Answers health checks, which are neither counted nor, unless they fail, logged. Default: none. */
   readonly health?: HealthOptions;

@@ -29,6 +29,9 @@ import { createAuthentication } from './authentication.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { someUseCors } from './cors-checks.ts';
 import { healthResource, withQuietHealth } from './health.ts';
+import type { OpenApiDocument } from './openapi/document.ts';
+import { loadOpenApi, openApiResource, withOpenApi } from './openapi/resource.ts';
+import type { ServedApi } from './openapi/served-api.ts';
 import { checkOptionValues } from './option-checks.ts';
 import { defaultLimits, optionNames, type ServiceOptions } from './options.ts';
 import { collectionsOf, routesOf, type ServedRoutes } from './routes.ts';
@@ -84,6 +87,12 @@ export interface Service {
    * Throws RangeError.
    */
   revokeGrants(selection: GrantSelection): Promise<void>;
+  /**
+   * Returns the OpenAPI 3.1 document of the service as it is now.
+   * @param origins the origins of the service: `['https://api.example']`. Default: that of the option `publicUrl`, or the one from which
+   * a client obtains the document
+   */
+  openapi(origins?: readonly string[]): Promise<OpenApiDocument>;
   /** Stops accepting requests, finishes those in flight within `grace` milliseconds, and closes everything. Default: 10 000. */
   close(grace?: number): Promise<void>;
 }
@@ -161,11 +170,20 @@ export function createControllableService(
       checkSchemeNames(schemes, authentication.configured, `schemes of the resource at ${template}`);
     const further = health === undefined ? [] : [{ template: health.path, resource: healthResource(health) }];
     return createRouter([
-      ...routesOf(served, store, limits, resources, idempotency, serving),
+      ...routesOf(served, store, limits, withOpenApi(resources, document), idempotency, serving),
       ...oauth.routes,
       ...further,
     ]);
   };
+  let served: Pick<ServedApi, 'collections' | 'resources'> = {
+    collections,
+    resources: options.resources ?? {},
+  };
+  const servedApi = (): ServedApi => ({
+    ...{ ...served, options, schemes: authentication.configured, quota: authentication.quotas.isActive },
+    ...{ oauth2: oauth.clients.size > 0, oauth1: oauth.consumers.size > 0 },
+  });
+  const document = options.openapi === true ? openApiResource(servedApi) : undefined;
   let router = routerOf(collections, options.resources ?? {});
   const cors = createCors({
     declared: options.cors,
@@ -240,10 +258,12 @@ export function createControllableService(
     },
     share: (response, request, trace) => pipeline.share(response, request, trace),
     replaceServed({ collections: declared, resources }) {
-      const served = collectionsOf({ collections: declared });
-      router = routerOf(served, resources);
-      currentCors = corsFor(served, resources);
+      const replaced = { collections: collectionsOf({ collections: declared }), resources };
+      router = routerOf(replaced.collections, resources);
+      currentCors = corsFor(replaced.collections, resources);
+      served = replaced;
     },
+    openapi: (origins) => loadOpenApi(servedApi(), origins),
     replaceClients: (registered) => oauth.clients.replace(clientsOf(registered)),
     replaceConsumers: (registered) => oauth.consumers.replace(consumersOf(registered)),
     async revokeGrants(selection) {

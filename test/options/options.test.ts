@@ -84,6 +84,7 @@ test('without a word said, everything is as documented', () => {
     oauth1Window: 300,
     defaultFormat: 'xml',
     strictQuery: false,
+    openapi: false,
     explain: false,
     healthPath: undefined,
     requestId: false,

@@ -54,6 +54,7 @@ export function composeService(
       explain: options.explain,
       defaultFormat: options.defaultFormat,
       strictQuery: options.strictQuery,
+      ...(options.openapi ? { openapi: true } : {}),
       ...(options.requestId ? { requestId: true } : {}),
       ...healthOf(options, check),
       limits: limitsOf(options),

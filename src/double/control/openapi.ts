@@ -1,6 +1,12 @@
 import { problemTypes } from '../../http/problem-types.ts';
+import { type JsonSchema, jsonContent, pathParameters } from '../../service/openapi/document.ts';
+import {
+  serverContent,
+  serverDocuments,
+  serverParameters,
+} from '../../service/openapi/paths/server-paths.ts';
+import { problemContent, problemSchema } from '../../service/openapi/problems.ts';
 import type { Operation, OperationMethod } from './operation.ts';
-import type { JsonSchema } from './shape.ts';
 
 /** The version of the interface (semantic versioning). */
 export const version = '1.1.0';
@@ -89,59 +95,29 @@ function tagOf({ path }: Pick<Operation, 'path'>): string {
 }
 
 function parametersOf({ path }: Operation): JsonSchema {
-  const names = [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name);
-  if (names.length === 0) return {};
-  return {
-    parameters: names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
-  };
+  const parameters = pathParameters(path);
+  return parameters.length === 0 ? {} : { parameters };
 }
-
-function jsonContent(schema: JsonSchema): JsonSchema {
-  return { 'application/json': { schema } };
-}
-
-function problemContent(): JsonSchema {
-  return { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
-}
-
-const problemSchema: JsonSchema = {
-  type: 'object',
-  required: ['type', 'title', 'status', 'detail'],
-  properties: {
-    type: { type: 'string', description: 'path of the problem type’s description' },
-    title: { type: 'string' },
-    status: { type: 'integer' },
-    detail: { type: 'string' },
-    instance: { type: 'string' },
-    field: { type: 'string', description: 'path of the invalid member in the content' },
-  },
-};
 
 /** Returns the paths that every service has: the index, and the problem types. */
 function servicePaths(): Record<string, { readonly get: JsonSchema }> {
-  const document = (
-    operationId: string,
-    summary: string,
-    others: JsonSchema = {},
-  ): { readonly get: JsonSchema } => ({
-    get: {
-      ...{ operationId, summary, security: [], tags: ['problems'] },
-      responses: {
+  return Object.fromEntries(
+    Object.entries(serverDocuments).map(([path, { id, summary, schema }]) => {
+      const parameters = serverParameters(path);
+      const isIndex = path === '/';
+      const responses = {
         200: {
           description: 'In XML, or in JSON if Accept prefers it',
-          content: { 'application/xml': {}, ...jsonContent({ type: 'object' }), ...others },
+          content: { ...serverContent(schema), ...(isIndex && { 'text/html': {} }) },
         },
         default: { $ref: '#/components/responses/Problem' },
-      },
-    },
-  });
-  const named = { parameters: [{ name: 'name', in: 'path', required: true, schema: { type: 'string' } }] };
-  return {
-    '/': document('index', 'Lists the resources; for browsers, the console', { 'text/html': {} }),
-    '/problems': document('problemTypes', 'Lists the problem types'),
-    '/problems/{name}': {
-      ...named,
-      ...document('problemType', 'Explains a problem type and how to solve the problem'),
-    },
-  };
+      };
+      const get = {
+        operationId: id,
+        summary: isIndex ? `${summary}; for browsers, the console` : summary,
+        ...{ security: [], tags: ['problems'], responses },
+      };
+      return [path, { ...(parameters.length > 0 && { parameters }), get }];
+    }),
+  );
 }

@@ -9,9 +9,10 @@ import {
   type Resource,
 } from '../../pipeline/resource.ts';
 import { DeclarationError } from '../../schema/error.ts';
+import type { JsonSchema } from '../../service/openapi/document.ts';
 import { controller } from './authenticator.ts';
 import { plainJson } from './content.ts';
-import type { JsonSchema, Shape } from './shape.ts';
+import type { Shape } from './shape.ts';
 
 /** The methods of operations. */
 export type OperationMethod = 'GET' | 'PUT' | 'POST' | 'DELETE';

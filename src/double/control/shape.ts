@@ -1,8 +1,6 @@
 import { Problem } from '../../http/problem.ts';
 import { kindOf } from '../../schema/error.ts';
-
-/** A schema of JSON Schema 2020-12, as used in an OpenAPI document. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+import type { JsonSchema } from '../../service/openapi/document.ts';
 
 /** Describes a JSON value by its schema, and validates it. */
 export interface Shape<T> {

@@ -89,7 +89,7 @@ describe('what is asked about the command itself', () => {
       ['__proto__'],
       2,
       /^$/,
-      /unknown command "__proto__"; known are serve, sign, user, client, consumer, grant, check, backup, restore, export, import/,
+      /unknown command "__proto__"; known are serve, sign, user, client, consumer, grant, check, openapi, backup, restore, export, import/,
     ],
     [['help', 'me'], 2, /^$/, /unknown command "me"/],
     [['client', 'add', '--help'], 0, /^Usage: countersign client add \[ID\]/],

@@ -11,6 +11,7 @@ import { consumer } from '../../../src/cli/commands/consumer.ts';
 import { exportItems } from '../../../src/cli/commands/export.ts';
 import { grant } from '../../../src/cli/commands/grant.ts';
 import { importItems } from '../../../src/cli/commands/import.ts';
+import { openapi } from '../../../src/cli/commands/openapi.ts';
 import { restore } from '../../../src/cli/commands/restore.ts';
 import { sign } from '../../../src/cli/commands/sign.ts';
 import { user } from '../../../src/cli/commands/user.ts';
@@ -73,6 +74,7 @@ export async function call(args: readonly string[], given: Given = {}): Promise<
     ['sign', sign],
     ['user', user],
     ['check', check],
+    ['openapi', openapi],
     ['client', client],
     ['consumer', consumer],
     ['grant', grant],

@@ -1,0 +1,62 @@
+import { type Options, readOptions } from '../../options/options.ts';
+import { createMemoryStore } from '../../store/memory.ts';
+import { readAccountFiles } from '../accounts/account-files.ts';
+import { type AccountFiles, noAccountFiles } from '../accounts/no-account-files.ts';
+import { readSecretBox } from '../accounts/secret-box-key.ts';
+import { reportError } from '../errors.ts';
+import type { LoadedModule } from '../module/load-module.ts';
+import { composeService, knownAccountsOf } from '../serve/compose.ts';
+import { newStoreId } from '../serve/store-id.ts';
+import type { Terminal } from '../terminal.ts';
+import { withModule } from '../with-module.ts';
+
+/**
+ * Runs `countersign openapi`: prints the OpenAPI document of the server that the options describe, and changes nothing. Returns the
+ * exit status.
+ */
+export async function openapi(
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+): Promise<number> {
+  try {
+    const given = readOptions(argv, environment);
+    for (const warning of given.warnings) terminal.stderr.write(`countersign: ${warning}\n`);
+    const secretBox = given.memory ? undefined : readSecretBox(given, environment);
+    const document = await withModule(given, environment, (module) => documentOf(given, module, secretBox));
+    terminal.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
+    return 0;
+  } catch (error) {
+    return reportError(error, terminal);
+  }
+}
+
+/** Composes the service in memory, as a start does, and returns its document. */
+async function documentOf(
+  given: Options,
+  module: LoadedModule | undefined,
+  secretBox: ReturnType<typeof readSecretBox>,
+): Promise<object> {
+  const options = module?.options ?? given;
+  const place = module?.store?.documents ?? options.data;
+  const hasAccounts = module?.store === undefined ? !options.memory : module.store.documents !== undefined;
+  const accountFiles: AccountFiles = hasAccounts ? await readAccountFiles(place, secretBox) : noAccountFiles;
+  const accounts = knownAccountsOf(options, { place, accountFiles, moduleUsers: module?.users ?? new Map() });
+  const store = module?.store ?? createMemoryStore({ storeId: newStoreId() });
+  const resources = (await module?.resources(store)) ?? {};
+  const service = composeService(options, accounts, { resources });
+  try {
+    return await service.openapi(originsOf(options));
+  } finally {
+    await service.close(0);
+  }
+}
+
+/** Returns the origins of the server, without ports that are chosen only when it starts. */
+function originsOf({ host, port, tlsPort }: Options): string[] {
+  const name = host.includes(':') ? `[${host}]` : host;
+  return [
+    ...(port === undefined || port === 0 ? [] : [`http://${name}:${port}`]),
+    ...(tlsPort === undefined || tlsPort === 0 ? [] : [`https://${name}:${tlsPort}`]),
+  ];
+}

@@ -1,0 +1,66 @@
+/** Writes patterns as regular expressions of ECMA-262, for JSON Schema. */
+import type { CharacterClass } from './classes.ts';
+import { type Expression, parsePattern } from './syntax.ts';
+
+/**
+ * Returns the regular expression, for the flag `u`, that matches the same texts as a pattern.
+ * @throws {PatternError} for an invalid pattern
+ */
+export function ecmaPattern(source: string): string {
+  const expression = parsePattern(source);
+  return `^${expression.kind === 'choice' ? `(?:${written(expression)})` : written(expression)}$`;
+}
+
+function written(expression: Expression): string {
+  switch (expression.kind) {
+    case 'class':
+      return writtenClass(expression.class);
+    case 'sequence':
+      return expression.parts.map(writtenPart).join('');
+    case 'choice':
+      return expression.branches.map(written).join('|');
+    case 'repeat':
+      return `${writtenRepeated(expression.part)}${quantifier(expression.min, expression.max)}`;
+  }
+}
+
+function writtenPart(part: Expression): string {
+  return part.kind === 'choice' ? `(?:${written(part)})` : written(part);
+}
+
+function writtenRepeated(part: Expression): string {
+  return part.kind === 'class' ? written(part) : `(?:${written(part)})`;
+}
+
+function quantifier(min: number, max: number): string {
+  if (max === Infinity) return min === 0 ? '*' : min === 1 ? '+' : `{${min},}`;
+  if (min === 0 && max === 1) return '?';
+  return min === max ? `{${min}}` : `{${min},${max}}`;
+}
+
+function writtenClass({ negated, ranges, categories }: CharacterClass): string {
+  const [only] = ranges;
+  const isSingle = ranges.length === 1 && categories.length === 0 && only?.[0] === only?.[1];
+  if (isSingle && only !== undefined && !negated) return character(only[0]);
+  const inRanges = ranges.map(([first, last]) => {
+    if (first === last) return character(first);
+    return `${character(first)}-${character(last)}`;
+  });
+  // A category is compiled as `^\p{L}$`.
+  const inCategories = categories.map(({ source }) => source.slice(1, -1));
+  return `[${negated ? '^' : ''}${inRanges.join('')}${inCategories.join('')}]`;
+}
+
+/** Returns a character as it can be written both inside and outside of a class. */
+function character(code: number): string {
+  const text = String.fromCodePoint(code);
+  if (/[\p{L}\p{N}_ !"#%&',:;<=>@`~]/u.test(text)) return text;
+  // With the flag `u`, only these characters can be escaped by a backslash in both places.
+  if (/[\^$\\.*+?()[\]{}|/]/.test(text)) return `\\${text}`;
+  if (code <= 0xff) return `\\x${hexadecimal(code, 2)}`;
+  return code <= 0xffff ? `\\u${hexadecimal(code, 4)}` : `\\u{${hexadecimal(code, 1)}}`;
+}
+
+function hexadecimal(code: number, digits: number): string {
+  return code.toString(16).toUpperCase().padStart(digits, '0');
+}

@@ -1,0 +1,72 @@
+import type { JsonSchema, OpenApiDocument } from './document.ts';
+
+/** The kinds of components. */
+export type ComponentKind = 'schemas' | 'responses' | 'parameters' | 'headers' | 'securitySchemes';
+
+/** Returns a distinct name for each call: the name itself, or with a number if it is taken. */
+export class DistinctNames {
+  readonly #taken = new Set<string>();
+
+  take(wanted: string): string {
+    let name = wanted;
+    for (let number = 2; this.#taken.has(name); number += 1) name = `${wanted}${number}`;
+    this.#taken.add(name);
+    return name;
+  }
+}
+
+/** Collects the components of a document. Equal components are listed once. */
+export class Components {
+  readonly #kinds = new Map<ComponentKind, Map<string, JsonSchema>>();
+  readonly #names = new Map<ComponentKind, DistinctNames>();
+  /** The references by kind and content. */
+  readonly #known = new Map<string, string>();
+  readonly operationIds = new DistinctNames();
+
+  /** Adds a component, unless there is an equal one. Returns the reference to it. */
+  add(kind: ComponentKind, wanted: string, component: JsonSchema): JsonSchema {
+    return { $ref: `#/components/${kind}/${this.addNamed(kind, wanted, component)}` };
+  }
+
+  /** Adds a component, unless there is an equal one. Returns its name. */
+  addNamed(kind: ComponentKind, wanted: string, component: JsonSchema): string {
+    const content = `${kind} ${JSON.stringify(component)}`;
+    const known = this.#known.get(content);
+    if (known !== undefined) return known;
+    const name = this.#namesOf(kind).take(componentName(wanted));
+    this.#known.set(content, name);
+    this.#componentsOf(kind).set(name, component);
+    return name;
+  }
+
+  /** Returns all components by kind and name. */
+  all(): OpenApiDocument['components'] {
+    return Object.fromEntries([...this.#kinds].map(([kind, named]) => [kind, Object.fromEntries(named)]));
+  }
+
+  #namesOf(kind: ComponentKind): DistinctNames {
+    const names = this.#names.get(kind) ?? new DistinctNames();
+    this.#names.set(kind, names);
+    return names;
+  }
+
+  #componentsOf(kind: ComponentKind): Map<string, JsonSchema> {
+    const components = this.#kinds.get(kind) ?? new Map<string, JsonSchema>();
+    this.#kinds.set(kind, components);
+    return components;
+  }
+}
+
+/** Returns a name of a component: letters, digits and . _ - only (OpenAPI 3.1, Components Object). */
+function componentName(wanted: string): string {
+  return wanted.replace(/[^A-Za-z0-9._-]/gu, '_');
+}
+
+/** Returns words in one, each with a capital letter: `NotFound` for `not-found`. */
+export function pascalCase(text: string): string {
+  return text
+    .split(/[^\p{L}\p{N}_]+/u)
+    .filter((word) => word !== '')
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
+}

@@ -1,0 +1,139 @@
+import { Components, pascalCase } from './components.ts';
+import { type JsonSchema, jsonContent, type OpenApiDocument, type PathItem } from './document.ts';
+import { preconditionParameter, type ResponseField, readPreconditions } from './header-fields.ts';
+import { collectionPaths } from './paths/collection-paths.ts';
+import {
+  type DocumentContext,
+  notModified,
+  operationOf,
+  problemFormOf,
+  response,
+} from './paths/operation.ts';
+import { resourcePath } from './paths/resource-paths.ts';
+import {
+  type ServerDocument,
+  serverContent,
+  serverDocuments,
+  serverParameters,
+} from './paths/server-paths.ts';
+import { ofPreconditions } from './problem-types.ts';
+import { problemResponse } from './problems.ts';
+import { addSecuritySchemes } from './security.ts';
+import { openApiPath, type ServedApi } from './served-api.ts';
+
+/**
+ * Creates the OpenAPI document of a service from its declarations.
+ * @param origins the origins of the service, such as `http://127.0.0.1:8080`. Default: that of the option `publicUrl`, or the one
+ * from which a client obtains the document
+ */
+export function createOpenApi(served: ServedApi, origins: readonly string[] = []): OpenApiDocument {
+  const { options, collections, resources } = served;
+  const { basePath = '', publicUrl } = options;
+  const components = new Components();
+  const context = contextOf(served, components);
+  const paths = new Map<string, PathItem>();
+  for (const [template, document] of Object.entries(serverDocuments))
+    paths.set(template, serverPath(template, document, context));
+  for (const [template, item] of ownPaths(served, context)) paths.set(template, item);
+  for (const collection of collections)
+    for (const [template, item] of collectionPaths(collection, context)) paths.set(template, item);
+  for (const [template, resource] of Object.entries(resources))
+    paths.set(template, resourcePath(template, resource, context));
+  problemResponse('405', ['method-not-allowed'], context.form, components);
+  const base = publicUrl === undefined ? origins : [publicUrl.replace(/\/$/, '')];
+  const servers = base.length === 0 ? [basePath || '/'] : base.map((origin) => origin + basePath);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Countersign',
+      version: '1',
+      description:
+        'Resources in XML and JSON. HEAD is a GET without content, and has the same access rule unless it is listed. OPTIONS lists the methods that a principal may use. A method that a path does not list has the response MethodNotAllowed.',
+    },
+    servers: servers.map((url) => ({ url })),
+    tags: tagsOf(paths.values()).map((name) => ({ name })),
+    paths: Object.fromEntries(paths),
+    components: components.all(),
+  };
+}
+
+function contextOf(served: ServedApi, components: Components): DocumentContext {
+  const { schemes, quota, oauth2, oauth1, options } = served;
+  const { strictQuery = false, defaultFormat = 'xml', basePath = '', requestId = false } = options;
+  const endpoints = (options.publicUrl?.replace(/\/$/, '') ?? '') + basePath;
+  const common: readonly ResponseField[] = [
+    ...(quota ? (['RateLimit', 'RateLimit-Policy'] as const) : []),
+    ...(requestId ? (['X-Request-Id'] as const) : []),
+  ];
+  return {
+    components,
+    offered: addSecuritySchemes({ schemes, oauth2, oauth1, endpoints }, components),
+    form: problemFormOf(common, schemes, basePath, components),
+    ...{ schemes, quota, strictQuery, defaultFormat },
+  };
+}
+
+/** Yields the paths of the document itself and of health checks, if they are served. */
+function* ownPaths({ options }: ServedApi, context: DocumentContext): Generator<readonly [string, PathItem]> {
+  const { openapi = false, health } = options;
+  if (openapi) {
+    const document = { id: 'openapi', summary: 'Returns this document', schema: { type: 'object' } };
+    yield [openApiPath, { get: readable(document, jsonContent(document.schema), true, context) }];
+  }
+  if (health === undefined) return;
+  const schema = { type: 'object', properties: { status: { const: 'ready' } }, required: ['status'] };
+  const check = { id: 'health', summary: 'Returns whether the service is healthy', schema };
+  yield [health.path, { get: readable(check, jsonContent(schema), false, context, ['not-healthy']) }];
+}
+
+function serverPath(template: string, document: ServerDocument, context: DocumentContext): PathItem {
+  const parameters = serverParameters(template);
+  const schema = context.components.add('schemas', pascalCase(document.id), document.schema);
+  const further = parameters.length > 0 ? (['not-found'] as const) : [];
+  return {
+    ...(parameters.length > 0 && { parameters }),
+    get: readable(document, serverContent(schema), true, context, further),
+  };
+}
+
+/** Returns the operation that reads a document which anyone can read. */
+function readable(
+  { id, summary }: ServerDocument,
+  content: JsonSchema,
+  conditional: boolean,
+  context: DocumentContext,
+  further: readonly ('not-found' | 'not-healthy')[] = [],
+): JsonSchema {
+  const { components } = context;
+  const parts = {
+    ...({
+      id,
+      summary,
+      tag: 'server',
+      method: 'GET',
+      access: 'anyone',
+      allowed: undefined,
+      reads: false,
+    } as const),
+    parameters: conditional ? readPreconditions.map((name) => preconditionParameter(name, components)) : [],
+    responses: {
+      200: response('Success', conditional ? ['ETag'] : [], content, context),
+      ...(conditional && { 304: notModified(context) }),
+    },
+    problems: ['not-acceptable', ...(conditional ? ofPreconditions : []), ...further] as const,
+  };
+  return operationOf(parts, context);
+}
+
+function tagsIn(operation: PathItem[string]): readonly string[] {
+  const tags: unknown = 'tags' in operation ? operation['tags'] : [];
+  return Array.isArray(tags) ? tags.map(String) : [];
+}
+
+/** Returns the tags of all operations, each once. */
+function tagsOf(items: Iterable<PathItem>): string[] {
+  const tags = new Set<string>();
+  for (const item of items)
+    for (const operation of Object.values(item)) for (const tag of tagsIn(operation)) tags.add(tag);
+  return [...tags];
+}

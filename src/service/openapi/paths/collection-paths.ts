@@ -1,0 +1,229 @@
+/** The operations of collections and their items. */
+import type { Collection } from '../../../collections/declaration.ts';
+import { itemTemplate } from '../../../collections/item.ts';
+import { formats, formatsFor } from '../../../formats/index.ts';
+import type { ProblemType } from '../../../http/problem-types.ts';
+import type { Access } from '../../../pipeline/resource.ts';
+import { pascalCase } from '../components.ts';
+import { type JsonSchema, type PathItem, pathParameters } from '../document.ts';
+import type { ResponseField } from '../header-fields.ts';
+import { ofChanges, ofItemContent, ofPreconditions } from '../problem-types.ts';
+import { addItemSchemas, type ItemSchemas } from '../schemas/item-schema.ts';
+import { collectionFields } from './collection-fields.ts';
+import { listParameters } from './list-parameters.ts';
+import {
+  type DocumentContext,
+  describedMethods,
+  notModified,
+  type OperationMethod,
+  type OperationParts,
+  operationOf,
+  response,
+} from './operation.ts';
+
+/** A collection with the context of its document. */
+interface Subject {
+  readonly collection: Collection;
+  readonly schemas: ItemSchemas;
+  readonly context: DocumentContext;
+}
+
+/** The parts of an operation that its method determines. */
+type MethodParts = Pick<OperationParts, 'id' | 'summary' | 'responses' | 'problems'> & {
+  readonly parameters?: readonly JsonSchema[];
+  /** The schema of the content that it reads. */
+  readonly reads?: JsonSchema;
+};
+
+/** Returns the path items of a collection and of its items, by template. Those without operations are left out. */
+export function collectionPaths(
+  collection: Collection,
+  context: DocumentContext,
+): readonly (readonly [string, PathItem])[] {
+  const schemas = addItemSchemas(collection.shape, context.components);
+  const subject = { collection, schemas, context };
+  const item = itemTemplate(collection);
+  const parameter = pathParameters(item).at(-1)?.['name'];
+  const described = { [String(parameter)]: 'The id of the item, at most 128 bytes in UTF-8' };
+  const items: readonly (readonly [string, PathItem])[] = [
+    [
+      collection.path,
+      pathItem(pathParameters(collection.path), 'collection', subject, {
+        GET: listing,
+        HEAD: listing,
+        POST: creation,
+      }),
+    ],
+    [
+      item,
+      pathItem(pathParameters(item, described), 'item', subject, {
+        GET: reading,
+        HEAD: reading,
+        PUT: replacement,
+        POST: changing,
+        DELETE: deletion,
+      }),
+    ],
+  ];
+  return items.filter(([, { parameters: _, ...operations }]) => Object.keys(operations).length > 0);
+}
+
+function pathItem(
+  parameters: readonly JsonSchema[],
+  on: 'collection' | 'item',
+  subject: Subject,
+  parts: Partial<Record<OperationMethod, (subject: Subject) => MethodParts>>,
+): PathItem {
+  const { access } = subject.collection;
+  const operations = describedMethods((method) => access[method]).flatMap(([method, rule]) => {
+    const partsOf = parts[method];
+    if (partsOf === undefined) return [];
+    return [[method.toLowerCase(), operation(method, rule, on, partsOf(subject), subject)]];
+  });
+  return { ...(parameters.length > 0 && { parameters }), ...Object.fromEntries(operations) };
+}
+
+function operation(
+  method: OperationMethod,
+  access: Access,
+  on: 'collection' | 'item',
+  { reads, parameters = [], ...parts }: MethodParts,
+  { collection, context }: Subject,
+): JsonSchema {
+  const { schemes: allowed, shape } = collection;
+  const reading = formats.map((each) => each.reads);
+  return operationOf(
+    {
+      ...(method === 'HEAD' ? withoutContent(parts) : parts),
+      ...{ method, access, allowed, tag: shape.element, reads: reads !== undefined },
+      parameters: [...parameters, ...collectionFields(collection, on, method, context.components)],
+      ...(reads !== undefined && { requestBody: { required: true, content: contentOf(reading, reads) } }),
+    },
+    context,
+  );
+}
+
+/** Returns the parts of HEAD from those of GET. */
+function withoutContent({ id, responses, ...parts }: MethodParts): MethodParts {
+  const withoutAny = Object.entries(responses).map(([status, { content: _, ...others }]) => [status, others]);
+  return { ...parts, id: `${id}Head`, responses: Object.fromEntries(withoutAny) };
+}
+
+function listing({ collection, schemas, context }: Subject): MethodParts {
+  const { element } = collection.shape;
+  const strict: readonly ProblemType[] = ['unknown-query-parameter', 'repeated-query-parameter'];
+  return {
+    id: `list${pascalCase(element)}`,
+    summary: `Lists ${element}`,
+    parameters: listParameters(collection, context.components),
+    responses: {
+      200: shown('A page of items', ['ETag', 'Last-Modified', 'Link'], schemas.page, collection, context),
+      304: notModified(context),
+    },
+    problems: [
+      'malformed-query',
+      'not-acceptable',
+      ...ofPreconditions,
+      ...(context.strictQuery ? strict : []),
+    ],
+  };
+}
+
+function creation({ collection, schemas, context }: Subject): MethodParts {
+  const { item } = collection.shape;
+  const fields: readonly ResponseField[] = ['Location', ...changed, ...validators];
+  return {
+    id: `create${pascalCase(item)}`,
+    summary: `Creates ${item}`,
+    reads: schemas.item,
+    responses: { 201: shown('The new item', fields, schemas.item, collection, context) },
+    problems: [...ofItemContent, ...ofPreconditions, ...ofChanges],
+  };
+}
+
+function reading({ collection, schemas, context }: Subject): MethodParts {
+  const { item } = collection.shape;
+  return {
+    id: `read${pascalCase(item)}`,
+    summary: `Reads ${item}`,
+    responses: {
+      200: shown('The item', validators, schemas.item, collection, context),
+      304: notModified(context),
+    },
+    problems: ['not-found', 'not-acceptable', ...ofPreconditions],
+  };
+}
+
+function replacement({ collection, schemas, context }: Subject): MethodParts {
+  const { createWithPut, shape } = collection;
+  const fields: readonly ResponseField[] = ['Location', ...changed, ...validators];
+  const created = shown('The new item', fields, schemas.item, collection, context);
+  return {
+    id: `replace${pascalCase(shape.item)}`,
+    summary: `Replaces ${shape.item}${createWithPut ? ', or creates it' : ''}`,
+    reads: schemas.item,
+    responses: {
+      ...changeResponses({ collection, schemas, context }),
+      ...(createWithPut && { 201: created }),
+    },
+    problems: [
+      ...ofItemContent,
+      ...ofPreconditions,
+      ...ofChanges,
+      // Also with `createWithPut`, if the stored item does not match the declaration.
+      'not-found',
+      ...(createWithPut ? (['invalid-id'] as const) : []),
+    ],
+  };
+}
+
+function changing(subject: Subject): MethodParts {
+  const { item } = subject.collection.shape;
+  return {
+    id: `change${pascalCase(item)}`,
+    summary: `Changes fields of ${item}`,
+    reads: subject.schemas.change,
+    responses: changeResponses(subject),
+    problems: ['not-found', ...ofItemContent, ...ofPreconditions, ...ofChanges],
+  };
+}
+
+function deletion({ collection, context }: Subject): MethodParts {
+  const { item } = collection.shape;
+  return {
+    id: `delete${pascalCase(item)}`,
+    summary: `Deletes ${item}`,
+    responses: { 204: response('The item was deleted', [], undefined, context) },
+    problems: ['not-found', ...ofPreconditions, ...ofChanges],
+  };
+}
+
+/** The fields of a representation. */
+const validators: readonly ResponseField[] = ['ETag', 'Last-Modified'];
+/** The fields of a response to a change. */
+const changed: readonly ResponseField[] = ['Content-Location', 'Preference-Applied'];
+
+/** Returns the responses to a change of an item that exists. */
+function changeResponses({ collection, schemas, context }: Subject): Readonly<Record<string, JsonSchema>> {
+  const fields = [...changed, ...validators];
+  return {
+    200: shown('The changed item', fields, schemas.item, collection, context),
+    204: response('The item was changed, for Prefer: return=minimal', fields, undefined, context),
+  };
+}
+
+/** Returns a response with an item or a page, in every format. */
+function shown(
+  description: string,
+  fields: readonly ResponseField[],
+  schema: JsonSchema,
+  { defaultFormat }: Collection,
+  context: DocumentContext,
+): JsonSchema {
+  const types = formatsFor(defaultFormat ?? context.defaultFormat).map((each) => each.reads);
+  return response(description, fields, contentOf(types, schema), context);
+}
+
+function contentOf(types: readonly string[], schema: JsonSchema): JsonSchema {
+  return Object.fromEntries(types.map((type) => [type, { schema }]));
+}

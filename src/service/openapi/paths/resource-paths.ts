@@ -1,0 +1,84 @@
+/** The operations of resources in code, as far as their actions describe them. */
+import type { Resource } from '../../../pipeline/resource.ts';
+import { pascalCase } from '../components.ts';
+import { type JsonSchema, type PathItem, pathParameters } from '../document.ts';
+import {
+  changePreconditions,
+  headerParameter,
+  preconditionParameter,
+  type ResponseField,
+  readPreconditions,
+} from '../header-fields.ts';
+import { ofChanges, ofItemContent, ofPreconditions } from '../problem-types.ts';
+import {
+  type DocumentContext,
+  describedMethods,
+  notModified,
+  type OperationMethod,
+  operationOf,
+  response,
+} from './operation.ts';
+
+/** Returns the path item of a resource. Its content and its successful statuses are unknown. */
+export function resourcePath(template: string, resource: Resource, context: DocumentContext): PathItem {
+  const parameters = pathParameters(template);
+  const operations = describedMethods((method) => ruleOf(resource, method)).map(([method, access]) => {
+    const action = method === 'HEAD' ? resource.GET : resource[method];
+    const reads = (action?.reads ?? []).map(({ type }) => type);
+    const own = (resource.requestFields ?? []).map((name) =>
+      headerParameter(name, 'A field that the resource reads', context.components),
+    );
+    const isRead = method === 'GET' || method === 'HEAD';
+    const preconditions = isRead ? readPreconditions : changePreconditions;
+    const parts = {
+      ...{ id: method.toLowerCase() + nameOf(template), summary: `${method} ${template}`, method, access },
+      ...{ allowed: resource.schemes, tag: tagOf(template), reads: reads.length > 0 },
+      parameters: [...preconditions.map((name) => preconditionParameter(name, context.components)), ...own],
+      ...(reads.length > 0 && { requestBody: { required: true, content: unknownContent(reads) } }),
+      responses: successes(resource, method, context),
+      problems: [
+        ...ofPreconditions,
+        ...(['not-found', 'malformed-query'] as const),
+        ...(isRead ? (['not-acceptable'] as const) : ofChanges),
+        ...(reads.length > 0 ? ofItemContent : []),
+      ],
+    };
+    return [method.toLowerCase(), operationOf(parts, context)];
+  });
+  return { ...(parameters.length > 0 && { parameters }), ...Object.fromEntries(operations) };
+}
+
+function ruleOf(resource: Resource, method: OperationMethod) {
+  if (method !== 'HEAD') return resource[method]?.access;
+  return resource.GET === undefined ? undefined : (resource.headAccess ?? resource.GET.access);
+}
+
+function successes(
+  resource: Resource,
+  method: OperationMethod,
+  context: DocumentContext,
+): Readonly<Record<string, JsonSchema>> {
+  const isRead = method === 'GET' || method === 'HEAD';
+  const fields: readonly ResponseField[] = isRead ? ['ETag', 'Last-Modified'] : ['Location'];
+  const types = (resource.produces ?? [{ type: '*/*' }]).map(({ type }) => type.replace(/;.*/, '').trim());
+  const content = method === 'HEAD' ? undefined : unknownContent(types);
+  return {
+    '2XX': response('Success', fields, content, context),
+    ...(isRead && { 304: notModified(context) }),
+  };
+}
+
+/** Returns content of which only the media types are known. */
+function unknownContent(types: readonly string[]): JsonSchema {
+  return Object.fromEntries(types.map((type) => [type, {}]));
+}
+
+/** Returns the words of a template: `WeatherCity` for `/weather/{city}`. */
+function nameOf(template: string): string {
+  return pascalCase(template) || 'Root';
+}
+
+/** Returns the first segment of a template, such as `weather`. */
+function tagOf(template: string): string {
+  return template.split('/')[1] || 'root';
+}

@@ -1,0 +1,75 @@
+import { currencies } from '../../../schema/currency.ts';
+import { ecmaPattern } from '../../../schema/pattern/ecma.ts';
+import type { Simple, SimpleTypeName } from '../../../schema/simple-type.ts';
+import type { Components } from '../components.ts';
+import type { JsonSchema } from '../document.ts';
+
+/** Returns the schema of a field with a single value, in JSON. */
+export function simpleSchema(simple: Simple, components: Components): JsonSchema {
+  const { type, oneOf, maxLength, pattern, min, max } = simple;
+  if (oneOf !== undefined) return choiceSchema(simple, [...oneOf]);
+  if (type === 'integer') return integerSchema(min, max);
+  return {
+    ...(type === 'decimal' ? decimalSchema(simple.fractionDigits) : typeSchema(type, components)),
+    ...(maxLength !== undefined && { maxLength }),
+    ...(pattern !== undefined && { pattern: ecmaPattern(pattern.source) }),
+    ...rangeDescription(min, max),
+  };
+}
+
+/** Returns the schema of any value of a type, as text in a query. */
+export function typeSchema(type: SimpleTypeName, components: Components): JsonSchema {
+  switch (type) {
+    case 'text':
+      return { type: 'string' };
+    case 'decimal':
+      return decimalSchema(undefined);
+    case 'integer':
+      return integerSchema(undefined, undefined);
+    case 'boolean':
+      return { type: 'boolean' };
+    case 'date':
+      return { type: 'string', format: 'date' };
+    case 'dateTime':
+      return { type: 'string', format: 'date-time' };
+    case 'currency':
+      return components.add('schemas', 'CurrencyCode', {
+        ...{ type: 'string', description: 'An active currency code of ISO 4217' },
+        enum: [...currencies],
+      });
+  }
+}
+
+/** Returns the schema of a decimal: digits as text, so that no program converts them to a binary fraction. */
+function decimalSchema(fractionDigits: number | undefined): JsonSchema {
+  const fraction =
+    fractionDigits === undefined
+      ? '(?:\\.[0-9]+)?'
+      : fractionDigits === 0
+        ? ''
+        : `\\.[0-9]{${fractionDigits}}`;
+  // Negative zero is not a decimal.
+  return {
+    ...{ type: 'string', format: 'decimal' },
+    pattern: `^(?!-[0.]+$)-?(?:0|[1-9][0-9]*)${fraction}$`,
+  };
+}
+
+function integerSchema(min: string | undefined, max: string | undefined): JsonSchema {
+  const { MIN_SAFE_INTEGER: least, MAX_SAFE_INTEGER: most } = Number;
+  return { type: 'integer', minimum: Number(min ?? least), maximum: Number(max ?? most) };
+}
+
+function choiceSchema({ type }: Simple, choices: readonly string[]): JsonSchema {
+  if (type === 'integer') return { type: 'integer', enum: choices.map(Number) };
+  return { type: 'string', enum: choices };
+}
+
+/** JSON Schema has no range of texts, so a description contains it. */
+function rangeDescription(min: string | undefined, max: string | undefined): JsonSchema {
+  const bounds = [
+    ...(min === undefined ? [] : [`at least ${min}`]),
+    ...(max === undefined ? [] : [`at most ${max}`]),
+  ];
+  return bounds.length === 0 ? {} : { description: bounds.join(', ') };
+}

@@ -1,0 +1,123 @@
+/** The security schemes of a document, and the security requirements of its operations. */
+import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
+import type { Method } from '../../http/method.ts';
+import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
+import { type Access, scopeFor } from '../../pipeline/resource.ts';
+import type { Scope } from '../../principal.ts';
+import type { Components } from './components.ts';
+import { configuredPlaces } from './configured-places.ts';
+import type { JsonSchema } from './document.ts';
+import type { SchemeKind } from './problem-types.ts';
+
+/** A scheme that clients can use. */
+export interface OfferedScheme {
+  /** Its name in configurations. */
+  readonly name: string;
+  readonly kind: SchemeKind;
+  /** The names of the security schemes that a request needs together. */
+  readonly components: readonly string[];
+}
+
+/** What determines the offered schemes. */
+export interface SecuritySource {
+  readonly schemes: readonly ConfiguredScheme[];
+  /** Whether OAuth 2.0 and OAuth 1.0a are offered. */
+  readonly oauth2: boolean;
+  readonly oauth1: boolean;
+  /** The URL or path that the paths of the endpoints follow. */
+  readonly endpoints: string;
+}
+
+const scopes: Readonly<Record<Scope, string>> = {
+  read: 'GET, HEAD and OPTIONS',
+  write: 'POST, PUT and DELETE',
+};
+
+/** Adds the security schemes to the components. Returns the offered schemes, in the order of their challenges. */
+export function addSecuritySchemes(source: SecuritySource, components: Components): OfferedScheme[] {
+  const { schemes, oauth2, oauth1, endpoints } = source;
+  const add = (kind: SchemeKind, name: string, scheme: JsonSchema): OfferedScheme => ({
+    ...{ name, kind },
+    components: [components.addNamed('securitySchemes', name, scheme)],
+  });
+  return [
+    add('basic', 'basic', {
+      ...{ type: 'http', scheme: 'basic' },
+      description: 'User and password (RFC 7617), over TLS only',
+    }),
+    add('hmac', 'hmac', {
+      ...{ type: 'apiKey', in: 'header', name: 'Authorization' },
+      description:
+        '`hmac USER:NONCE:DIGEST`, the HMAC-SHA256 of the method, the target, the date, the nonce and possibly a digest of the content. Authentication is read instead of Authorization, and X-Date instead of Date.',
+    }),
+    ...schemes.map((scheme) => configuredScheme(scheme, components)),
+    ...(oauth2 ? [add('bearer', 'bearer', oauth2Scheme(endpoints))] : []),
+    ...(oauth1 ? [add('oauth', 'oauth', oauth1Scheme(endpoints))] : []),
+  ];
+}
+
+function configuredScheme(scheme: ConfiguredScheme, components: Components): OfferedScheme {
+  const places = configuredPlaces(scheme);
+  return {
+    ...{ name: scheme.name, kind: scheme.kind },
+    components: places.map(({ role, ...place }) =>
+      components.addNamed('securitySchemes', role === '' ? scheme.name : `${scheme.name}.${role}`, {
+        type: 'apiKey',
+        ...place,
+      }),
+    ),
+  };
+}
+
+function oauth2Scheme(endpoints: string): JsonSchema {
+  const tokenUrl = endpoints + oauth2Paths.token;
+  return {
+    type: 'oauth2',
+    description: `A bearer token (RFC 6750), over TLS only. ${endpoints}${oauth2Paths.metadata} describes the authorization server (RFC 8414).`,
+    flows: {
+      authorizationCode: {
+        authorizationUrl: endpoints + oauth2Paths.authorize,
+        ...{ tokenUrl, refreshUrl: tokenUrl, scopes },
+      },
+      clientCredentials: { tokenUrl, scopes },
+    },
+  };
+}
+
+function oauth1Scheme(endpoints: string): JsonSchema {
+  const { requestToken, authorize, accessToken } = oauth1Paths;
+  const paths = [requestToken, authorize, accessToken].map((path) => endpoints + path).join(', ');
+  return {
+    ...{ type: 'apiKey', in: 'header', name: 'Authorization' },
+    description: `\`OAuth oauth_consumer_key="…", …\`: OAuth 1.0a (RFC 5849), over TLS only. A token is obtained at ${paths}.`,
+  };
+}
+
+/** Returns the schemes that a resource accepts. */
+export function acceptedSchemes(
+  offered: readonly OfferedScheme[],
+  allowed: readonly string[] | undefined,
+): readonly OfferedScheme[] {
+  return allowed === undefined ? offered : offered.filter(({ name }) => allowed.includes(name));
+}
+
+/** Returns the security requirements of an operation: one of the schemes, or none if anyone has access. */
+export function securityOf(
+  method: Method,
+  access: Access,
+  accepted: readonly OfferedScheme[],
+): readonly JsonSchema[] {
+  const requirements = accepted.map(({ kind, components }) =>
+    Object.fromEntries(components.map((name) => [name, kind === 'bearer' ? [scopeFor(method)] : []])),
+  );
+  return access === 'anyone' ? [{}, ...requirements] : requirements;
+}
+
+/** Describes an access rule. The names of users are not shown. */
+export function accessDescription(access: Access): string | undefined {
+  if (access === 'anyone') return undefined;
+  if (access === 'authenticated') return 'Any authenticated principal has access.';
+  if (typeof access === 'string' && access.startsWith('owner:'))
+    return `Only the user whom the path parameter ${access.slice('owner:'.length)} names has access.`;
+  return 'Only certain users have access.';
+}

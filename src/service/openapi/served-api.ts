@@ -1,0 +1,23 @@
+import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
+import type { Collection } from '../../collections/declaration.ts';
+import type { Resource } from '../../pipeline/resource.ts';
+import type { ServiceOptions } from '../options.ts';
+
+/** The path of the OpenAPI document. */
+export const openApiPath = '/openapi.json';
+
+/** What a service serves. */
+export interface ServedApi {
+  readonly collections: readonly Collection[];
+  readonly resources: Readonly<Record<string, Resource>>;
+  readonly options: Pick<
+    ServiceOptions,
+    'basePath' | 'publicUrl' | 'strictQuery' | 'defaultFormat' | 'health' | 'requestId' | 'openapi'
+  >;
+  readonly schemes: readonly ConfiguredScheme[];
+  /** Whether OAuth 2.0 and OAuth 1.0a are offered. */
+  readonly oauth2: boolean;
+  readonly oauth1: boolean;
+  /** Whether the requests of users or peers are limited. */
+  readonly quota: boolean;
+}
