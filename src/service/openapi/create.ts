@@ -78,12 +78,12 @@ function* ownPaths({ options }: ServedApi, context: DocumentContext): Generator<
   const { openapi = false, health } = options;
   if (openapi) {
     const document = { id: 'openapi', summary: 'Returns this document', schema: { type: 'object' } };
-    yield [openApiPath, { get: readable(document, jsonContent(document.schema), true, context) }];
+    yield [openApiPath, { get: readable(document, jsonContent(document.schema), context) }];
   }
   if (health === undefined) return;
   const schema = { type: 'object', properties: { status: { const: 'ready' } }, required: ['status'] };
   const check = { id: 'health', summary: 'Returns whether the service is healthy', schema };
-  yield [health.path, { get: readable(check, jsonContent(schema), false, context, ['not-healthy']) }];
+  yield [health.path, { get: readable(check, jsonContent(schema), context, ['not-healthy']) }];
 }
 
 function serverPath(template: string, document: ServerDocument, context: DocumentContext): PathItem {
@@ -92,7 +92,7 @@ function serverPath(template: string, document: ServerDocument, context: Documen
   const further = parameters.length > 0 ? (['not-found'] as const) : [];
   return {
     ...(parameters.length > 0 && { parameters }),
-    get: readable(document, serverContent(schema), true, context, further),
+    get: readable(document, serverContent(schema), context, further),
   };
 }
 
@@ -100,7 +100,6 @@ function serverPath(template: string, document: ServerDocument, context: Documen
 function readable(
   { id, summary }: ServerDocument,
   content: JsonSchema,
-  conditional: boolean,
   context: DocumentContext,
   further: readonly ('not-found' | 'not-healthy')[] = [],
 ): JsonSchema {
@@ -115,12 +114,12 @@ function readable(
       allowed: undefined,
       reads: false,
     } as const),
-    parameters: conditional ? readPreconditions.map((name) => preconditionParameter(name, components)) : [],
+    parameters: readPreconditions.map((name) => preconditionParameter(name, components)),
     responses: {
-      200: response('Success', conditional ? ['ETag'] : [], content, context),
-      ...(conditional && { 304: notModified(context) }),
+      200: response('Success', ['ETag'], content, context),
+      304: notModified(context),
     },
-    problems: ['not-acceptable', ...(conditional ? ofPreconditions : []), ...further] as const,
+    problems: ['not-acceptable', ...ofPreconditions, ...further] as const,
   };
   return operationOf(parts, context);
 }

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { startDouble } from '../../../src/double/index.ts';
+import { createService, type ServiceOptions } from '../../../src/index.ts';
+import {
+  accessRules,
+  configurations,
+  everyType,
+  resourcesInCode,
+} from '../../support/openapi/configurations.ts';
+import { missing, resolved } from '../../support/openapi/packages.ts';
+
+describe('an independent validator accepts the document', {
+  skip: missing('@seriousme/openapi-schema-validator'),
+}, () => {
+  for (const [name, options] of Object.entries(configurations)) {
+    test(`of ${name}`, async () => {
+      await using double = await startDouble({ users: ['ann'], ...options });
+      const { Validator } = await import(resolved('@seriousme/openapi-schema-validator'));
+      const { valid, errors } = await new Validator().validate(await double.openapi());
+      assert.ok(valid, JSON.stringify(errors));
+    });
+  }
+});
+
+test('every operation has its own id, and every reference has a target', async () => {
+  for (const [name, options] of Object.entries(configurations)) {
+    await using double = await startDouble({ users: ['ann'], ...options });
+    const text = JSON.stringify(await double.openapi());
+    const ids = [...text.matchAll(/"operationId":"([^"]*)"/g)].map(([, id]) => id);
+    assert.equal(new Set(ids).size, ids.length, name);
+    const document: unknown = JSON.parse(text);
+    for (const [, reference = ''] of text.matchAll(/"\$ref":"#\/([^"]*)"/g)) {
+      let target: unknown = document;
+      for (const part of reference.split('/'))
+        target = typeof target === 'object' && target !== null ? Reflect.get(target, part) : undefined;
+      assert.ok(target !== undefined, `${name}: ${reference}`);
+    }
+  }
+});
+
+/** Returns the operations of a path that are in the document. */
+async function methodsOf(options: ServiceOptions, path: string): Promise<string[]> {
+  const service = createService(options);
+  const { paths } = await service.openapi();
+  await service.close(0);
+  return Object.keys(paths[path] ?? {}).filter((key) => key !== 'parameters');
+}
+
+test('only methods that someone may use are in the document', async () => {
+  const collections = accessRules;
+  assert.deepEqual(await methodsOf({ collections }, '/{owner}/things'), ['get', 'head', 'post']);
+  assert.deepEqual(await methodsOf({ collections }, '/{owner}/things/{id}'), ['get', 'head', 'post']);
+  assert.deepEqual(await methodsOf({ collections }, '/hidden'), []);
+  const { paths } = await createService({ collections }).openapi();
+  assert.ok(!Object.hasOwn(paths, '/hidden'));
+});
+
+test('resources in code are described as far as their actions describe them', async () => {
+  const { paths } = await createService({
+    resources: resourcesInCode,
+    users: { ann: { secret: 's' } },
+  }).openapi();
+  assert.deepEqual(Object.keys(paths['/weather/{city}'] ?? {}), ['parameters', 'get', 'head']);
+  const upload = paths['/upload'] ?? {};
+  assert.deepEqual(Object.keys(upload), ['put', 'post']);
+  const post = JSON.parse(JSON.stringify(upload['post']));
+  assert.deepEqual(post.requestBody, { required: true, content: { 'image/png': {} } });
+  assert.deepEqual(post.responses['2XX'].content, { 'application/json': {} });
+  assert.deepEqual(post.security, [{ hmac: [] }]);
+  assert.ok(!JSON.stringify(upload).includes('ann'));
+});
+
+test('credentials are optional exactly where anyone has access, and a requirement has all places of credentials', async () => {
+  await using double = await startDouble({ users: ['ann'], ...configurations['every scheme'] });
+  const document = await double.openapi();
+  const { paths, components } = JSON.parse(JSON.stringify(document));
+  const restricted = [
+    { basic: [] },
+    {
+      ...{ partner: [], 'partner.user': [], 'partner.timestamp': [], 'partner.nonce': [] },
+    },
+  ];
+  assert.deepEqual(paths['/things'].post.security, restricted);
+  assert.deepEqual(paths['/things'].get.security, [{}, ...restricted]);
+  const names = paths['/others'].post.security.map((each: object) => Object.keys(each).join(' '));
+  assert.deepEqual(names, [
+    ...['basic', 'hmac', 'message-signatures message-signatures.input', 'aws4', 'key.user key.secret'],
+    ...['partner partner.user partner.timestamp partner.nonce', 'hook', 'link', 'bearer', 'oauth'],
+  ]);
+  assert.deepEqual(paths['/others'].post.security[8], { bearer: ['write'] });
+  assert.deepEqual(paths['/others'].get.security[9], { bearer: ['read'] });
+  const { securitySchemes } = components;
+  assert.equal(securitySchemes.link.in, 'query');
+  assert.equal(securitySchemes.bearer.flows.authorizationCode.tokenUrl, '/oauth2/token');
+  assert.deepEqual(securitySchemes['key.secret'].name, 'X-Secret');
+});
+
+test('the document has the elements and attributes of XML', async () => {
+  await using double = await startDouble({ collections: { '/things': everyType } });
+  const { components } = JSON.parse(JSON.stringify(await double.openapi()));
+  const { Thing, ListedThing, Things } = components.schemas;
+  assert.deepEqual(Thing.xml, { name: 'thing' });
+  assert.deepEqual(Things.xml, { name: 'things' });
+  assert.deepEqual(ListedThing.properties.href.xml, { attribute: true });
+  const { price, tags, notes, address } = Thing.properties;
+  assert.deepEqual(price.properties.currency.xml, { attribute: true });
+  assert.deepEqual(price.properties.value.xml, { 'x-nodeType': 'text' });
+  assert.deepEqual([tags.xml, tags.items.xml], [{ wrapped: true }, { name: 'tag' }]);
+  assert.deepEqual(
+    [notes.properties.value.xml, notes.properties.value.items.xml],
+    [undefined, { name: 'item' }],
+  );
+  assert.deepEqual(address.properties.kind.xml, { attribute: true });
+});
+
+test('the addresses are those of the server, and relative in the document that it serves', async () => {
+  await using double = await startDouble({ openapi: true });
+  const { servers } = await double.openapi();
+  assert.deepEqual(servers, [{ url: double.url }, { url: double.secureUrl }]);
+  const response = await double.fetch('/openapi.json');
+  assert.deepEqual(JSON.parse(await response.text()).servers, [{ url: '/' }]);
+  const service = createService({ publicUrl: 'https://api.example/', basePath: '/v1', openapi: true });
+  assert.deepEqual((await service.openapi()).servers, [{ url: 'https://api.example/v1' }]);
+});
+
+test('the document is served only with the option, and describes what is served now', async () => {
+  await using without = await startDouble();
+  assert.equal((await without.fetch('/openapi.json')).status, 404);
+  await using double = await startDouble({ openapi: true });
+  const pathsNow = async (): Promise<string[]> => {
+    const response = await double.fetch('/openapi.json');
+    return Object.keys(JSON.parse(await response.text()).paths);
+  };
+  assert.ok((await pathsNow()).includes('/openapi.json'));
+  assert.ok(!(await pathsNow()).includes('/things'));
+  double.collection('/things', everyType);
+  assert.ok((await pathsNow()).includes('/things'));
+  const first = await double.fetch('/openapi.json');
+  const again = await double.fetch('/openapi.json', {
+    headers: { 'If-None-Match': first.headers.get('etag') ?? '' },
+  });
+  assert.equal(again.status, 304);
+  const index = await double.fetch('/', { headers: { Accept: 'application/json' } });
+  assert.match(await index.text(), /"href":"\/openapi\.json"/);
+});
+
+test('a resource at the path of the document prevents a start', () => {
+  const resources = { '/openapi.json': {} };
+  assert.throws(() => createService({ resources, openapi: true }), /\/openapi\.json, which is that of/);
+  createService({ resources });
+});
