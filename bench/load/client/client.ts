@@ -4,7 +4,7 @@
  * requests per second at constant intervals, and measures each response time from the moment at which the request was
  * due, so that a pause of the server affects all delayed requests, except those of a first phase that is not measured;
  * `hold PORT SECURE CONNECTIONS …` opens connections until there are CONNECTIONS, sends one request on each, and keeps
- * them open.
+ * them open. PORT can be several, separated by commas, over which the connections are spread.
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ export function part(): Answer {
       return {};
     }
     const load = new Load(readRequests(file), Number(status), again === 'once');
-    const sockets = await openedAll(Number(connections), Number(port), secure === 'secure');
+    const sockets = await openedAll(Number(connections), port, secure === 'secure');
     const cpu = process.cpuUsage();
     const begun = performance.now();
     await (kind === 'paced' ? load.paced(sockets, Number(ms), Number(rate)) : load.full(sockets, Number(ms)));
@@ -72,7 +72,7 @@ async function hold(
   request?: Buffer,
 ): Promise<void> {
   while (sockets.length < count) {
-    const some = await openedAll(Math.min(together, count - sockets.length), Number(port), secure);
+    const some = await openedAll(Math.min(together, count - sockets.length), port, secure);
     await Promise.all(some.map((socket) => answered(socket, request)));
     sockets.push(...some);
   }
@@ -95,11 +95,15 @@ function readRequests(file: string): Buffer[] {
  * Opens a few connections at a time: if the backlog of the server overflows, a SYN is lost and repeated only after a
  * second.
  */
-async function openedAll(count: number, port: number, secure: boolean): Promise<readonly Socket[]> {
+async function openedAll(count: number, port: string, secure: boolean): Promise<readonly Socket[]> {
+  const ports = port.split(',').map(Number);
+  const portAt = (index: number): number => ports[index % ports.length] ?? 0;
   const sockets: Socket[] = [];
   while (sockets.length < count) {
     const some = Math.min(200, count - sockets.length);
-    sockets.push(...(await Promise.all(Array.from({ length: some }, () => opened(port, secure)))));
+    sockets.push(
+      ...(await Promise.all(Array.from({ length: some }, (_, index) => opened(portAt(index), secure)))),
+    );
   }
   return sockets;
 }

@@ -30,6 +30,8 @@ const fewest = 5;
 export interface Running {
   readonly part: Part;
   readonly port: number;
+  /** The ports of all its processes, over which connections are spread. wrk cannot do so and is not used then. */
+  readonly ports?: readonly number[];
 }
 
 const [serverCore, loadCore] = [0, 1];
@@ -155,7 +157,7 @@ export class Loader {
     const before = await server.part.ask('cost');
     const sample = await (pace !== undefined
       ? this.#ask('paced', server, requests, options, ms, file, pace)
-      : hasWrk && options.secure !== true
+      : hasWrk && options.secure !== true && server.ports === undefined
         ? this.#wrk(server, requests, options, ms, file)
         : this.#ask('full', server, requests, options, ms, file));
     const after = await server.part.ask('cost');
@@ -193,7 +195,7 @@ export class Loader {
 
   #ask(
     kind: 'full' | 'paced',
-    { port }: Running,
+    { port, ports = [port] }: Running,
     { status, once: single }: Requests,
     { connections = 64, secure = false }: LoadOptions,
     ms: number,
@@ -202,7 +204,7 @@ export class Loader {
   ): Promise<Sample> {
     const words = [
       kind,
-      port,
+      ports.join(),
       secure ? 'secure' : 'plain',
       connections,
       ms,

@@ -60,9 +60,13 @@ export function signed(
   method: Method,
   target: string,
   status: number,
-  { content, key = secret, lines = [] }: { content?: 'xml'; key?: string; lines?: readonly string[] } = {},
+  {
+    content,
+    key = secret,
+    lines = [],
+  }: { content?: 'xml' | 'json'; key?: string; lines?: readonly string[] } = {},
 ): Requests {
-  const body = content && { xml }[content];
+  const body = content && { xml, json }[content];
   return {
     status,
     once: true,

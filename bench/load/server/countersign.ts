@@ -15,6 +15,8 @@ export const target = '/articles/1';
 export interface OursOptions {
   /** The durability of a store on disk. Default: a store in memory. */
   readonly durability?: 'fsync' | 'os';
+  /** The path of a module with the store. */
+  readonly module?: string;
   readonly secure?: boolean;
   /** The number of initial articles. Default: 1. */
   readonly count?: number;
@@ -24,7 +26,7 @@ export interface OursOptions {
 
 /** Starts the command with one user and some articles. */
 export async function startOurs(stage: Stage, name: string, options: OursOptions = {}): Promise<Running> {
-  const { durability, secure = false, count = 1, config = {} } = options;
+  const { durability, module, secure = false, count = 1, config = {} } = options;
   const data = join(stage.scratch, name);
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const file = join(stage.scratch, `${name}.json`);
@@ -35,7 +37,7 @@ export async function startOurs(stage: Stage, name: string, options: OursOptions
     ...config,
   };
   writeFileSync(file, JSON.stringify(all), { mode: 0o600 });
-  const where = durability === undefined ? ['--memory'] : ['--data', data, '--durability', durability];
+  const where = module === undefined ? storedIn(data, durability) : ['--module', module];
   const ports = secure ? ['--no-http', '--tls-port', 'PORT'] : ['--no-tls', '--port', 'PORT'];
   const rest = [
     '--config',
@@ -50,6 +52,10 @@ export async function startOurs(stage: Stage, name: string, options: OursOptions
   const running = await startServer(stage, 'countersign', ...rest, ...ports, ...where);
   if (typeof running === 'string') throw new Error(running);
   return running;
+}
+
+function storedIn(data: string, durability: OursOptions['durability']): readonly string[] {
+  return durability === undefined ? ['--memory'] : ['--data', data, '--durability', durability];
 }
 
 /** The name of a server of `startBare`. */

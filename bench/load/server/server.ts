@@ -14,6 +14,7 @@ import { getHeapSpaceStatistics } from 'node:v8';
 import { profile } from '../../breakdown/profile.ts';
 import type { Sample } from '../../measure/benchmark.ts';
 import type { Answer } from '../../measure/parts/part.ts';
+import { fastifyPostgresApp } from './fastify-postgres.ts';
 import { expressApp, fastifyApp, hawkApp, honoListener, jsonServerApp, koaListener } from './peers.ts';
 
 /** The response of a bare server. */
@@ -65,6 +66,8 @@ async function start(name: string, given: readonly string[]): Promise<number> {
       return fastifyApp();
     case 'fastify with hawk':
       return hawkApp(JSON.parse(json));
+    case 'fastify with pg':
+      return fastifyPostgresApp(JSON.parse(json));
     case 'express':
       return listening(createServer(expressApp()));
     case 'koa':
