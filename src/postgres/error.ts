@@ -45,10 +45,18 @@ const transientState = /^(?:08|40|53|57)|^55P03$|^25006$/;
 /** Invalid authorization and invalid catalog names: a malformed URL may have made part of a password a name. */
 const stateWithoutText = /^(?:28|3D)/;
 
+/** What PostgreSQL refused, by the SQLSTATE of errors that are reported when a connection is opened. */
+const refusals: ReadonlyMap<string, string> = new Map([
+  ['28P01', 'the user or the password'],
+  ['28000', 'the user or the host'],
+  ['3D000', 'the name of the database: there is none of this name'],
+]);
+
 /** Returns a query error for whatever a client threw. */
 export function queryErrorOf(error: unknown): QueryError {
   if (error instanceof QueryError) return error;
   const code = codeOf(error);
+  if (code === 'ERR_INVALID_URL') return new QueryError('transient', 'the connection URL is invalid');
   if (code === undefined || !sqlState.test(code)) {
     return new QueryError(
       'transient',
@@ -57,6 +65,8 @@ export function queryErrorOf(error: unknown): QueryError {
   }
   if (code === diskFull) return new QueryError('full', `PostgreSQL has no space left (${code})`);
   if (transientState.test(code)) return new QueryError('transient', `PostgreSQL is not available (${code})`);
+  const refusal = refusals.get(code);
+  if (refusal !== undefined) return new QueryError('permanent', `PostgreSQL refused ${refusal} (${code})`);
   const text = error instanceof Error && !stateWithoutText.test(code) ? `: ${firstLine(error.message)}` : '';
   return new QueryError('permanent', `PostgreSQL refused a query (${code})${text}`);
 }

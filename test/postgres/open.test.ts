@@ -105,12 +105,23 @@ function describeRefusals(server: Server): void {
 
   test('does not show a wrong URL', async () => {
     const error = await refusal(server.pool({ connectionString: `postgres://u:${password}@[/x` }));
-    assert.equal(error.code, 'unreachable');
+    assert.deepEqual([error.code, error.message], ['unreachable', 'the connection URL is invalid']);
   });
 
   test('does not show a wrong password', async () => {
     const error = await refusal(server.pool({ password: 'wrong-password' }));
-    assert.deepEqual([error.code, error.message], ['refused', 'PostgreSQL refused a query (28P01)']);
+    assert.deepEqual(
+      [error.code, error.message],
+      ['refused', 'PostgreSQL refused the user or the password (28P01)'],
+    );
+  });
+
+  test('says that there is no database of this name, without the name', async () => {
+    const error = await refusal(server.pool({ database: password }));
+    assert.equal(
+      error.message,
+      'PostgreSQL refused the name of the database: there is none of this name (3D000)',
+    );
   });
 
   test('names the setting of transactions that is unsuitable', async () => {
