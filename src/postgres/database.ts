@@ -1,7 +1,7 @@
 import { StoreError } from '../store/store.ts';
 import { clearTimeout, delay, setTimeout } from '../timers.ts';
 import { isPooled, type PostgresClient, type PostgresConnection, type PostgresRow } from './client.ts';
-import { deadlineFromNow, patience, timeUntil } from './deadline.ts';
+import { deadlineFromNow, patience, shortPatience, timeUntil } from './deadline.ts';
 import { QueryError, queryErrorOf, timeoutError } from './error.ts';
 
 /** The pauses (ms) before a query is repeated: the first one, and the longest one. */
@@ -38,6 +38,11 @@ export class Database {
   /** Whether `connect` returns a connection of a pool. */
   get isPool(): boolean {
     return this.#pooled;
+  }
+
+  /** Whether the last query failed because PostgreSQL cannot be reached or does not answer. */
+  get isUnreachable(): boolean {
+    return this.#unreachable;
   }
 
   /**
@@ -91,8 +96,8 @@ export class Database {
   }
 
   /**
-   * Executes a query, again if the connection is lost. So it must have the same effect if it is executed twice. Rejects
-   * with StoreError.
+   * Executes a query, again if the connection is lost. So it must have the same effect if it is executed twice. While
+   * PostgreSQL cannot be reached, it is repeated for a short time only. Rejects with StoreError.
    * @param values the parameters, or a function that returns them for each attempt, from 0, with the maximum time (ms) to
    *   wait for a lock
    */
@@ -176,13 +181,14 @@ export class Database {
   }
 
   async #repeat<T>(deadline: number, work: (attempt: number) => Promise<T>): Promise<T> {
+    const early = Math.min(deadline, deadlineFromNow(shortPatience));
     for (let attempt = 0; ; attempt += 1) {
       try {
         return await work(attempt);
       } catch (error) {
         const pause = Math.min(longestPause, firstPause * 2 ** attempt);
         const isTransient = error instanceof QueryError && error.kind === 'transient';
-        if (!isTransient || pause >= timeUntil(deadline)) throw error;
+        if (!isTransient || pause >= timeUntil(this.#unreachable ? early : deadline)) throw error;
         await delay(pause);
       }
     }

@@ -6,6 +6,7 @@ import { encodeClaim, nonceDigest } from './change-encoding.ts';
 import { textIn } from './client.ts';
 import { Coalesced } from './coalesced.ts';
 import type { Database } from './database.ts';
+import { deadlineFromNow, patience, shortPatience } from './deadline.ts';
 
 /** The maximum number of provisional claims that were not held yet. Further ones are not deferred. */
 const maxProvisional = 100_000;
@@ -136,6 +137,7 @@ export class NonceTable implements PostgresNonces {
     const [row] = await this.#database.query(
       `SELECT ${this.#schema}.claim_nonces($1, $2, $3, $4) AS fresh`,
       (attempt, wait) => [`[${claims.join()}]`, String(token), attempt > 0, wait],
+      deadlineFromNow(this.#database.isUnreachable ? shortPatience : patience),
     );
     const parsed: unknown = JSON.parse(textIn(row, 'fresh'));
     const fresh = new Set<unknown>(Array.isArray(parsed) ? parsed : []);
