@@ -28,6 +28,13 @@ export const clientKeys: readonly string[] = ['secret', 'redirectUris', 'grants'
 /** The members of a consumer's registration. */
 export const consumerKeys: readonly string[] = ['secret', 'rsaPublicKey', 'callbacks', 'methods', 'scopes'];
 
+/** The id of a client (RFC 6749 §A.1). Basic ends the id at the first colon (RFC 7617 §2). */
+export const clientIdForm = /^[\x20-\x39\x3b-\x7e]{1,128}$/;
+/** The secret of a client (RFC 6749 §A.2). */
+export const clientSecretForm = /^[\x20-\x7e]+$/;
+/** The maximum length of the key of a consumer, in bytes of UTF-8. */
+export const maxConsumerKeyLength = 128;
+
 /** The registration of a client of OAuth 2.0 under an id, with all defaults. */
 export type ClientRegistration = Omit<Client, 'id'>;
 /** The registration of a consumer of OAuth 1.0a under a key, with all defaults. */
@@ -105,8 +112,7 @@ export function readClient(
   secretForms: readonly SecretForm[],
 ): Registered<ClientRegistration> {
   const parts = new MemberReader(value, clientKeys);
-  // RFC 6749 §A.1; Basic ends the id at the first colon (RFC 7617 §2).
-  if (!/^[\x20-\x39\x3b-\x7e]{1,128}$/.test(id))
+  if (!clientIdForm.test(id))
     parts.fault('', 'needs an id of 1 to 128 printable ASCII characters without a colon');
   const secret = parts.secret(secretForms);
   const grants = parts.words('grants', grantTypes) ?? grantTypes.slice(0, 2);
@@ -125,8 +131,8 @@ export function readClient(
 export function readConsumer(key: string, value: unknown): Registered<ConsumerRegistration> {
   const parts = new MemberReader(value, consumerKeys);
   const bytes = Buffer.byteLength(key);
-  if (bytes < 1 || bytes > 128 || hasControlCharacter(key) || hasLoneSurrogate(key))
-    parts.fault('', 'needs a key of 1 to 128 bytes without control characters');
+  if (bytes < 1 || bytes > maxConsumerKeyLength || hasControlCharacter(key) || hasLoneSurrogate(key))
+    parts.fault('', `needs a key of 1 to ${maxConsumerKeyLength} bytes without control characters`);
   const secret = parts.text('secret');
   const rsaPublicKey = parts.rsaKey('rsaPublicKey');
   if (!parts.has('secret') && !parts.has('rsaPublicKey'))
@@ -255,8 +261,7 @@ class MemberReader {
   }
 
   #plain(text: string): ClientSecret | undefined {
-    // RFC 6749 §A.2.
-    if (/^[\x20-\x7e]+$/.test(text)) return { plain: text };
+    if (clientSecretForm.test(text)) return { plain: text };
     this.fault('secret', 'is not a text of printable ASCII characters');
     return undefined;
   }

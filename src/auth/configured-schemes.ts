@@ -30,7 +30,7 @@ export type ConfiguredScheme = {
 export const builtInSchemes: readonly string[] = ['basic', 'hmac', 'bearer', 'oauth'];
 
 /** The names are schemes in challenges (RFC 9110 §11.1), so they are tokens. */
-const nameForm = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/;
+export const schemeNameForm = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/;
 
 /**
  * Reads the schemes of a configuration.
@@ -51,7 +51,7 @@ export function checkSchemes(value: unknown, where?: string): asserts value is S
 }
 
 function readScheme(name: string, declared: unknown, where: string): ConfiguredScheme {
-  if (!nameForm.test(name))
+  if (!schemeNameForm.test(name))
     throw new RangeError(`${where}: the name of a scheme has letters, digits and . _ - only, at most 64`);
   if (builtInSchemes.includes(name.toLowerCase()))
     throw new RangeError(`${where}: this scheme is built in and needs no configuration`);

@@ -27,7 +27,7 @@ export function readFlag(value: unknown, where: string, fallback: boolean): bool
 }
 
 /** The maximum window (s): one day. */
-const maxWindow = 86_400;
+export const maxWindow = 86_400;
 
 /** Returns a window in seconds; `fallback` if the value is undefined. Throws RangeError otherwise. */
 export function readWindow(value: unknown, where: string, fallback: number): number {

@@ -19,9 +19,13 @@ export const keyAlgorithms: readonly string[] = [...Object.keys(requirements), '
 /** The minimum modulus of an RSA key in bits (NIST SP 800-131A). */
 const minModulus = 2048;
 
+/** The maximum length of the id of a key. */
+export const maxKeyIdLength = 256;
+
 /** Returns why an id of a key is invalid, or undefined: 1 to 256 characters, without quotes, commas, slashes and white space. */
 export function keyIdFault(id: string): string | undefined {
-  if (id.length < 1 || id.length > 256) return 'the id of a key must have 1 to 256 characters';
+  if (id.length < 1 || id.length > maxKeyIdLength)
+    return `the id of a key must have 1 to ${maxKeyIdLength} characters`;
   if (hasControlCharacter(id) || hasLoneSurrogate(id) || /[\s"\\,]/.test(id))
     return 'the id of a key must have no white space, quotes, backslashes, commas and control characters';
   return undefined;

@@ -15,6 +15,7 @@ export const commands = [
   'restore',
   'export',
   'import',
+  'schema',
 ] as const;
 export type Command = (typeof commands)[number];
 
@@ -43,6 +44,7 @@ Commands:
   restore DIR            copy a backup to the data directory
   export                 write all items as JSON lines
   import                 read an export into a data directory or store without items
+  schema                 print the JSON Schema of the configuration file
 
 Run "countersign COMMAND --help" for the options of a command.
 
@@ -142,6 +144,12 @@ ${lines([
   ['--key-file FILE', 'file with the key of encrypted accounts; or COUNTERSIGN_KEY'],
   ...transferLines,
 ])}`,
+
+  schema: () => `Usage: countersign schema
+
+Prints the JSON Schema (draft 2020-12) of the configuration file, by which editors complete and check it. Name
+its file in the member "$schema" of the configuration. "countersign check" checks more.
+`,
 
   sign: () => `Usage: countersign sign METHOD URL --user NAME [OPTIONS]
        countersign sign METHOD URL --scheme NAME --config FILE [--user NAME] [OPTIONS]

@@ -53,6 +53,8 @@ async function run(command: string, rest: readonly string[]): Promise<number> {
       return (await import('./commands/grant.ts')).grant(rest, process.env, process);
     case 'consumer':
       return (await import('./commands/consumer.ts')).consumer(rest, process.env, process);
+    case 'schema':
+      return (await import('./commands/schema.ts')).schema(rest, process);
     default:
       return reportUnknown(command);
   }

@@ -233,8 +233,8 @@ export function decodeSeed(collection: Collection, item: unknown, path: string):
   return value;
 }
 
-// RFC 3986 §3.3: segments of pchar. A parameter is a whole segment.
-const segmentForm = /^(?:\{([A-Za-z][A-Za-z0-9_]*)\}|(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-F]{2})+)$/;
+/** A segment of a path template: pchar (RFC 3986 §3.3), or a parameter as a whole segment. */
+export const segmentForm = /^(?:\{([A-Za-z][A-Za-z0-9_]*)\}|(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-F]{2})+)$/;
 
 /** Returns the parameter names of a path template. */
 function parametersOf(path: string, at: string): ReadonlySet<string> {
@@ -257,9 +257,13 @@ function segmentError(segment: string, at: string): DeclarationError {
   return new DeclarationError('path', at, `has the segment "${segment}", which is not ${forms}`);
 }
 
+/** The methods that have an access rule. */
 const methodNames = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE'] as const;
-const accessKeys = ['read', 'write', ...methodNames] as const;
-const accessWords = ['anyone', 'authenticated', 'nobody', 'owner:PARAMETER'];
+/** The members of `access`. */
+export const accessKeys = ['read', 'write', ...methodNames] as const;
+/** The access rules without a parameter. */
+export const accessRules = ['anyone', 'authenticated', 'nobody'] as const;
+const accessWords = [...accessRules, 'owner:PARAMETER'];
 
 function accessOf(source: unknown, parameters: ReadonlySet<string>, path: string): Collection['access'] {
   const members: Members = source === undefined ? new Map() : membersOf(source, path);
@@ -279,7 +283,8 @@ function accessOf(source: unknown, parameters: ReadonlySet<string>, path: string
 
 function accessFrom(source: unknown, parameters: ReadonlySet<string>, path: string): Access {
   if (Array.isArray(source)) return namesFrom(source, path);
-  if (source === 'anyone' || source === 'authenticated' || source === 'nobody') return source;
+  const rule = accessRules.find((each) => each === source);
+  if (rule !== undefined) return rule;
   if (typeof source !== 'string') {
     const must = `must be one of ${accessWords.join(', ')}, or a list of user names`;
     throw new DeclarationError('access', path, `${must}; is ${kindOf(source)}`);

@@ -32,10 +32,14 @@ export interface ConfigurationFile extends Registrations {
 /** The maximum nesting of values in a configuration file. */
 const maxDepth = 64;
 
-const parts = ['users', 'schemes', 'clients', 'consumers', 'collections', 'seed'] as const;
+/** The members of a configuration file that are not options. */
+export const parts = ['users', 'schemes', 'clients', 'consumers', 'collections', 'seed'] as const;
+
+/** The member with the address of the JSON Schema, for editors. */
+export const schemaMember = '$schema';
 
 /** Options that can be in a group of the file, `{ "hmac": { "requireBodyDigest": … } }`: their keys by group and name. */
-type Groups = ReadonlyMap<string, ReadonlyMap<string, string>>;
+export type Groups = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 /** Returns the value of a group as an object. A list stands for the only list of the group. */
 function groupValue(group: ReadonlyMap<string, string>, value: unknown): unknown {
@@ -43,7 +47,8 @@ function groupValue(group: ReadonlyMap<string, string>, value: unknown): unknown
   return Array.isArray(value) && list !== undefined ? { [list[0]]: value } : value;
 }
 
-function groupsOf(specs: ReadonlyMap<string, OptionSpec>): Groups {
+/** Returns the groups of options that a file can have. */
+export function groupsOf(specs: ReadonlyMap<string, OptionSpec>): Groups {
   const found = new Map<string, Map<string, string>>();
   for (const [key, { within }] of specs) {
     if (within === undefined) continue;
@@ -125,7 +130,9 @@ function readKey(
 ): void {
   const group = groups.get(key);
   if (group !== undefined) readGroup(path, key, group, value, settings, faults);
-  else if (key === 'config') faults.push(`${path}: config is not allowed in a configuration file`);
+  else if (key === schemaMember) {
+    if (typeof value !== 'string') faults.push(`${path}: ${key} must be a string`);
+  } else if (key === 'config') faults.push(`${path}: config is not allowed in a configuration file`);
   else if (optionSpecs.has(key)) settings.push({ key, name: `${path}: ${key}`, value, textual: false });
   else if (!parts.some((part) => part === key)) {
     faults.push(`${path}: unknown key ${printable(key)}${hint(key, knownKeys(groups))}`);

@@ -16,6 +16,9 @@ import {
   type Word,
 } from './table.ts';
 
+/** An address to bind: an IP address or a host name. */
+export const addressForm = /^[A-Za-z0-9.:%_-]{1,255}$/;
+
 /** The values of each option, in order of precedence. Reading an option validates the value of every source. */
 export class Settings {
   readonly #byKey = new Map<string, Setting[]>();
@@ -98,7 +101,7 @@ export class Settings {
   /** Returns the address to bind: an IP address or a host name, without a port or brackets. */
   address(): string {
     const read = ({ value }: Setting): string | undefined =>
-      typeof value === 'string' && /^[A-Za-z0-9.:%_-]{1,255}$/.test(value) ? value : undefined;
+      typeof value === 'string' && addressForm.test(value) ? value : undefined;
     return (
       this.#first('host', read, () => 'an address such as 127.0.0.1, ::1 or localhost') ??
       optionTable.host.fallback

@@ -16,7 +16,7 @@ const optionsOf: Readonly<Record<SimpleTypeName, readonly string[]>> = {
 };
 
 /** The maximum of `fractionDigits`. */
-const maxFractionDigits = 100;
+export const maxFractionDigits = 100;
 
 /**
  * Compiles the declaration of a simple field or attribute.

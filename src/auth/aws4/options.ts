@@ -24,6 +24,13 @@ const known: readonly string[] = [
   ...['region', 'service', 'window', 'normalizePath', 'doubleEncode', 'unsignedPayload', 'errors', 'replay'],
 ];
 
+/** A region or service of the scope. */
+export const scopePartForm = /^[A-Za-z0-9_-]{1,64}$/;
+/** The values of `errors`. */
+export const errorForms = ['problem', 'aws'] as const;
+/** The values of `replay`. */
+export const replayRules = ['allow', 'refuse'] as const;
+
 const defaultWindow = 900;
 
 /**
@@ -43,14 +50,14 @@ export function readAws4Options(value: unknown, where: string): Aws4Options {
     normalizePath: readFlag(members['normalizePath'], `${where}.normalizePath`, !isS3),
     doubleEncode: readFlag(members['doubleEncode'], `${where}.doubleEncode`, !isS3),
     unsignedPayload: readFlag(members['unsignedPayload'], `${where}.unsignedPayload`, false),
-    errors: readWord(members['errors'], `${where}.errors`, ['problem', 'aws'], 'problem'),
-    replay: readWord(members['replay'], `${where}.replay`, ['allow', 'refuse'], 'allow'),
+    errors: readWord(members['errors'], `${where}.errors`, errorForms, 'problem'),
+    replay: readWord(members['replay'], `${where}.replay`, replayRules, 'allow'),
   };
 }
 
 function scopePart(value: unknown, where: string): string {
   if (value === undefined) throw new RangeError(`${where}: a value is required`);
-  if (typeof value !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(value))
+  if (typeof value !== 'string' || !scopePartForm.test(value))
     throw new RangeError(`${where}: 1 to 64 letters, digits, hyphens and underscores are expected`);
   return value;
 }

@@ -48,12 +48,14 @@ const customKeys = [
   ],
   ...['id', 'replay'],
 ];
+/** The values of `replay`. */
+export const replayRules = ['accept', 'refuse'] as const;
 const presetKeys = ['preset', 'user', 'timestamp', 'replay'];
 
 /** The default of `timestamp.window`, in seconds. */
 const defaultWindow = 300;
 /** The longest window, in seconds: a day. */
-const longestWindow = 86_400;
+export const longestDeclaredWindow = 86_400;
 
 /** Schemes of Authorization that are built in. */
 const builtIn = ['aws4-hmac-sha256', 'basic', 'bearer', 'digest', 'hmac', 'oauth'];
@@ -114,7 +116,7 @@ function readDeclaration(members: Members, where: string, extras: PresetExtras):
     ...(id === undefined ? {} : { id }),
     ...(extras.anyPort === undefined ? {} : { anyPort: extras.anyPort }),
     ...(extras.digestParameter === undefined ? {} : { digestParameter: extras.digestParameter }),
-    replay: readWord(members['replay'], `${where}.replay`, ['accept', 'refuse'] as const, 'accept'),
+    replay: readWord(members['replay'], `${where}.replay`, replayRules, 'accept'),
     ...(authorizationName === undefined ? {} : { authorizationName }),
   };
   checkFields(options, where);
@@ -191,15 +193,15 @@ function readTimestamp(
   { hasTimestamp }: SignatureFormat,
 ): DeclaredTimestamp | undefined {
   if (value === undefined && !hasTimestamp) return undefined;
-  const members = readMembers(value ?? {}, where, ['field', 'unit', 'window']);
+  const members = readMembers(value === undefined ? {} : value, where, ['field', 'unit', 'window']);
   const field = readOptional(members['field'], (name) => readFieldName(name, `${where}.field`));
   if (hasTimestamp && field !== undefined)
     throw new RangeError(`${where}.field: the timestamp is already in signature.format`);
   if (!hasTimestamp && field === undefined)
     throw new RangeError(`${where}.field: a field is expected, or {timestamp} in signature.format`);
   const { window = defaultWindow } = members;
-  if (typeof window !== 'number' || !(window > 0 && window <= longestWindow))
-    throw new RangeError(`${where}.window: a number of seconds up to ${longestWindow} is expected`);
+  if (typeof window !== 'number' || !(window > 0 && window <= longestDeclaredWindow))
+    throw new RangeError(`${where}.window: a number of seconds up to ${longestDeclaredWindow} is expected`);
   const unit = readWord(members['unit'], `${where}.unit`, timestampUnits, 's');
   return { field, unit, window: window * 1000 };
 }

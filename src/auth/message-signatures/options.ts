@@ -33,8 +33,10 @@ export interface MessageSignaturesOptions {
 }
 
 const known = ['components', 'window', 'nonce', 'tag', 'structuredFields', 'signResponses'];
-const nonceModes = ['off', 'optional', 'required'] as const;
-const fieldTypes = ['item', 'list', 'dictionary'] as const;
+/** The values of `nonce`. */
+export const nonceModes = ['off', 'optional', 'required'] as const;
+/** The types of structured fields. */
+export const fieldTypes = ['item', 'list', 'dictionary'] as const;
 
 /**
  * Reads the options of the scheme from a configuration.
@@ -105,9 +107,12 @@ function nearestDerived(component: string, fault: string): string {
   return fault.endsWith('is not known') ? didYouMean(component, derivedComponents) : '';
 }
 
+/** The value of the parameter `tag`. */
+export const tagForm = /^[ -~]+$/;
+
 function tagOf(value: unknown, where: string): string | undefined {
   if (value === undefined) return undefined;
-  if (typeof value !== 'string' || !/^[ -~]+$/.test(value))
+  if (typeof value !== 'string' || !tagForm.test(value))
     throw new RangeError(`${where}: a text of printable ASCII characters is expected`);
   return value;
 }

@@ -35,10 +35,13 @@ export function readResponseSigning(value: unknown, where: string): ResponseSign
     : { key: read, components: componentsOf(components, `${where}.components`) };
 }
 
+/** The id of a key in the parameter `keyid`. */
+export const keyIdForm = /^[ -~]+$/;
+
 function keyOf(value: unknown, where: string): MessageKey {
   const members = readMembers(value, where, ['id', 'algorithm', 'privateKey', 'secret']);
   const id = readText(members['id'], `${where}.id`);
-  if (!/^[ -~]+$/.test(id)) throw new RangeError(`${where}.id: printable ASCII characters are expected`);
+  if (!keyIdForm.test(id)) throw new RangeError(`${where}.id: printable ASCII characters are expected`);
   const algorithm = readText(members['algorithm'], `${where}.algorithm`);
   if (!isMessageAlgorithm(algorithm))
     throw new RangeError(

@@ -27,12 +27,13 @@ export interface QuotaPolicyDeclaration {
 export type QuotaDeclaration = string | QuotaPolicyDeclaration | readonly QuotaPolicyDeclaration[];
 
 /** The maximum number of policies of a quota. */
-const maxPolicies = 8;
-const maxRequests = 1_000_000_000;
-/** In seconds: a year. */
-const maxWindow = 31_536_000;
+export const maxPolicies = 8;
+/** The maximum number of requests of a policy. */
+export const maxRequests = 1_000_000_000;
+/** The longest window of a policy, in seconds: a year. */
+export const maxQuotaWindow = 31_536_000;
 /** A name that needs no escaping in a structured field. */
-const nameForm = /^[A-Za-z0-9._-]{1,64}$/;
+export const policyNameForm = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
  * Reads a quota. Returns no policy for `none`.
@@ -68,8 +69,11 @@ export function readQuotaText(value: unknown, what: string): string {
   return text.replaceAll(' ', '');
 }
 
+/** A policy as text: `1000/1h`. */
+export const policyForm = /^([0-9]{1,10})\/([0-9]{1,6}[a-z]{1,2})$/;
+
 function readText(text: string, what: string): QuotaPolicy {
-  const [, requests = '', window = ''] = /^([0-9]{1,10})\/([0-9]{1,6}[a-z]{1,2})$/.exec(text) ?? [];
+  const [, requests = '', window = ''] = policyForm.exec(text) ?? [];
   if (window === '') throw new RangeError(`${what} must be such as 1000/1h, 20/1s,1000/1h or none`);
   return policyOf({ name: window, requests: Number(requests), window }, what);
 }
@@ -86,7 +90,8 @@ function readMembers(value: unknown, what: string): QuotaPolicy {
   }
   const window = given.get('window');
   const byDefault = typeof window === 'number' ? `${window}s` : window;
-  return policyOf({ name: given.get('name') ?? byDefault, requests: given.get('requests'), window }, what);
+  const { name = byDefault } = { name: given.get('name') };
+  return policyOf({ name, requests: given.get('requests'), window }, what);
 }
 
 function policyOf(
@@ -96,9 +101,9 @@ function policyOf(
   const seconds = secondsOf(window);
   if (!isWhole(requests, maxRequests))
     throw new RangeError(`requests of ${what} must be a whole number from 1 to ${maxRequests}`);
-  if (!isWhole(seconds, maxWindow))
+  if (!isWhole(seconds, maxQuotaWindow))
     throw new RangeError(`window of ${what} must be whole seconds or such as 30s, 1h or 7d, up to 365d`);
-  if (typeof name !== 'string' || !nameForm.test(name))
+  if (typeof name !== 'string' || !policyNameForm.test(name))
     throw new RangeError(`name of ${what} must be 1 to 64 characters of A-Z a-z 0-9 . _ -`);
   return Object.freeze({ name, requests, window: seconds });
 }

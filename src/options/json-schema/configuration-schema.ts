@@ -1,0 +1,33 @@
+import { type parts, schemaMember } from '../file.ts';
+import { clientsSchema, consumersSchema, usersSchema } from './account-schemas.ts';
+import { collectionDefinitions, collectionsSchema, seedSchema } from './collection-schemas.ts';
+import { described, type JsonSchema, objectOf } from './json-schema.ts';
+import { optionSchemas, quotaSchema } from './option-schemas.ts';
+import { schemesSchema } from './scheme-schemas.ts';
+
+const partSchemas: Readonly<Record<(typeof parts)[number], JsonSchema>> = {
+  users: usersSchema,
+  schemes: schemesSchema,
+  clients: clientsSchema,
+  consumers: consumersSchema,
+  collections: collectionsSchema,
+  seed: seedSchema,
+};
+
+/**
+ * Returns the JSON Schema (draft 2020-12) of a configuration file. It accepts every file that the server accepts. The server
+ * also checks the grammar of values and references between parts.
+ */
+export function configurationSchema(): JsonSchema {
+  const members = {
+    [schemaMember]: described('address of this schema, for editors', { type: 'string' }),
+    ...optionSchemas(),
+    ...partSchemas,
+  };
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Configuration of Countersign',
+    ...objectOf(members),
+    $defs: { quota: quotaSchema, ...collectionDefinitions },
+  };
+}

@@ -1,0 +1,154 @@
+import { replayRules as aws4ReplayRules, errorForms, scopePartForm } from '../../auth/aws4/options.ts';
+import { builtInSchemes, schemeNameForm } from '../../auth/configured-schemes.ts';
+import { longestDeclaredWindow, replayRules } from '../../auth/declared/options.ts';
+import { presets } from '../../auth/declared/presets.ts';
+import { fieldTypes, nonceModes, tagForm } from '../../auth/message-signatures/options.ts';
+import { keyIdForm } from '../../auth/message-signatures/response-signing.ts';
+import { maxWindow } from '../../auth/option-values.ts';
+import type {
+  ApiKeyDeclaration,
+  Aws4Declaration,
+  DeclaredHmacDeclaration,
+  MessageSignaturesDeclaration,
+  PresetDeclaration,
+} from '../../auth/scheme-declarations.ts';
+import { encodings, hashNames, keyEncodings } from '../../signature/declared/declaration.ts';
+import { timestampUnits } from '../../signature/declared/timestamp.ts';
+import { messageAlgorithms } from '../../signature/message-signatures/algorithms.ts';
+import {
+  arrayOf,
+  described,
+  flag,
+  type JsonSchema,
+  type MembersOf,
+  mapOf,
+  objectOf,
+  text,
+  textOfForm,
+  wholeNumber,
+  word,
+} from './json-schema.ts';
+
+/** A token (RFC 9110 §5.6.2). */
+const fieldName: JsonSchema = { type: 'string', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" };
+const field = objectOf({ field: fieldName }, ['field']);
+const window = described('seconds', wholeNumber(1, maxWindow));
+
+const responseKey: JsonSchema = {
+  oneOf: [
+    objectOf({ id: textOfForm(keyIdForm), algorithm: { const: 'hmac-sha256' }, secret: text }, [
+      ...(['id', 'algorithm', 'secret'] as const),
+    ]),
+    objectOf(
+      {
+        id: textOfForm(keyIdForm),
+        algorithm: word(messageAlgorithms.filter((name) => name !== 'hmac-sha256')),
+        privateKey: described('PEM, without a passphrase', text),
+      },
+      ['id', 'algorithm', 'privateKey'],
+    ),
+  ],
+};
+
+const messageSignatures: MembersOf<MessageSignaturesDeclaration> = {
+  components: described('components that a signature must cover', arrayOf(text, { minItems: 1 })),
+  window,
+  nonce: described('whether a signature must have a nonce', word(nonceModes)),
+  tag: described('the value of the parameter tag', textOfForm(tagForm)),
+  structuredFields: described(
+    'types of structured fields that are not registered',
+    mapOf(fieldName, word(fieldTypes)),
+  ),
+  signResponses: described(
+    'signs responses',
+    objectOf(
+      { key: responseKey, components: arrayOf(text, { minItems: 1, contains: { const: '@status' } }) },
+      ['key'],
+    ),
+  ),
+};
+
+const aws4: MembersOf<Aws4Declaration> = {
+  region: described('the region of the scope', textOfForm(scopePartForm)),
+  service: described('the service of the scope', textOfForm(scopePartForm)),
+  window,
+  normalizePath: described('whether the signed path is normalized', flag),
+  doubleEncode: described('whether the signed path is percent-encoded twice', flag),
+  unsignedPayload: described('whether UNSIGNED-PAYLOAD is accepted', flag),
+  errors: described('the form of errors', word(errorForms)),
+  replay: described('whether a signature is accepted more than once', word(aws4ReplayRules)),
+};
+
+const apiKey: MembersOf<ApiKeyDeclaration> = {
+  user: described('field with the name of the user or the id of a key', field),
+  secret: described('field with the secret', field),
+};
+
+const user = described('the name of the user who signs, or the field with it', { anyOf: [text, field] });
+const declaredWindow = described('seconds', {
+  ...{ type: 'number', exclusiveMinimum: 0, maximum: longestDeclaredWindow },
+});
+const replay = described('whether a signature is accepted more than once', word(replayRules));
+
+/** Returns the schema of the presets that have a timestamp, or of those that have none. */
+function presetSchema(hasTimestamp: boolean): JsonSchema {
+  const names = Object.entries(presets)
+    .filter(([, { declaration }]) => 'timestamp' in declaration === hasTimestamp)
+    .map(([name]) => name);
+  const { timestamp, ...others }: MembersOf<PresetDeclaration> = {
+    preset: described('the provider', word(names)),
+    user,
+    timestamp: objectOf({ window: declaredWindow }),
+    replay: hasTimestamp ? replay : { const: 'accept' },
+  };
+  return hasTimestamp
+    ? objectOf({ ...others, timestamp }, ['preset', 'user'])
+    : objectOf(others, ['preset', 'user']);
+}
+
+const place: JsonSchema = {
+  oneOf: [
+    objectOf({ field: fieldName, format: text }, ['field']),
+    objectOf({ query: { type: 'string', pattern: '^[A-Za-z0-9_.~-]+$' }, format: text }, ['query']),
+  ],
+};
+
+const declared: MembersOf<DeclaredHmacDeclaration> = {
+  message: described('the signed message, with placeholders such as {timestamp} and {body}', text),
+  hash: word(hashNames),
+  encoding: described('the encoding of the signature', word(encodings)),
+  key: described('how the secret is decoded', word(keyEncodings)),
+  keyPrefix: described('text that is removed from the secret before it is decoded', text),
+  signature: described('the place of the signature, and its format', place),
+  separator: described('the text between several signatures', text),
+  user,
+  timestamp: objectOf({ field: fieldName, unit: word(timestampUnits), window: declaredWindow }),
+  nonce: field,
+  id: field,
+  replay,
+};
+
+/** Returns an expression that matches words without regard to case. JSON Schema has no flags. */
+function anyCase(words: readonly string[]): string {
+  const letter = (each: string): string => `[${each.toLowerCase()}${each.toUpperCase()}]`;
+  return words.map((each) => [...each].map(letter).join('')).join('|');
+}
+
+/** The schema of `schemes`. */
+export const schemesSchema = described('authentication schemes by name', {
+  ...mapOf(
+    { pattern: schemeNameForm.source, not: { pattern: `^(?:${anyCase(builtInSchemes)})$` } },
+    {
+      anyOf: [
+        objectOf(apiKey, ['user', 'secret']),
+        presetSchema(true),
+        presetSchema(false),
+        objectOf(declared, ['message', 'signature', 'user'], { not: { required: ['nonce', 'replay'] } }),
+      ],
+    },
+  ),
+  properties: {
+    'message-signatures': described('HTTP Message Signatures (RFC 9421)', objectOf(messageSignatures)),
+    aws4: described('AWS Signature Version 4', objectOf(aws4, ['region', 'service'])),
+  },
+});
