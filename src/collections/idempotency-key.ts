@@ -6,7 +6,10 @@ import { parseItem, StructuredFieldError } from '../signature/structured-fields/
 import type { Value } from '../store/store.ts';
 
 /** Whether clients of a collection may repeat their requests with the same Idempotency-Key, or must send one with POST. */
-export type IdempotencyMode = 'off' | 'accepted' | 'required';
+export type IdempotencyMode = (typeof idempotencyModes)[number];
+
+/** The modes, in the order of documents. */
+export const idempotencyModes = ['off', 'accepted', 'required'] as const;
 
 const maxLength = 255;
 

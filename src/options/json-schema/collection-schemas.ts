@@ -4,6 +4,7 @@ import {
   type CollectionDeclaration,
   segmentForm,
 } from '../../collections/declaration.ts';
+import { idempotencyModes } from '../../collections/idempotency-key.ts';
 import { type CorsOptions, longestCorsMaxAge } from '../../pipeline/cors/policy.ts';
 import { maxFractionDigits } from '../../schema/simple-declaration.ts';
 import { type SimpleTypeName, simpleTypes } from '../../schema/simple-type.ts';
@@ -104,6 +105,12 @@ const collectionMembers: MembersOf<CollectionDeclaration> = {
     'format of responses to clients that accept both; by default that of the service',
     word(optionTable.defaultFormat.words),
   ),
+  idempotency: described('whether requests with an Idempotency-Key can be repeated', {
+    ...{ ...word(idempotencyModes), default: 'off' },
+  }),
+  requirePrecondition: described('whether changes of an item require a precondition, such as If-Match', {
+    ...{ ...flag, default: false },
+  }),
   cors: described('other origins whose pages may use it; by default those of the service', {
     anyOf: [arrayOf(text), objectOf(corsMembers, ['origins'])],
   }),

@@ -9,7 +9,7 @@ import { type JsonSchema, type PathItem, pathParameters } from '../document.ts';
 import type { ResponseField } from '../header-fields.ts';
 import { ofChanges, ofItemContent, ofPreconditions } from '../problem-types.ts';
 import { addItemSchemas, type ItemSchemas } from '../schemas/item-schema.ts';
-import { collectionFields } from './collection-fields.ts';
+import { collectionFields, collectionProblems } from './collection-fields.ts';
 import { listParameters } from './list-parameters.ts';
 import {
   type DocumentContext,
@@ -96,7 +96,8 @@ function operation(
     {
       ...(method === 'HEAD' ? withoutContent(parts) : parts),
       ...{ method, access, allowed, tag: shape.element, reads: reads !== undefined },
-      parameters: [...parameters, ...collectionFields(collection, on, method, context.components)],
+      problems: [...parts.problems, ...collectionProblems(collection, on, method)],
+      parameters: [...parameters, ...collectionFields(collection, method, context.components)],
       ...(reads !== undefined && { requestBody: { required: true, content: contentOf(reading, reads) } }),
     },
     context,
