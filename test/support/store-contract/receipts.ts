@@ -35,7 +35,8 @@ export function withReceipts(store: Store, fault?: ReceiptFault): Store & Requir
     if (receipt === undefined) return store.apply(change);
     if (isStored && fault !== 'applied again') return { applied: false };
     const existed = kind === 'put' && (await store.read(collection, change.id)) !== undefined;
-    const result = await store.apply(change);
+    // The store must not store the receipt itself.
+    const result = await store.apply({ ...change, receipt: undefined });
     const created = fault === 'always created' || (kind !== 'delete' && !existed);
     const entry = result.applied
       ? result.entry
