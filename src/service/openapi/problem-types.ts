@@ -8,10 +8,10 @@ type Types = readonly ProblemType[];
 /** Problems of any request, found before the resource or in any step. */
 const ofEveryRequest: Types = [
   ...(['malformed-request', 'malformed-host', 'repeated-field', 'malformed-field'] as const),
-  ...(['malformed-target', 'content-incomplete', 'content-too-large', 'target-too-long'] as const),
+  ...(['malformed-target', 'content-incomplete', 'content-too-large', 'digest-mismatch'] as const),
   ...(['request-timeout', 'expectation-failed', 'header-too-large', 'internal-error'] as const),
   ...(['transfer-coding-not-implemented', 'stopping', 'full', 'store-unavailable'] as const),
-  'version-not-supported',
+  ...(['target-too-long', 'version-not-supported'] as const),
 ];
 
 /** Problems of credentials of any scheme. */
@@ -35,15 +35,15 @@ const ofScheme: Readonly<Record<SchemeKind, Types>> = {
     ...(['insufficient-scope', 'unsupported-content-coding'] as const),
   ],
   'api-key': [],
-  'message-signatures': [...ofDates, 'signature-insufficient', 'digest-required', 'digest-mismatch'],
-  aws4: [...ofDates, 'digest-required', 'digest-mismatch', 'streaming-signature-not-implemented'],
-  declared: [...ofDates, 'digest-mismatch'],
+  'message-signatures': [...ofDates, 'signature-insufficient', 'digest-required'],
+  aws4: [...ofDates, 'digest-required', 'streaming-signature-not-implemented'],
+  declared: ofDates,
 };
 
 /** Problems of content that is read. */
 const ofContent: Types = [
   ...(['unsupported-media-type', 'unsupported-content-coding', 'unsupported-charset'] as const),
-  ...(['content-missing', 'content-coding-broken', 'digest-mismatch'] as const),
+  ...(['content-missing', 'content-coding-broken'] as const),
 ];
 
 /** Further problems of content that is an item. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { describe, test } from 'node:test';
 import { startDouble } from '../../../src/double/index.ts';
 import { createConsole } from '../../support/double/control-client.ts';
+import { missing, resolved } from '../../support/openapi/packages.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 interface Told {
@@ -72,15 +72,6 @@ const contents: Readonly<Record<string, (known: Json) => Json>> = {
   revokeTokens: () => ({ user: 'ann' }),
 };
 
-const missing = (name: string): string | false => {
-  try {
-    createRequire(import.meta.url).resolve(name);
-    return false;
-  } catch {
-    return `${name} is missing: npm ci --prefix test`;
-  }
-};
-
 test('every route is in the document with the methods that it has, and nothing else is', async () => {
   await using house = await opened();
   const { send, control, document } = house;
@@ -147,10 +138,6 @@ test('who says nothing of formats is answered in one that the document has', asy
     assert.ok(Object.hasOwn(told.responses[reply.status]?.content ?? {}, type), `${path}: ${type}`);
   }
 });
-
-function resolved(name: string): string {
-  return createRequire(import.meta.url).resolve(name);
-}
 
 describe('an independent validator', { skip: missing('@seriousme/openapi-schema-validator') }, () => {
   test('finds nothing wrong in the document, and what is wrong in another', async () => {

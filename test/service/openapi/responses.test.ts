@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Double, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
+import { problemTypes } from '../../../src/http/problem-types.ts';
 import { drawFields, drawRecord } from '../../support/formats/random-schema.ts';
 import { configurations, everyType, everyValue } from '../../support/openapi/configurations.ts';
 import { type DocumentCheck, documentCheck } from '../../support/openapi/document.ts';
 import { missing } from '../../support/openapi/packages.ts';
+import { writeXml } from '../../support/openapi/xml.ts';
 import { seeded } from '../../support/seeded.ts';
 
 interface Sent {
@@ -293,6 +295,45 @@ describe('every response is one that the document has', {
       assert.equal((await send('GET', '/things')).status, 200);
     }
   });
+});
+
+test('items and pages in XML have the elements and attributes that the document describes', async () => {
+  const seed = Number(process.env['SEED'] ?? process.hrtime()[1]);
+  const random = seeded(seed);
+  for (let round = 0; round < 20; round += 1) {
+    const fields = round === 0 ? everyType.fields : drawFields(random, 2, ['href']);
+    const values = round === 0 ? [everyValue] : [drawRecord(random, fields), drawRecord(random, fields)];
+    const declaration = { ...everyType, fields: JSON.parse(JSON.stringify(fields)) };
+    const options = { collections: { '/things': declaration }, seed: { '/things': values }, https: false };
+    await using double = await startDouble(options);
+    const document = await double.openapi();
+    const read = async (path: string, type: string): Promise<string> =>
+      (await double.fetch(path, { headers: { Accept: `application/${type}` } })).text();
+    for (const [path, schema] of [
+      ['/things', 'Things'],
+      ['/things/1', 'Thing'],
+    ] as const) {
+      const reference = { $ref: `#/components/schemas/${schema}` };
+      const written = writeXml(document, reference, '', JSON.parse(await read(path, 'json')));
+      assert.equal(await read(path, 'xml'), written, `SEED=${seed}`);
+    }
+  }
+});
+
+test('every problem type that a request for a resource can have is in a document', async () => {
+  const all: DoubleOptions[] = [...Object.values(configurations), { quota: '1/1h', strictQuery: true }];
+  const known = new Set<string>();
+  for (const options of all) {
+    await using double = await startDouble(options);
+    const text = JSON.stringify(await double.openapi());
+    for (const [, name = ''] of text.matchAll(/"[^"]*\/problems\/([a-z0-9-]+)"/g)) known.add(name);
+  }
+  // Unknown methods are no operations, and the others are of the control interface.
+  const others = ['method-not-implemented', 'memory-only', 'misdirected-request'];
+  assert.deepEqual(
+    Object.keys(problemTypes).filter((name) => !known.has(name)),
+    Object.keys(problemTypes).filter((name) => others.includes(name)),
+  );
 });
 
 /** Returns a value with one part replaced or removed. */
