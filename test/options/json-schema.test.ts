@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { configurationSchema } from '../../src/options/json-schema/configuration-schema.ts';
@@ -8,6 +7,7 @@ import { OptionsError, readOptions } from '../../src/options/options.ts';
 import { optionSpecs } from '../../src/options/table.ts';
 import { run } from '../support/cli/command.ts';
 import { complete, mutated } from '../support/options/configurations.ts';
+import { importPackage, missingPackage } from '../support/packages.ts';
 import { seeded } from '../support/seeded.ts';
 import { long } from '../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -28,18 +28,9 @@ function faultsOf(configuration: unknown): readonly string[] {
   }
 }
 
-function missingAjv(): string | false {
-  try {
-    createRequire(import.meta.url).resolve('ajv');
-    return false;
-  } catch {
-    return 'ajv is missing: npm ci --prefix test';
-  }
-}
-
 /** Returns a function that validates with ajv in its strict mode. */
 async function createValidator(): Promise<(value: unknown) => string | undefined> {
-  const { Ajv2020 } = await import(createRequire(import.meta.url).resolve('ajv/dist/2020.js'));
+  const { Ajv2020 } = await importPackage('ajv/dist/2020.js');
   const ajv = new Ajv2020({ strict: true, strictRequired: false, strictTypes: false });
   const validate = ajv.compile(schema);
   return (value) => (validate(value) ? undefined : ajv.errorsText(validate.errors));
@@ -163,7 +154,7 @@ const bothFind: readonly unknown[] = [
   })),
 ];
 
-describe('the schema of the configuration file', { skip: missingAjv() }, () => {
+describe('the schema of the configuration file', { skip: missingPackage('ajv') }, () => {
   test('accepts a configuration with every member, as the server does', async () => {
     const validate = await validator();
     assert.deepEqual(faultsOf(complete), []);

@@ -63,6 +63,12 @@ test('the command of the unit has options that exist, for files that the unit pr
   assert.equal(checked.status, 0, checked.stderr);
 });
 
+test('the owner of the data directory can reach it, and read what its lock compares', () => {
+  // The directories of a dynamic user are below /var/lib/private, which only root can open.
+  assert.deepEqual([valuesOf('User'), valuesOf('DynamicUser')], [['countersign'], []]);
+  assert.deepEqual([...valuesOf('ProtectProc'), ...valuesOf('ProcSubset')], []);
+});
+
 test('systemd waits longer for the end than the server for its requests', () => {
   assert.deepEqual(valuesOf('KillSignal'), ['SIGTERM']);
   assert.ok(Number(valuesOf('TimeoutStopSec')[0]) > 10);

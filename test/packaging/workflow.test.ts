@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { optionSpecs, variableOf } from '../../src/options/table.ts';
 import { root, startServer } from '../support/cli/command.ts';
 import { missing } from '../support/net/program.ts';
+import { importPackage, missingPackage } from '../support/packages.ts';
 import { instructionsOf } from '../support/packaging/image.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -40,18 +40,9 @@ interface Workflow {
   readonly jobs: Readonly<Record<string, Job>>;
 }
 
-function missingYaml(): string | false {
-  try {
-    createRequire(import.meta.url).resolve('yaml');
-    return false;
-  } catch {
-    return 'yaml is missing: npm ci --prefix test';
-  }
-}
-
 /** Parses the workflow as YAML 1.2, in which "on" is a string. */
 async function readWorkflow(): Promise<Workflow> {
-  const { parse } = await import(createRequire(import.meta.url).resolve('yaml'));
+  const { parse } = await importPackage('yaml');
   return parse(source, { strict: true, uniqueKeys: true });
 }
 
@@ -59,7 +50,7 @@ function assertMembers(value: object, allowed: readonly string[], what: string):
   for (const name of Object.keys(value)) assert.ok(allowed.includes(name), `${what}.${name}`);
 }
 
-describe('the workflow for GitHub Actions', { skip: missingYaml() }, () => {
+describe('the workflow for GitHub Actions', { skip: missingPackage('yaml') }, () => {
   test('has the structure of a workflow', async () => {
     const workflow = await readWorkflow();
     assertMembers(workflow, ['name', 'on', 'permissions', 'jobs'], 'workflow');
