@@ -122,7 +122,7 @@ async function start({
   const nonces = module?.nonces ?? dataDirectory.nonces;
   if (accounts.consumers.size > 0) await dataDirectory.storeMasterKey();
   const service = composeService(
-    options,
+    { ...options, seed: await seedOf(options, module) },
     accounts,
     {
       store,
@@ -221,6 +221,14 @@ async function moduleOf(options: Options, environment: NodeJS.ProcessEnv): Promi
   return options.module === undefined
     ? undefined
     : (await import('../module/load-module.ts')).loadModule(options, environment);
+}
+
+/** Returns the seed, without what another process adds to the store of the module. */
+async function seedOf({ seed }: Options, module: LoadedModule | undefined): Promise<Options['seed']> {
+  const documents = module?.store?.documents;
+  return documents === undefined
+    ? seed
+    : (await import('../module/claim-seed.ts')).claimSeed(documents, seed);
 }
 
 /** The users of an opened store. */

@@ -59,10 +59,10 @@ const args = [
 const applicationName = 'countersign-host';
 
 /** Writes the module and the configuration of a cluster to a directory. Returns the options that select them. */
-function writeFiles({ directory: host }: Server, directory: string): readonly string[] {
+function writeFiles({ directory: host }: Server, directory: string, further: object): readonly string[] {
   const [configuration, store] = [join(directory, 'config.json'), join(directory, 'store.mjs')];
   const app = new Map(Object.entries(clients)).get('app');
-  writeFileSync(configuration, JSON.stringify({ users: users(), clients: { app } }), {
+  writeFileSync(configuration, JSON.stringify({ users: users(), clients: { app }, ...further }), {
     mode: 0o600,
   });
   const built = command.some((part) => part.endsWith('dist/server.js'));
@@ -85,11 +85,11 @@ export default async () => {
 }
 
 /** Starts a cluster with the users and the OAuth 2.0 clients of the tests of OAuth. It is stopped after the tests of the file. */
-export async function startCluster(count = 3): Promise<Cluster> {
+export async function startCluster(count = 3, configuration: object = {}): Promise<Cluster> {
   if (missingPostgres !== false) throw new Error(missingPostgres);
   const postgres = await startPostgres();
   const directory = temporaryDirectory();
-  const files = writeFiles(postgres, directory);
+  const files = writeFiles(postgres, directory, configuration);
   const hosts: (Host | undefined)[] = Array.from({ length: count }, () => undefined);
   const start = async (number: number): Promise<Host> => {
     const running = await startServer([...args, ...files, '--data', join(directory, `host-${number}`)], {
