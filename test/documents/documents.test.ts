@@ -42,6 +42,7 @@ const shown = new Set([
   'json',
   'nginx',
   'python',
+  'sql',
   'text',
   'ts',
   'xml',

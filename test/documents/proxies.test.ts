@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
@@ -10,7 +9,7 @@ import { gunzipSync } from 'node:zlib';
 import { signRequest } from '../../src/client/sign.ts';
 import { root, startServer } from '../support/cli/command.ts';
 import { readPage } from '../support/documents/markdown.ts';
-import { missing } from '../support/net/program.ts';
+import { missing, nginx, type Program, startProgram } from '../support/net/program.ts';
 import { makeIdentity } from '../support/net/transport.ts';
 import { sign } from '../support/oauth/consumer.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -21,12 +20,8 @@ const records = '/users/johndoe/financialrecords';
 const consumer = { secret: 'printer-secret-0123456789', callbacks: ['oob'] };
 
 /** A proxy, and how it is started in a folder that has its configuration. */
-interface Proxy {
-  readonly program: string;
+interface Proxy extends Program {
   readonly file: string;
-  readonly args: readonly string[];
-  /** What it reports when it is ready. */
-  readonly ready: RegExp;
   /** The configuration, from the document or the file that it shows. */
   configuration(prefixed: boolean): string;
 }
@@ -40,10 +35,8 @@ function block(file: string): string {
 
 const proxies: readonly Proxy[] = [
   {
-    program: 'nginx',
+    ...nginx,
     file: 'nginx.conf',
-    args: ['-p', '.', '-c', 'nginx.conf', '-g', 'daemon off; error_log stderr notice;'],
-    ready: /start worker process /,
     configuration: (prefixed) =>
       readFileSync(join(root, `examples/nginx/${prefixed ? 'base-path' : 'nginx'}.conf`), 'utf8'),
   },
@@ -129,7 +122,7 @@ async function start(
     .replaceAll('127.0.0.1:8080', new URL(server.url).host)
     .replaceAll(':8443', `:${tlsPort}`);
   writeFileSync(join(folder, proxy.file), change(configuration));
-  await run(context, proxy, folder);
+  await startProgram(context, proxy, folder);
   return {
     origin,
     async send(method, target, headers = {}, content = undefined) {
@@ -149,25 +142,6 @@ async function start(
       };
     },
   };
-}
-
-/** Starts the proxy and waits until it is ready. */
-async function run(context: TestContext, { program, args, ready }: Proxy, folder: string): Promise<void> {
-  const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
-  const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'ignore', 'pipe'] });
-  context.after(async () => {
-    child.kill();
-    if (child.exitCode === null) await once(child, 'exit');
-  });
-  let output = '';
-  for await (const chunk of child.stderr.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
-    output += chunk;
-    if (ready.test(output)) {
-      child.stderr.resume();
-      return;
-    }
-  }
-  assert.fail(`${program} ended: ${output}`);
 }
 
 function signed({ origin }: Setting, method: string, target: string): Record<string, string> {
@@ -243,10 +217,10 @@ for (const proxy of proxies) {
 test('with gzip in nginx, the 412 of a conditional change names the weak entity tag', {
   skip: missing('nginx'),
 }, async (context) => {
-  const [nginx] = proxies;
-  assert.ok(nginx !== undefined);
+  const [proxy] = proxies;
+  assert.ok(proxy !== undefined);
   const compressing = 'gzip on; gzip_types application/json; gzip_min_length 1; gzip_proxied any;';
-  const setting = await start(context, nginx, '', (text) =>
+  const setting = await start(context, proxy, '', (text) =>
     text.replace('    location / {', `    ${compressing}\n    location / {`),
   );
   const { send } = setting;
