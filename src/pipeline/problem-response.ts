@@ -29,6 +29,8 @@ export function problemOf(error: unknown, onError: (error: unknown) => void, ste
   if (step < 16) return storeUnavailable('The storage is unavailable.');
   if (error.code === 'full')
     return new Problem('store-full', 'The change was not made: the storage is full.');
+  if (error.uncertain)
+    return storeUnavailable('The change may have been made: the storage was lost before it was confirmed.');
   return storeUnavailable('The change was not made: it could not be stored.');
 }
 

@@ -155,9 +155,12 @@ export class ChangeQueue {
   }
 }
 
-/** Creates an error for one change, so that changes do not share an object. */
+/**
+ * Creates an error for one change, so that changes do not share an object. If the server was lost, it may have made the
+ * change.
+ */
 function failureOf(error: unknown): unknown {
-  return error instanceof StoreError
-    ? new StoreError(error.code, error.message, undefined, error.reported)
-    : error;
+  if (!(error instanceof StoreError)) return error;
+  const { code, message, reported } = error;
+  return new StoreError(code, message, undefined, reported, reported && code === 'failed');
 }

@@ -131,8 +131,8 @@ export interface Store {
    * Makes a change if the item is in the expected state, as one atomic step (compare-and-set). When the promise
    * resolves with `applied: true`, the change has the durability that the store offers; no read returns it earlier.
    * Concurrent changes that expect `present` do not wait for each other.
-   * Rejects with StoreError if the change could not be stored; then it was not made. Rejects with NonceRefusedError if
-   * the nonce of the change was deferred and cannot be claimed.
+   * Rejects with StoreError if the change could not be stored; then it was not made, unless the error is `uncertain`.
+   * Rejects with NonceRefusedError if the nonce of the change was deferred and cannot be claimed.
    */
   apply(change: Change): Promise<Applied>;
   /** Returns the change with an unexpired receipt of this key. Stores without this method do not store receipts. */
@@ -149,11 +149,20 @@ export class StoreError extends Error {
   readonly code: 'full' | 'failed';
   /** Whether the store has already reported the cause, so that it need not be reported for each change. */
   readonly reported: boolean;
+  /** Whether the change may have been made, because the storage was lost before its result was known. */
+  readonly uncertain: boolean;
 
-  constructor(code: 'full' | 'failed', message: string, cause?: unknown, reported = false) {
+  constructor(
+    code: 'full' | 'failed',
+    message: string,
+    cause?: unknown,
+    reported = false,
+    uncertain = false,
+  ) {
     super(message, { cause });
     this.code = code;
     this.reported = reported;
+    this.uncertain = uncertain;
   }
 }
 

@@ -385,6 +385,20 @@ test('a change that the store cannot keep is told, and reading goes on', async (
   }
 });
 
+test('the problem of a change whose outcome the store does not know says that it may have been made', async () => {
+  for (const uncertain of [true, false]) {
+    const failure = new StoreError('failed', 'no connection', undefined, true, uncertain);
+    const store: Store = {
+      ...createMemoryStore({ storeId: 'abc' }),
+      apply: () => Promise.reject(failure),
+    };
+    const { ask } = openService({ store });
+    const reply = await ask('POST', '/articles', { ...ann, content: article('Tea') });
+    assert.equal(reply.status, 503);
+    assert.match(reply.text, uncertain ? /The change may have been made:/ : /The change was not made:/);
+  }
+});
+
 test('a change without content is 400, and so is a digest that cannot be one', async () => {
   const { ask } = openService();
   const bare = await ask('PUT', '/articles/1', ann);
