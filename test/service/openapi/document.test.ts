@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startDouble } from '../../../src/double/index.ts';
-import { createService, type ServiceOptions } from '../../../src/index.ts';
+import {
+  type CollectionDeclaration,
+  createService,
+  type OpenApiDocument,
+  type ServiceOptions,
+} from '../../../src/index.ts';
+import { drawFields } from '../../support/formats/random-schema.ts';
 import {
   accessRules,
   configurations,
@@ -9,6 +15,7 @@ import {
   resourcesInCode,
 } from '../../support/openapi/configurations.ts';
 import { missing, resolved } from '../../support/openapi/packages.ts';
+import { type Seeded, seeded } from '../../support/seeded.ts';
 
 describe('an independent validator accepts the document', {
   skip: missing('@seriousme/openapi-schema-validator'),
@@ -23,21 +30,82 @@ describe('an independent validator accepts the document', {
   }
 });
 
+/** Asserts that every operation has its own id, and every reference has a target. */
+function checkNames(openapi: OpenApiDocument, name: string): void {
+  const text = JSON.stringify(openapi);
+  const ids = [...text.matchAll(/"operationId":"([^"]*)"/g)].map(([, id]) => id);
+  assert.equal(new Set(ids).size, ids.length, name);
+  const document: unknown = JSON.parse(text);
+  for (const [, reference = ''] of text.matchAll(/"\$ref":"#\/([^"]*)"/g)) {
+    let target: unknown = document;
+    for (const part of reference.split('/'))
+      target = typeof target === 'object' && target !== null ? Reflect.get(target, part) : undefined;
+    assert.ok(target !== undefined, `${name}: ${reference}`);
+  }
+}
+
 test('every operation has its own id, and every reference has a target', async () => {
   for (const [name, options] of Object.entries(configurations)) {
     await using double = await startDouble({ users: ['ann'], ...options });
-    const text = JSON.stringify(await double.openapi());
-    const ids = [...text.matchAll(/"operationId":"([^"]*)"/g)].map(([, id]) => id);
-    assert.equal(new Set(ids).size, ids.length, name);
-    const document: unknown = JSON.parse(text);
-    for (const [, reference = ''] of text.matchAll(/"\$ref":"#\/([^"]*)"/g)) {
-      let target: unknown = document;
-      for (const part of reference.split('/'))
-        target = typeof target === 'object' && target !== null ? Reflect.get(target, part) : undefined;
-      assert.ok(target !== undefined, `${name}: ${reference}`);
-    }
+    checkNames(await double.openapi(), name);
   }
 });
+
+test('the document of a random configuration is valid', {
+  skip: missing('@seriousme/openapi-schema-validator'),
+}, async () => {
+  const { Validator } = await import(resolved('@seriousme/openapi-schema-validator'));
+  const seed = Number(process.env['SEED'] ?? process.hrtime()[1]);
+  const random = seeded(seed);
+  for (let round = 0; round < 20; round += 1) {
+    const options = drawConfiguration(random);
+    const service = createService(options);
+    const document = await service.openapi();
+    await service.close(0);
+    const where = `SEED=${seed} ${JSON.stringify(options)}`;
+    const { valid, errors } = await new Validator().validate(structuredClone(document));
+    assert.ok(valid, `${where}: ${JSON.stringify(errors)}`);
+    checkNames(document, where);
+  }
+});
+
+/** Draws collections with random fields, access rules, lists and schemes. */
+function drawConfiguration(random: Seeded): ServiceOptions {
+  const some = <T extends object>(part: T): Partial<T> => (random.below(2) === 0 ? part : {});
+  const configured = configurations['every scheme'] ?? {};
+  const { schemes = {}, clients = {}, consumers = {} } = configured;
+  const offered = random.below(2) === 0 ? schemes : {};
+  const names = ['basic', 'hmac', ...Object.keys(offered)];
+  const rules = ['anyone', 'authenticated', 'nobody', 'owner:user', ['ann'], []] as const;
+  const collection = (): CollectionDeclaration => {
+    const fields = JSON.parse(
+      JSON.stringify(drawFields(random, 2, ['href', 'sort', 'limit', 'after', 'plain'])),
+    );
+    const access = Object.fromEntries(
+      ['read', 'HEAD', 'PUT', 'POST', 'DELETE'].flatMap((method) =>
+        random.below(3) === 0 ? [] : [[method, random.pick(rules)]],
+      ),
+    );
+    return {
+      ...{ element: random.pick(['things', 'article', 'título']), item: random.pick(['thing', 'article']) },
+      ...{ fields: { plain: { type: random.pick(['decimal', 'date']) }, ...fields }, access },
+      ...some({ filter: ['plain'], sort: ['-plain', 'modified'] }),
+      ...some({ createWithPut: false }),
+      ...some({ schemes: [random.pick(names)] }),
+      ...some({ defaultFormat: 'json' as const }),
+    };
+  };
+  return {
+    collections: { '/{user}/a': collection(), '/{user}/b/{id}': collection(), '/{user}': collection() },
+    ...{ users: { ann: { secret: 's' } }, schemes: offered },
+    ...some({ clients }),
+    ...some({ consumers }),
+    ...some({ strictQuery: true, quota: '5/1m' }),
+    ...some({ basePath: '/v1', publicUrl: 'https://api.example' }),
+    ...some({ openapi: true, health: { path: '/up' }, requestId: true }),
+    ...some({ resources: resourcesInCode }),
+  };
+}
 
 /** Returns the operations of a path that are in the document. */
 async function methodsOf(options: ServiceOptions, path: string): Promise<string[]> {
