@@ -8,8 +8,10 @@ export class DistinctNames {
   readonly #taken = new Set<string>();
 
   take(wanted: string): string {
+    // Problem400_2 is not a status.
+    const mark = /[0-9]$/.test(wanted) ? '_' : '';
     let name = wanted;
-    for (let number = 2; this.#taken.has(name); number += 1) name = `${wanted}${number}`;
+    for (let number = 2; this.#taken.has(name); number += 1) name = `${wanted}${mark}${number}`;
     this.#taken.add(name);
     return name;
   }

@@ -115,7 +115,7 @@ function listing({ collection, schemas, context }: Subject): MethodParts {
   const strict: readonly ProblemType[] = ['unknown-query-parameter', 'repeated-query-parameter'];
   return {
     id: `list${pascalCase(element)}`,
-    summary: `Lists ${element}`,
+    summary: `Lists the items of ${collection.path}`,
     parameters: listParameters(collection, context.components),
     responses: {
       200: shown('A page of items', ['ETag', 'Last-Modified', 'Link'], schemas.page, collection, context),
@@ -135,7 +135,7 @@ function creation({ collection, schemas, context }: Subject): MethodParts {
   const fields: readonly ResponseField[] = ['Location', ...changed, ...validators];
   return {
     id: `create${pascalCase(item)}`,
-    summary: `Creates ${item}`,
+    summary: `Creates an item in ${collection.path}`,
     reads: schemas.item,
     responses: { 201: shown('The new item', fields, schemas.item, collection, context) },
     problems: [...ofItemContent, ...ofPreconditions, ...ofChanges],
@@ -146,7 +146,7 @@ function reading({ collection, schemas, context }: Subject): MethodParts {
   const { item } = collection.shape;
   return {
     id: `read${pascalCase(item)}`,
-    summary: `Reads ${item}`,
+    summary: `Reads an item of ${collection.path}`,
     responses: {
       200: shown('The item', validators, schemas.item, collection, context),
       304: notModified(context),
@@ -161,7 +161,7 @@ function replacement({ collection, schemas, context }: Subject): MethodParts {
   const created = shown('The new item', fields, schemas.item, collection, context);
   return {
     id: `replace${pascalCase(shape.item)}`,
-    summary: `Replaces ${shape.item}${createWithPut ? ', or creates it' : ''}`,
+    summary: `Replaces an item of ${collection.path}${createWithPut ? ', or creates it' : ''}`,
     reads: schemas.item,
     responses: {
       ...changeResponses({ collection, schemas, context }),
@@ -182,7 +182,7 @@ function changing(subject: Subject): MethodParts {
   const { item } = subject.collection.shape;
   return {
     id: `change${pascalCase(item)}`,
-    summary: `Changes fields of ${item}`,
+    summary: `Changes fields of an item of ${subject.collection.path}`,
     reads: subject.schemas.change,
     responses: changeResponses(subject),
     problems: ['not-found', ...ofItemContent, ...ofPreconditions, ...ofChanges],
@@ -193,7 +193,7 @@ function deletion({ collection, context }: Subject): MethodParts {
   const { item } = collection.shape;
   return {
     id: `delete${pascalCase(item)}`,
-    summary: `Deletes ${item}`,
+    summary: `Deletes an item of ${collection.path}`,
     responses: { 204: response('The item was deleted', [], undefined, context) },
     problems: ['not-found', ...ofPreconditions, ...ofChanges],
   };
