@@ -158,6 +158,16 @@ async function put(setting: Setting): Promise<string> {
   return (await setting.run(send.command)).trim();
 }
 
+/** Starts two servers behind nginx, with an article. */
+async function started(context: TestContext): Promise<Setting> {
+  const setting = await Setting.open(context);
+  await startProgram(context, nginx, setting.folder);
+  await runAll(setting, stepsFrom('(umask', 'countersign sign'));
+  await setting.run(stepsFrom('echo')[0]?.command ?? '');
+  assert.equal(await put(setting), '201');
+  return setting;
+}
+
 /** Creates the data directory `old` with a user and an article. */
 async function fillOld(setting: Setting): Promise<void> {
   await setting.run('countersign user add ann --data old --key-file countersign.key');
@@ -212,11 +222,7 @@ test('the commands of docs/several-hosts.md print what is shown, with PostgreSQL
 test('a process that is killed behind nginx leaves every acknowledged change to the other one', {
   skip,
 }, async (context) => {
-  const setting = await Setting.open(context);
-  await startProgram(context, nginx, setting.folder);
-  await runAll(setting, stepsFrom('(umask', 'countersign sign'));
-  await setting.run(stepsFrom('echo')[0]?.command ?? '');
-  assert.equal(await put(setting), '201');
+  const setting = await started(context);
   assert.equal(await put(setting), '200');
   const [first] = setting.processes.splice(0, 1);
   first?.kill('SIGKILL');
@@ -229,11 +235,7 @@ test('a process that is killed behind nginx leaves every acknowledged change to 
 test('while PostgreSQL is down, requests get 503 with Retry-After within two seconds, and are accepted afterwards', {
   skip,
 }, async (context) => {
-  const setting = await Setting.open(context);
-  await startProgram(context, nginx, setting.folder);
-  await runAll(setting, stepsFrom('(umask', 'countersign sign'));
-  await setting.run(stepsFrom('echo')[0]?.command ?? '');
-  assert.equal(await put(setting), '201');
+  const setting = await started(context);
   await setting.cluster.crash();
   for (const request of ['-T tea.json -H @signature -H "Content-Type: application/json"', '']) {
     await setting.run(stepsFrom('countersign sign')[0]?.command ?? '');
