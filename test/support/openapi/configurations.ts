@@ -128,6 +128,9 @@ export const configurations: Readonly<Record<string, DoubleOptions>> = {
       },
     },
   },
+  'repeated requests and required preconditions': {
+    collections: { '/things': { ...everyType, idempotency: 'required', requirePrecondition: true } },
+  },
   CORS: { cors: ['https://app.example'] },
   'a proxy, quotas and health checks': {
     ...{ basePath: '/api', publicUrl: 'https://api.example', quota: '1000/1h', requestId: true },
