@@ -29,8 +29,9 @@ const longest = [
 
 /** The files that --brief leaves out: they take long and test rules of ours, other programs or documents. */
 const independent = [
-  ...['attack/holes', 'attack/oauth/holes', 'attack/schemes/', 'documents/', 'hosts/', 'http/linear-time'],
-  ...['packaging/', 'postgres/', 'redis/', 'store/power-loss'],
+  ...['attack/holes', 'attack/oauth/holes', 'attack/schemes/', 'documents/', 'double/control/fuzz', 'hosts/'],
+  ...['http/linear-time', 'oauth/consent/', 'package/typescript', 'packaging/', 'postgres/', 'redis/'],
+  ...['service/intrusion/', 'store/power-loss'],
 ].map((part) => `/test/${part}`);
 
 /** Returns the position in the order of the longest files. */

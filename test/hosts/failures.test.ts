@@ -16,7 +16,7 @@ import { long } from '../support/store/thoroughness.ts';
 
 const failures = ['kill -9', 'SIGTERM', 'cut connections', 'crash of the database'] as const;
 /** How often each failure occurs. */
-const rounds = long ? 5 : 1;
+const rounds = long ? 3 : 1;
 const writers = 16;
 /** The number of acknowledged changes before a failure and after it. */
 const between = 60;

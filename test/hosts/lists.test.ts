@@ -12,7 +12,7 @@ import {
 import { long } from '../support/store/thoroughness.ts';
 
 const writers = 64;
-const eachCreates = long ? 40 : 10;
+const eachCreates = long ? 20 : 10;
 
 const cluster = withPostgres.skip === false ? await startCluster() : noCluster;
 
