@@ -13,7 +13,7 @@ import { long } from '../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const schema = configurationSchema();
-const rounds = long ? 3000 : 600;
+const rounds = long ? 1000 : 300;
 const path = join(temporaryDirectory(), 'config.json');
 
 /** Returns the faults that the server finds in a configuration. */

@@ -215,7 +215,7 @@ function useOf({ policies, windows }: Counted, now: number): readonly QuotaUse[]
     return {
       policy,
       remaining: Math.max(0, policy.requests - used),
-      reset: Math.ceil((begun + lengthOf(policy) - now) / 1000),
+      reset: Math.ceil((lengthOf(policy) - (now - begun)) / 1000),
     };
   });
 }

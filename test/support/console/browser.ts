@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { TestContext } from 'node:test';
+import { after, type TestContext } from 'node:test';
 import type { ControlOptions, Double } from '../../../src/double/index.ts';
 import { missing } from '../net/program.ts';
 
@@ -77,7 +77,7 @@ export interface OpenedConsole {
 }
 
 /**
- * Opens the console of a double in a browser. After the test the browser is closed, and it fails if the policy of the page was
+ * Opens the console of a double in a browser. After the test the page is closed, and it fails if the policy of the page was
  * violated or a script threw an error.
  */
 export async function openConsole(
@@ -92,6 +92,11 @@ export async function openConsole(
   return { page, double, control };
 }
 
+/** The browser of the tests of a file. Each page has a context of its own: starting a browser takes longer than most tests. */
+let browser: Promise<Browser> | undefined;
+
+after(async () => (await browser)?.close());
+
 /**
  * Opens an empty page, which reports violations of its policy after the test. With `ignoreHTTPSErrors`, the browser accepts every
  * certificate.
@@ -100,13 +105,13 @@ export async function openPage(
   t: TestContext,
   { ignoreHTTPSErrors = false }: { readonly ignoreHTTPSErrors?: boolean } = {},
 ): Promise<Page> {
-  const browser = await launch();
-  t.after(() => browser.close());
-  const context = await browser.newContext({
+  browser ??= launch();
+  const context = await (await browser).newContext({
     viewport: { width: 1400, height: 900 },
     reducedMotion: 'reduce',
     ignoreHTTPSErrors,
   });
+  t.after(() => context.close());
   const page = await context.newPage();
   const problems: string[] = [];
   const pending: Promise<void>[] = [];
