@@ -31,6 +31,9 @@ const longest = [
 const independent = [
   ...[
     'attack/',
+    'cli/accounts/',
+    'cli/commands/',
+    'cli/module/',
     'documents/',
     'double/control/fuzz',
     'double/journal/',
