@@ -1,5 +1,6 @@
 import { grantTypes, signatureMethods } from '../accounts/registration.ts';
-import { flagOf, type OptionSpec, optionSpecs, variableOf } from '../options/table.ts';
+import type { OptionSpec } from '../options/spec.ts';
+import { flagOf, optionSpecs, variableOf } from '../options/table.ts';
 
 /** The names of all commands. */
 export const commands = [

@@ -5,7 +5,8 @@ import { JsonError, readJson } from '../formats/json/reader.ts';
 import { hint, printable } from './flags.ts';
 import { membersOf } from './members.ts';
 import { type Registrations, readRegistrations } from './registrations.ts';
-import { type OptionSpec, optionSpecs } from './table.ts';
+import type { OptionSpec } from './spec.ts';
+import { optionSpecs } from './table.ts';
 import { type ConfiguredUser, readUsers } from './users.ts';
 
 /** The value of an option from one source. */

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Options, OptionsError, readOptions } from '../../src/options/options.ts';
-import { flagOf, type OptionSpec, optionSpecs, variableOf } from '../../src/options/table.ts';
+import type { OptionSpec } from '../../src/options/spec.ts';
+import { flagOf, optionSpecs, variableOf } from '../../src/options/table.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

@@ -7,7 +7,8 @@ import {
 } from '../../auth/quota/policy.ts';
 import { groupsOf } from '../file.ts';
 import { addressForm } from '../settings.ts';
-import { type OptionSpec, optionSpecs, type TextKey } from '../table.ts';
+import type { OptionSpec } from '../spec.ts';
+import { optionSpecs, type TextKey } from '../table.ts';
 import {
   arrayOf,
   definition,

@@ -1,0 +1,47 @@
+/** The kinds of options of the command line, the environment and the configuration file. */
+
+interface Described {
+  /** The description for `--help`, without a full stop; undefined for an option that is not listed. */
+  readonly about?: string;
+  /** The default for `--help`, where it is not a fixed value. */
+  readonly byDefault?: string;
+  /** An alternative place in the configuration file: group and name. */
+  readonly within?: readonly [string, string];
+}
+
+/** An option that is on or off. Default: off. */
+export interface Toggle extends Described {
+  readonly kind: 'toggle';
+}
+
+/** A whole number within bounds. */
+export interface Whole extends Described {
+  readonly kind: 'whole';
+  readonly value: string;
+  readonly least: number;
+  readonly most: number;
+  /** The default; undefined if the option is off unless it is set. */
+  readonly fallback: number | undefined;
+}
+
+/** One of several words. */
+export interface Choice extends Described {
+  readonly kind: 'choice';
+  readonly words: readonly [string, ...string[]];
+  readonly fallback: string | undefined;
+}
+
+/** A non-empty string. */
+export interface Text extends Described {
+  readonly kind: 'text';
+  readonly value: string;
+  readonly fallback: string | undefined;
+}
+
+/** A list of strings: a repeatable flag, a variable with commas, an array in the configuration file. */
+export interface List extends Described {
+  readonly kind: 'list';
+  readonly value: string;
+}
+
+export type OptionSpec = Toggle | Whole | Choice | Text | List;
