@@ -36,6 +36,16 @@ export function zoneHoursOf(off: number): number | undefined {
   return isZone ? quarters / 4 : undefined;
 }
 
+/** Returns the likely cause of a time that differs from the clock by `off` seconds. */
+export function describeTimeError(subject: string, off: number): string {
+  const hours = zoneHoursOf(off);
+  if (hours === undefined) return wrongClock;
+  const exactly = Math.abs(off) === hours * 3600 ? 'exactly' : 'nearly';
+  const distance = `${exactly} ${hours} ${hours === 1 ? 'hour' : 'hours'}`;
+  const what = subject.charAt(0).toLowerCase() + subject.slice(1);
+  return `off by ${distance}: probably a time zone; ${what} must be in UTC`;
+}
+
 /** Returns whether a method is known and safe (RFC 9110 §9.2.1). */
 export function isSafeMethod(method: string): boolean {
   return isMethod(method) && isSafe(method);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBearerScheme } from '../../src/auth/bearer.ts';
-import { explainCredentialsForm, explainDateForm, explainDigest } from '../../src/auth/hmac/explain.ts';
+import { variantsOfPart } from '../../src/auth/explain/parts.ts';
+import { explainCredentialsForm, explainDateForm } from '../../src/auth/hmac/credential-forms.ts';
 import { rateLimitKey } from '../../src/auth/rate-limit.ts';
 import { didYouMean } from '../../src/did-you-mean.ts';
 import { createRedaction } from '../../src/double/journal/redaction.ts';
@@ -35,12 +36,7 @@ import { pathSent } from '../../src/pipeline/problem-response.ts';
 import { createForwardedRewrite } from '../../src/pipeline/proxy.ts';
 import { createRouter } from '../../src/pipeline/router.ts';
 import { lengthOf, printable, toRepresentable } from '../../src/schema/characters.ts';
-import {
-  endsLikeFullForm,
-  keyOf,
-  parseHmacCredentials,
-  splitHmacCredentials,
-} from '../../src/signature/hmac.ts';
+import { endsLikeFullForm, parseHmacCredentials, splitHmacCredentials } from '../../src/signature/hmac.ts';
 import { baseStringOf } from '../../src/signature/oauth1.ts';
 import {
   decodeOctets,
@@ -127,9 +123,6 @@ const router = createRouter(
 );
 const redact = createRedaction(() => ['a secret', 'short']);
 const variants = [{ type: 'application/xml; charset=utf-8' }, { type: 'application/json' }];
-const signed = { method: 'GET', date: '20 apr 2013 12:59:24', nonce: 'n' };
-const secrets = [{ key: keyOf('a secret of somebody') }];
-const nobody = { key: keyOf('a stand-in') };
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** Everything that reads a field, a target, a form or a query. Each character is an octet. */
@@ -208,15 +201,12 @@ const readers: Readonly<Record<string, Reader>> = {
       ['+00', ''],
     ],
   },
-  'a wrong HMAC signature': {
-    read: (target) =>
-      explainDigest(
-        createRequest({ method: 'GET', target }),
-        { ...signed, target },
-        `${'A'.repeat(43)}=`,
-        secrets,
-        nobody,
-      ),
+  'the mistakes in a signed target': {
+    read(target) {
+      const request = createRequest({ method: 'GET', target });
+      const facts = { request, target, host: 'localhost', content: new Uint8Array(0), time: 0 };
+      return variantsOfPart({ kind: 'target', name: 'target', value: target }, facts);
+    },
     around: [
       ['/', ''],
       ['/?', ''],

@@ -1,7 +1,6 @@
 import type { Fields } from '../../http/fields.ts';
 import { decodeFormText, hasForm, isCoded } from '../../http/form.ts';
 import type { Request } from '../../http/message.ts';
-import { Problem, type ProblemMember } from '../../http/problem.ts';
 import type { FieldPlace } from '../../signature/declared/declaration.ts';
 import { decodeSignature, signatureFault } from '../../signature/declared/key.ts';
 import {
@@ -14,33 +13,19 @@ import { type ReadSignatures, readSignatures } from '../../signature/declared/si
 import { octets } from '../../signature/declared/template.ts';
 import { parseTimestamp, type TimestampUnit, timestampUnits } from '../../signature/declared/timestamp.ts';
 import { userOf } from '../named-user.ts';
+import type { Fault, Presented } from '../signature-scheme.ts';
 import type { DeclaredOptions } from './options.ts';
 import type { Plan } from './plan.ts';
 
 /** The parsed credentials of a request. */
-export interface Presented {
-  /** The user as named. */
-  readonly user: string;
+export interface DeclaredPresented extends Presented {
   /** The well-formed digests, in base64. */
   readonly digests: readonly string[];
   /** The well-formed Ed25519 signatures, in base64. */
   readonly asymmetric: readonly string[];
   readonly timestamp: string;
-  /** The time of the timestamp (ms); undefined if none is declared. */
-  readonly time: number | undefined;
-  readonly nonce: string;
   readonly id: string;
-  /** The target without the signature. */
   readonly target: string;
-}
-
-/** The content of a request that has none. */
-export const noContent = new Uint8Array(0);
-
-/** A fault of malformed credentials, and a hint at its likely cause. Neither contains a secret. */
-export interface Malformed {
-  readonly detail: string;
-  readonly hint?: string;
 }
 
 /** Parses the credentials of a request, without its content. */
@@ -49,7 +34,7 @@ export function present(
   rest: string,
   options: DeclaredOptions,
   plan: Plan,
-): Presented | Malformed {
+): DeclaredPresented | Fault {
   const placed = placedValue(request, rest, options, plan);
   if ('detail' in placed) return placed;
   const read = readSignatures(options.format, placed.value);
@@ -67,7 +52,18 @@ export function present(
   // Written out, because copying members of other objects takes longer.
   const { digests, asymmetric } = signatures;
   const { timestamp, time } = timed;
-  return { user, digests, asymmetric, timestamp, time, nonce, id, target: placed.target };
+  return {
+    request,
+    user,
+    signatures: digests.length > 0 ? digests : asymmetric,
+    digests,
+    asymmetric,
+    timestamp,
+    time,
+    nonce: nonce === '' ? undefined : nonce,
+    id,
+    target: placed.target,
+  };
 }
 
 interface Placed {
@@ -80,7 +76,7 @@ function placedValue(
   rest: string,
   { place, authorizationName, format }: DeclaredOptions,
   { names }: Plan,
-): Placed | Malformed {
+): Placed | Fault {
   const { fields, target } = request;
   if ('query' in place) return queryValueOf(target, place.query);
   // Schemes are case-insensitive (RFC 9110 §11.1).
@@ -92,7 +88,7 @@ function placedValue(
   return { value: fields.get(name) ?? '', target };
 }
 
-function queryValueOf(sent: string, name: string): Placed | Malformed {
+function queryValueOf(sent: string, name: string): Placed | Fault {
   const { values, target } = takeParameter(sent, name);
   const [encoded = ''] = values;
   if (values.length > 1) return { detail: `The query parameter ${name} was sent twice.` };
@@ -104,11 +100,7 @@ function queryValueOf(sent: string, name: string): Placed | Malformed {
 }
 
 /** Names the usual mistakes in the form of the value. */
-function malformedValue(
-  fault: string,
-  value: string,
-  { format, encoding, hash }: DeclaredOptions,
-): Malformed {
+function malformedValue(fault: string, value: string, { format, encoding, hash }: DeclaredOptions): Fault {
   const detail = `${capitalized(fault)}.`;
   if (decodeSignature(value.trim(), encoding, hash) !== undefined)
     return { detail, hint: `the signature was sent alone, without the text around it in ${format.text}` };
@@ -124,7 +116,7 @@ function malformedValue(
 function decodeAll(
   { signatures, asymmetric }: ReadSignatures,
   { encoding, hash }: DeclaredOptions,
-): Pick<Presented, 'digests' | 'asymmetric'> | Malformed {
+): Pick<DeclaredPresented, 'digests' | 'asymmetric'> | Fault {
   const digests: string[] = [];
   for (const signature of signatures) {
     const digest = decodeSignature(signature, encoding, hash);
@@ -142,7 +134,7 @@ function isEd25519Signature(text: string): boolean {
   return text.length === 88 && Buffer.from(text, 'base64').toString('base64') === text && text.endsWith('==');
 }
 
-function unreadable({ fields }: Request, user: FieldPlace | string): Malformed {
+function unreadable({ fields }: Request, user: FieldPlace | string): Fault {
   const field = typeof user === 'string' ? '' : user.field;
   return fields.has(field.toLowerCase())
     ? { detail: `The field ${field} is not a user name: one value of 1 to 128 bytes of UTF-8.` }
@@ -154,7 +146,7 @@ function timestampOf(
   read: ReadSignatures,
   { timestamp: declared }: DeclaredOptions,
   { names, parseTime }: Plan,
-): Pick<Presented, 'timestamp' | 'time'> | Malformed {
+): Pick<DeclaredPresented, 'timestamp' | 'time'> | Fault {
   if (declared === undefined) return { timestamp: '', time: undefined };
   const { field, unit } = declared;
   const timestamp = names.timestamp === undefined ? read.timestamp : fields.get(names.timestamp);
@@ -195,7 +187,7 @@ function tokenOf(
   role: 'nonce' | 'id',
   options: DeclaredOptions,
   { names, guards }: Plan,
-): string | Malformed {
+): string | Fault {
   const name = names[role];
   if (name === undefined) return '';
   const value = fields.get(name);
@@ -217,8 +209,7 @@ function capitalized(text: string): string {
 
 /** Returns the data of the request that messages contain; several if the authority may be signed in several forms. */
 export function sourcesOf(
-  request: Request,
-  { user, timestamp, nonce, id, target }: Presented,
+  { request, user, timestamp, nonce = '', id, target }: DeclaredPresented,
   content: Uint8Array,
   options: DeclaredOptions,
   { needs }: Plan,
@@ -256,11 +247,4 @@ function hostOf(target: string, fields: Fields): string {
 function hasSignedForm(request: Request, target: string, { digestParameter }: DeclaredOptions): boolean {
   const hasDigest = digestParameter !== undefined && takeParameter(target, digestParameter).values.length > 0;
   return !hasDigest && hasForm(request) && !isCoded(request);
-}
-
-/** Returns the Problem for malformed credentials. */
-export function malformedProblem({ detail, hint }: Malformed, explain: boolean): Problem {
-  const members: Record<string, ProblemMember> =
-    hint === undefined ? { check: 'grammar' } : { check: 'grammar', hint };
-  return new Problem('malformed-credentials', detail, { members: explain ? members : {} });
 }

@@ -21,8 +21,11 @@ export function createDeclaredScheme(name: string, options: DeclaredOptions, con
   const { place, authorizationName } = options;
   let verify: Scheme['authenticate'] | undefined;
   const load = async (): Promise<Scheme['authenticate']> => {
-    const { createVerification } = await import('./verify.ts');
-    verify ??= createVerification(name, options, context);
+    const [{ createVerification }, { createDeclaredSignature }] = await Promise.all([
+      import('../verify.ts'),
+      import('./signature.ts'),
+    ]);
+    verify ??= createVerification(createDeclaredSignature(name, options, context), context);
     return verify;
   };
   const challenge = formatChallenge(authorizationName ?? name, [['realm', context.realm]]);

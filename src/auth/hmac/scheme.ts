@@ -1,31 +1,31 @@
+// The scheme `hmac`: HMAC-SHA256 over the method, the target as sent, and in the full form a date and a nonce.
+import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import type { Fields } from '../../http/fields.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import { parseContentDigest, parseContentMd5 } from '../../http/headers/content-digest.ts';
-import { parseSignedDate } from '../../http/headers/date.ts';
+import { formatDate, parseSignedDate } from '../../http/headers/date.ts';
 import type { Request } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
-import { andThen } from '../../maybe-promise.ts';
-import type { Principal } from '../../principal.ts';
+import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import {
   endsLikeFullForm,
-  faultOfDigest,
-  type HmacCredentials,
-  keyOf,
-  messageOf,
-  messagePieces,
-  type Signed,
+  formatSignedDate,
+  parseHmacCredentials,
   splitHmacCredentials,
   withoutSpaces,
 } from '../../signature/hmac.ts';
-import type { Account, Accounts, Secret } from '../accounts.ts';
-import { admitOnce, describeDistance, isSafeMethod, type NonceUse, wholeSecond } from '../freshness.ts';
-import { type Nonces, noRoomForNonce, type RefusedNonce } from '../nonce-claim.ts';
-import type { BadVerdict, Scheme, Verdict } from '../scheme.ts';
-import type { AuthenticationTrace } from '../trace.ts';
-import { type Explanation, explainCredentialsForm, explainDate, explainDateForm } from './explain.ts';
-import { explainRefusal } from './refusal.ts';
+import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
+import type { Accounts } from '../accounts.ts';
+import type { Variant } from '../explain/mistake.ts';
+import { isSafeMethod } from '../freshness.ts';
+import { createKeyring, type KeyKind } from '../keyring.ts';
+import type { Nonces } from '../nonce-claim.ts';
+import type { Scheme } from '../scheme.ts';
+import type { Fault, MessageMistake, Presented, SignatureScheme } from '../signature-scheme.ts';
+import { createVerification } from '../verify.ts';
+import { explainCredentialsForm, explainDateForm } from './credential-forms.ts';
 
 /** Options of the scheme. */
 export interface HmacOptions {
@@ -47,6 +47,64 @@ export interface HmacOptions {
   readonly explain: boolean;
 }
 
+/** The credentials of a request, with its date and its content digest. */
+interface HmacPresented extends Presented {
+  /** The date as the message contains it; undefined in the simple form. */
+  readonly stamp: string | undefined;
+  /** The value of Content-Digest, or else of Content-MD5; undefined if the request has neither. */
+  readonly contentDigest: string | undefined;
+}
+
+/** Creates the scheme. */
+export function createHmacScheme(options: HmacOptions): Scheme {
+  const { realm, accounts, nonces, clock, window, notBefore, explain } = options;
+  const { nonceWindow = window } = options;
+  const context = { realm, accounts, nonces, clock, nonceWindow, notBefore, explain, bodyLimit: 0 };
+  return {
+    name: 'hmac',
+    requestFields: ['authentication', 'x-date'],
+    authenticate: createVerification(createSignatureScheme(options), context),
+    claimedUser(rest) {
+      const credentials = splitHmacCredentials(rest);
+      return typeof credentials === 'string' ? undefined : credentials.user;
+    },
+    challenge: () =>
+      formatChallenge('hmac', [
+        ['realm', realm],
+        ['algorithm', 'SHA-256'],
+      ]),
+  };
+}
+
+const kinds: readonly KeyKind[] = ['secret'];
+
+function createSignatureScheme(options: HmacOptions): SignatureScheme<HmacPresented> {
+  const parseDate = createDateParser();
+  const find = createKeyring(options.accounts, 'hmac');
+  return {
+    name: 'hmac',
+    check: 'digest',
+    wrong: 'The user, the secret or the signed message is wrong.',
+    time: { subject: 'The date', window: options.window, resolution: 1000 },
+    read: (request, rest) => read(request, rest, options, parseDate),
+    find: ({ user }) => find(user),
+    kinds: () => kinds,
+    messages: (presented) => [partsOf(presented)],
+    signs: (key, message, { signatures: [digest = ''] }) =>
+      key.kind === 'secret' && areOctets(message) && key.secret.signs(message, digest),
+    mac: () => ({ hash: 'sha256', encoding: 'utf8', key: (secret) => secret }),
+    partMistakes,
+    messageMistakes,
+    explanationMembers: (presented) => ({
+      message: decodeUtf8Octets(octetsOf(partsOf(presented).map(({ value }) => value))),
+    }),
+  };
+}
+
+function areOctets(message: readonly Piece[]): message is readonly string[] {
+  return message.every((piece) => typeof piece === 'string');
+}
+
 /** A date as it appears in the message, and its time (ms). */
 interface SignedDate {
   readonly stamp: string;
@@ -66,292 +124,195 @@ function createDateParser(): (date: string) => SignedDate | undefined {
   };
 }
 
-/** The options with the state of the scheme. */
-interface HmacContext extends HmacOptions {
-  readonly parseDate: (date: string) => SignedDate | undefined;
-  /** Used in place of a missing secret, so that every refusal takes the same time. It is never valid. */
-  readonly dummySecret: Secret;
-}
-
-/** The credentials of a request, and the message parts that it signs. */
-interface Presented {
-  readonly request: Request;
-  readonly credentials: HmacCredentials;
-  readonly signed: Signed;
-  /** The time of the date (ms); undefined in the simple form. */
-  readonly time: number | undefined;
-  /** Records the checks, if given. */
-  readonly authTrace: AuthenticationTrace | undefined;
-  /** Whether the nonce may be claimed with the change of the request. */
-  readonly deferrable: boolean;
-}
-
-/**
- * Creates the scheme `hmac`: HMAC-SHA256 over the method, the target as sent, and in the full form a date and a nonce. Checks in
- * this order: grammar, user, digest, date, nonce. So only a client with the secret learns about errors after the digest.
- */
-export function createHmacScheme(options: HmacOptions): Scheme {
-  const dummySecret: Secret = { key: keyOf('no one has this secret'), until: Number.NEGATIVE_INFINITY };
-  const context: HmacContext = { ...options, dummySecret, parseDate: createDateParser() };
-  return {
-    name: 'hmac',
-    requestFields: ['authentication', 'x-date'],
-    authenticate(request, rest, authTrace, deferrable = false) {
-      const credentials = splitHmacCredentials(rest);
-      if (typeof credentials === 'string') {
-        authTrace?.fail('parse', hintOf(explainCredentialsForm(rest)));
-        return bad(malformedCredentials(credentials, options));
-      }
-      const presented = present(request, credentials, context, authTrace, deferrable);
-      if (presented instanceof Problem) return bad(digestFaultOf(credentials, options) ?? presented);
-      const account = options.accounts.find(presented.credentials.user);
-      return account instanceof Promise
-        ? account.then((found) => verifySignature(presented, found, context))
-        : verifySignature(presented, account, context);
-    },
-    claimedUser(rest) {
-      const credentials = splitHmacCredentials(rest);
-      return typeof credentials === 'string' ? undefined : credentials.user;
-    },
-    challenge: () =>
-      formatChallenge('hmac', [
-        ['realm', options.realm],
-        ['algorithm', 'SHA-256'],
-      ]),
-  };
-}
-
-function bad(problem: Problem): BadVerdict {
-  return { outcome: 'bad', problem };
-}
-
-/** Returns the Problem for a malformed digest. Only called for a wrong digest, because the right one is well-formed. */
-function digestFaultOf({ digest }: HmacCredentials, options: HmacOptions): Problem | undefined {
-  const fault = faultOfDigest(digest);
-  return fault === undefined ? undefined : malformedCredentials(fault, options);
-}
-
-/** Parses the signed parts of a request. Returns a Problem if they are malformed. */
-function present(
+/** Reads the credentials and the signed parts of a request. */
+function read(
   request: Request,
-  credentials: HmacCredentials,
-  options: HmacContext,
-  authTrace: AuthenticationTrace | undefined,
-  deferrable: boolean,
-): Presented | Problem {
+  rest: string,
+  options: HmacOptions,
+  parseDate: (date: string) => SignedDate | undefined,
+): HmacPresented | Fault {
+  const credentials = parseHmacCredentials(rest);
+  if (typeof credentials === 'string')
+    return { detail: `${credentials}.`, hint: explainCredentialsForm(rest) };
   const { fields, method, target } = request;
   const contentDigest = digestFieldOf(fields);
-  if (contentDigest instanceof Problem) return contentDigest;
-  if (options.requireBodyDigest && contentDigest === undefined && carriesContent(request)) {
-    return new Problem('digest-required', 'The content requires a signed Content-Digest.');
-  }
-  const { nonce } = credentials;
-  if (nonce === undefined) {
-    const signed = { method, target, date: undefined, nonce, contentDigest };
-    const problem = simpleFormFault(method, target, options.simple);
-    return problem ?? { request, credentials, signed, time: undefined, authTrace, deferrable };
-  }
+  if (typeof contentDigest === 'object') return contentDigest;
+  if (options.requireBodyDigest && contentDigest === undefined && carriesContent(request))
+    return refusedAs('digest-required', 'The content requires a signed Content-Digest.');
+  const { user, nonce, digest } = credentials;
+  const signatures = [digest];
+  if (nonce === undefined)
+    return (
+      simpleFormFault(method, target, options.simple) ?? {
+        request,
+        user,
+        signatures,
+        time: undefined,
+        nonce,
+        stamp: undefined,
+        contentDigest,
+      }
+    );
   const date = fields.get('x-date') ?? fields.get('date');
-  if (date === undefined)
-    return new Problem('date-missing', 'The full form requires a Date or X-Date field.');
-  const signedDate = options.parseDate(date);
-  if (signedDate === undefined) {
-    const detail = 'The date must be like "20 apr 2013 12:59:24" or an IMF-fixdate.';
-    authTrace?.fail('parse', explainDateForm(date));
-    return malformed(detail, options.explain ? { check: 'grammar', ...explainDateForm(date) } : {});
-  }
-  const signed = { method, target, date: signedDate.stamp, nonce, contentDigest };
-  return { request, credentials, signed, time: signedDate.time, authTrace, deferrable };
+  if (date === undefined) return refusedAs('date-missing', 'The full form requires a Date or X-Date field.');
+  const signedDate = parseDate(date);
+  if (signedDate === undefined)
+    return {
+      detail: 'The date must be like "20 apr 2013 12:59:24" or an IMF-fixdate.',
+      hint: explainDateForm(date),
+    };
+  const { stamp, time } = signedDate;
+  return { request, user, signatures, time, nonce, stamp, contentDigest };
 }
 
-function hintOf(hint: string | undefined): Explanation {
-  return hint === undefined ? {} : { hint };
-}
-
-/** Records a failed check, and returns the explanation for the Problem. Computes it only if it is needed. */
-function explainFailure(
-  { authTrace }: Presented,
-  { explain }: HmacOptions,
-  check: string,
-  explanation: () => Explanation,
-): Explanation {
-  if (!explain && authTrace === undefined) return {};
-  const members = explanation();
-  authTrace?.fail(check, members);
-  return explain ? { check, ...members } : {};
-}
-
-function malformed(detail: string, members: Explanation): Problem {
-  return new Problem('malformed-credentials', detail, { members });
-}
-
-function malformedCredentials(fault: string, { explain }: HmacOptions): Problem {
-  return malformed(`${fault}.`, explain ? { check: 'grammar' } : {});
+function refusedAs(type: ProblemType, detail: string): Fault {
+  return { detail, problem: new Problem(type, detail) };
 }
 
 /**
- * Returns the value of Content-Digest, or else of Content-MD5, or a Problem if it is malformed. It is a part of the message, so
- * it must be a digest: a date and a nonce in its place would turn a full signature into a simple one, which never expires.
+ * Returns the value of Content-Digest, or else of Content-MD5, or a fault if it is malformed. It is a part of the message, so it
+ * must be a digest: a date and a nonce in its place would turn a full signature into a simple one, which never expires.
  */
-function digestFieldOf(fields: Fields): string | Problem | undefined {
+function digestFieldOf(fields: Fields): string | Fault | undefined {
   const contentDigest = fields.get('content-digest');
-  if (contentDigest !== undefined) {
-    if (parseContentDigest(contentDigest) !== undefined) return contentDigest;
-    return malformedDigest('Content-Digest', 'a dictionary of digests (RFC 9530 §2)');
-  }
+  if (contentDigest !== undefined)
+    return parseContentDigest(contentDigest) === undefined
+      ? malformedDigest('Content-Digest', 'a dictionary of digests (RFC 9530 §2)')
+      : contentDigest;
   const md5 = fields.get('content-md5');
   if (md5 === undefined || parseContentMd5(md5) !== undefined) return md5;
   return malformedDigest('Content-MD5', '16 bytes in base64');
 }
 
-function malformedDigest(field: string, form: string): Problem {
-  return new Problem('malformed-field', `${field} must be ${form}.`, { members: { field } });
+function malformedDigest(field: string, form: string): Fault {
+  const detail = `${field} must be ${form}.`;
+  return { detail, problem: new Problem('malformed-field', detail, { members: { field } }) };
 }
 
 function carriesContent({ body, fields }: Request): boolean {
   return body.present && fields.get('content-length') !== '0';
 }
 
-function simpleFormFault(
-  method: string,
-  target: string,
-  allowed: HmacOptions['simple'],
-): Problem | undefined {
-  if (allowed === 'off') return new Problem('simple-form-refused', 'The simple form is disabled.');
-  if (allowed === 'safe' && !isSafeMethod(method)) {
-    return new Problem(
+function simpleFormFault(method: string, target: string, allowed: HmacOptions['simple']): Fault | undefined {
+  if (allowed === 'off') return refusedAs('simple-form-refused', 'The simple form is disabled.');
+  if (allowed === 'safe' && !isSafeMethod(method))
+    return refusedAs(
       'simple-form-refused',
       `The simple form cannot sign ${method}, because the request could be replayed.`,
     );
-  }
-  if (endsLikeFullForm(target)) {
-    return new Problem(
-      'simple-form-refused',
-      'The target ends like the date and nonce of the full form, or like a content digest.',
-    );
-  }
-  return undefined;
-}
-
-/** Checks digest, date and nonce, in this order and in one turn of the event loop. */
-function verifySignature(
-  presented: Presented,
-  account: Account | undefined,
-  context: HmacContext,
-): Verdict | Promise<Verdict> {
-  const { credentials, signed, time } = presented;
-  const now = context.clock.now();
-  const good = isSignedBy(
-    account?.secrets ?? [],
-    messagePieces(signed),
-    credentials.digest,
-    now,
-    context.dummySecret,
+  if (!endsLikeFullForm(target)) return undefined;
+  return refusedAs(
+    'simple-form-refused',
+    'The target ends like the date and nonce of the full form, or like a content digest.',
   );
-  if (!good || account === undefined) {
-    const fault = digestFaultOf(credentials, context);
-    if (fault !== undefined) return bad(fault);
-    const wrong = { request: presented.request, signed, digest: credentials.digest, user: credentials.user };
-    return andThen(explainRefusal(wrong, account, context, presented.authTrace), (explained) =>
-      refuse(
-        presented,
-        'credentials-refused',
-        'The user, the secret or the signed message is wrong.',
-        explained,
-      ),
-    );
-  }
-  presented.authTrace?.pass('parse');
-  presented.authTrace?.pass('user');
-  presented.authTrace?.pass('digest');
-  const principal: Principal = { name: account.name, scheme: 'hmac' };
-  const { user, nonce } = credentials;
-  if (time === undefined || nonce === undefined) return { outcome: 'good', principal };
-  const stale = checkDate(presented, time, now, context);
-  if (stale !== undefined) return stale;
-  const { window, nonceWindow = window } = context;
-  const use: NonceUse = {
-    principal,
-    method: signed.method,
-    // Until the date is outside the nonce window, to the end of its second.
-    claim: { user, nonce, until: time + nonceWindow + 999 },
-    deferrable: presented.deferrable,
-    authTrace: presented.authTrace,
-    refuse: (claimed) => refuseNonce(presented, claimed, now, context),
-  };
-  return admitOnce(use, now, context.nonces);
 }
 
-/**
- * Returns whether one of the currently valid secrets produces the digest. A refusal computes at least two digests, for any number
- * of secrets, valid or expired.
- */
-function isSignedBy(
-  secrets: readonly Secret[],
-  message: readonly string[],
-  digest: string,
-  now: number,
-  dummySecret: Secret,
-): boolean {
-  for (let at = 0; at < Math.max(secrets.length, 2); at += 1) {
-    const { key, until } = secrets[at] ?? dummySecret;
-    if (key.signs(message, digest) && (until === undefined || now < until)) return true;
-  }
-  return false;
+const plus: Part = { kind: 'text', name: '', value: '+' };
+
+/** Returns the message: method, target, date without its spaces, nonce and content digest, joined by `+`. */
+function partsOf({ request, stamp, nonce, contentDigest }: HmacPresented): Part[] {
+  const { method, target } = request;
+  const parts: Part[] = [
+    { kind: 'method', name: 'method', value: method },
+    plus,
+    { kind: 'target', name: 'target', value: target },
+  ];
+  if (stamp !== undefined && nonce !== undefined)
+    parts.push(plus, { kind: 'time', name: 'date', value: stamp }, plus, {
+      kind: 'nonce',
+      name: 'nonce',
+      value: nonce,
+    });
+  if (contentDigest !== undefined)
+    parts.push(plus, { kind: 'digest', name: 'content digest', value: contentDigest });
+  return parts;
 }
 
-/** Returns a refusal if the date is outside the window. */
-function checkDate(
-  presented: Presented,
-  time: number,
-  now: number,
-  options: HmacOptions,
-): Verdict | undefined {
-  const { window } = options;
-  // In whole seconds, like the dates: fractions of a second are ignored.
-  const off = time - wholeSecond(now);
-  if (Math.abs(off) > window) {
-    const detail = describeDistance('The date', off / 1000, window / 1000);
-    const explained = explainFailure(presented, options, 'date', () => ({
-      message: messageOf(presented.signed),
-      ...explainDate(off / 1000, now),
-    }));
-    return refuse(presented, 'date-out-of-window', detail, explained);
-  }
-  if (time < wholeSecond(options.notBefore ?? Number.NEGATIVE_INFINITY)) {
-    const detail = 'The date is before the start of this server, which does not know the nonces used before.';
-    const explained = explainFailure(presented, options, 'date', () => ({
-      message: messageOf(presented.signed),
-    }));
-    return refuse(presented, 'date-out-of-window', detail, explained);
-  }
-  presented.authTrace?.pass('date');
-  return undefined;
+function octetsOf(pieces: readonly Piece[]): string {
+  return messageBytes(pieces).toString('latin1');
 }
 
-function refuseNonce(
-  presented: Presented,
-  claimed: RefusedNonce,
-  now: number,
-  options: HmacOptions,
-): BadVerdict {
-  if (claimed === 'seen') {
-    const detail = 'The user has already used this nonce.';
-    const explained = explainFailure(presented, options, 'nonce', () => ({
-      message: messageOf(presented.signed),
-    }));
-    return refuse(presented, 'nonce-replayed', detail, explained);
-  }
-  const problem = noRoomForNonce(claimed, options.window, now);
-  presented.authTrace?.fail('nonce');
-  return { outcome: 'bad', problem, claimed: presented.credentials.user };
+/** Returns the values of date and content digest that only clients of this scheme sign. */
+function partMistakes({ kind, value }: Part, { request, time }: HmacPresented): Variant[] {
+  if (kind === 'digest') return digestVariants(request.fields);
+  if (kind !== 'time' || time === undefined || typeof value !== 'string') return [];
+  const { fields } = request;
+  const sent = fields.get('x-date') ?? fields.get('date') ?? '';
+  const ignored = fields.has('x-date') ? fields.get('date') : undefined;
+  const otherCase = 'the month was signed in a different letter case';
+  const otherFormat = 'the date was signed in a different format than it was sent';
+  const variants: Variant[] = [
+    ['the spaces were not removed from the date', sent],
+    [otherCase, value.toLowerCase()],
+    [
+      otherCase,
+      value.replace(/[A-Za-z]{3}/g, (word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase()),
+    ],
+    [otherCase, value.toUpperCase()],
+    [otherFormat, withoutSpaces(formatSignedDate(time))],
+    [otherFormat, withoutSpaces(formatDate(time))],
+    ['the day was signed with two digits, but sent with one', `0${value}`],
+    ['the day was signed with one digit, but sent with two', value.replace(/^0/, '')],
+  ];
+  if (ignored === undefined) return variants;
+  return [
+    ['Date was signed, but X-Date, which was also sent, takes precedence', withoutSpaces(ignored)],
+    ...variants,
+  ];
 }
 
-function refuse(
-  { credentials }: Presented,
-  type: ProblemType,
-  detail: string,
-  members: Explanation,
-): BadVerdict {
-  return { outcome: 'bad', problem: new Problem(type, detail, { members }), claimed: credentials.user };
+function digestVariants(fields: Fields): Variant[] {
+  const contentDigest = fields.get('content-digest') ?? '';
+  const bytes = /:([A-Za-z0-9+/]*={0,2}):/.exec(contentDigest)?.[1];
+  const md5 = fields.get('content-md5');
+  const bare = 'the bare digest of the content was signed instead of the value of Content-Digest as sent';
+  const joined = 'Content-Digest was sent twice and joined (Headers.append?), but only one value was signed';
+  return [
+    ...(md5 === undefined
+      ? []
+      : [
+          ['Content-MD5 was signed, but Content-Digest, which was also sent, takes precedence', md5] as const,
+        ]),
+    ...contentDigest.split(', ').map((member): Variant => [joined, member]),
+    ...(bytes === undefined
+      ? []
+      : [bytes, Buffer.from(bytes, 'base64').toString('hex')].map((form): Variant => [bare, form])),
+  ];
+}
+
+/** Returns the messages of the other form, and those with a digest of no content. */
+function messageMistakes(
+  { request, stamp, contentDigest }: HmacPresented,
+  parts: readonly Part[],
+): MessageMistake[] {
+  const { method, target, fields } = request;
+  const message = octetsOf(parts.map(({ value }) => value));
+  const build = (hint: string, ...values: (string | undefined)[]): MessageMistake => ({
+    hint,
+    message: Buffer.from(values.filter((value) => value !== undefined).join('+'), 'latin1'),
+  });
+  const date = fields.get('x-date') ?? fields.get('date');
+  const full = 'the full form was signed, but the simple form was sent';
+  const simple = 'the simple form was signed, but the full form was sent: date and nonce were left out';
+  const otherForm =
+    stamp === undefined
+      ? date === undefined
+        ? []
+        : [
+            build(full, method, target, withoutSpaces(date), contentDigest),
+            build(full, method, target, withoutSpaces(date), '', contentDigest),
+          ]
+      : [build(simple, method, target, contentDigest)];
+  if (contentDigest !== undefined || carriesContent(request)) return otherForm;
+  const empty = 'a digest of empty content was signed, but not sent';
+  return [...otherForm, ...digestsOfEmptyContent().map((digest) => build(empty, message, digest))];
+}
+
+function digestsOfEmptyContent(): string[] {
+  const sha256 = createHash('sha256').digest();
+  const md5 = createHash('md5').digest();
+  return [
+    `sha-256=:${sha256.toString('base64')}:`,
+    ...[sha256, md5].flatMap((digest) => [digest.toString('base64'), digest.toString('hex')]),
+  ];
 }

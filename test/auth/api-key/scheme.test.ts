@@ -95,7 +95,10 @@ test('the scheme is offered over TLS only, and has its credentials in the field 
 
 test('the trace lists the checks, without the secret', async () => {
   const trace = await open().traceOf(sent('ann', 'the secret of bob'));
-  assert.deepEqual([trace.passed, trace.failedAt, trace.details], [['parse', 'user'], 'secret', {}]);
+  assert.deepEqual(
+    [trace.passed, trace.failedAt, trace.details],
+    [['parse', 'user'], 'secret', { hint: 'the secret is different' }],
+  );
   assert.deepEqual((await open().traceOf(sent('ann', 'the secret of ann'))).passed, [
     'parse',
     'user',

@@ -156,7 +156,7 @@ const mistakes: [what: string, signed: string, hint: RegExp, differs: string | u
   [
     'timestamp and content exchanged',
     message({ timestamp: content, body: startSeconds }),
-    /timestamp and body were exchanged/,
+    /timestamp and body were swapped/,
     undefined,
   ],
   ['nothing', '', /message was empty/, undefined],
@@ -183,12 +183,12 @@ const keys: [what: string, digest: Buffer, hint: RegExp][] = [
   ['with a line feed', hmac(message(), `${secret}\n`), /trailing line feed/],
   ['in quotes', hmac(message(), `"${secret}"`), /quotes/],
   ['that has expired', hmac(message(), 'an expired secret'), /expired secret/],
-  ['exchanged with the message', hmac(secret, message()), /key and message were exchanged/],
-  ['hashed first', hmac(message(), createHash('sha256').update(secret).digest()), /key was hashed/],
+  ['exchanged with the message', hmac(secret, message()), /key and message were swapped/],
+  ['hashed first', hmac(message(), createHash('sha256').update(secret).digest()), /secret was hashed/],
   [
     'with another hash',
     hmac(message(), secret, 'sha512').subarray(0, 32),
-    /sha512 was used instead of sha256/,
+    /SHA-512 was used instead of SHA-256/,
   ],
   [
     'without HMAC',
@@ -227,7 +227,7 @@ for (const [what, signature, detail] of forms) {
 
 const times: [what: string, timestamp: string, hint: RegExp][] = [
   ['milliseconds for seconds', `${startSeconds}000`, /in milliseconds; seconds are expected/],
-  ['another time zone', String(start / 1000 + 7200), /off by nearly 2 hours: probably a time zone/],
+  ['another time zone', String(start / 1000 + 7200), /off by exactly 2 hours: probably a time zone/],
   ['a wrong clock', String(start / 1000 - 1000), /clock is wrong/],
   ['RFC 3339', '2024-02-29T12:00:00Z', /it is a date and time of RFC 3339/],
   ['a fraction', `${startSeconds}.123`, /a number with a fraction/],

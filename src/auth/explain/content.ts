@@ -1,0 +1,299 @@
+// Mistakes in the content: other bytes were signed, or digested, than are sent.
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { formPairs } from '../../signature/declared/form.ts';
+import { type DigestForm, messageBytes } from '../../signature/message.ts';
+import { type Facts, type Mistake, type Variant, variantsOf } from './mistake.ts';
+
+/** The longest content (bytes) that is parsed as JSON or as a form. */
+const longestParsed = 16_384;
+
+/** The contents that are signed in place of none. */
+const placeholders: readonly Mistake[] = ['{}', 'null', 'undefined', '""'].map(
+  (text): Mistake => [
+    `the request has no content, but ${JSON.stringify(text)} was signed`,
+    (content) => (content === '' ? text : undefined),
+  ],
+);
+
+const lineEnds: readonly Mistake[] = [
+  [
+    'the content was signed with a line feed at the end that is not sent',
+    (content) => [`${content}\n`, `${content}\r\n`],
+  ],
+  ['the content was signed without the line feed at its end', (content) => content.replace(/\r?\n$/, '')],
+  ['the white space around the content was removed before it was signed', (content) => content.trim()],
+  [
+    'the line endings of the content were LF when it was signed',
+    (content) => content.replaceAll('\r\n', '\n'),
+  ],
+  [
+    'the line endings of the content were CR LF when it was signed',
+    (content) => content.replace(/\r?\n/g, '\r\n'),
+  ],
+];
+
+const byteOrderMark = '\u00ef\u00bb\u00bf';
+
+const encodings: readonly Mistake[] = [
+  ['the byte order mark was signed, but not sent', (content) => byteOrderMark + content],
+  ['the byte order mark was sent, but not signed', (content) => content.replace(/^\u00ef\u00bb\u00bf/, '')],
+  [
+    'the content was decoded as Latin-1 and encoded as UTF-8 before it was signed',
+    (content) => encode(content),
+  ],
+  [
+    'bytes that are not UTF-8 were replaced before the content was signed',
+    (content) => encode(decode(content)),
+  ],
+  ['the content was signed in Latin-1 and sent in UTF-8', (content) => decode(content)],
+  [
+    'the content was signed in UTF-16 and sent in UTF-8',
+    (content) => Buffer.from(decode(content), 'utf16le'),
+  ],
+  ['the content was signed as a JSON string', (content) => encode(JSON.stringify(decode(content)))],
+  [
+    'the content was encoded in base64 before it was signed',
+    (content) => Buffer.from(content, 'latin1').toString('base64'),
+  ],
+  [
+    'the content was encoded in hexadecimal before it was signed',
+    (content) => Buffer.from(content, 'latin1').toString('hex'),
+  ],
+  ['an object was signed instead of the text of the content', () => '[object Object]'],
+];
+
+const again = 'the JSON was parsed and serialized again before it was signed; sign the bytes that are sent';
+
+const json: readonly Mistake[] = [
+  [again, (content) => withJson(content, reserialize)],
+  [
+    `${again}, with its members sorted`,
+    (content) =>
+      withJson(content, (value) => {
+        const sorted = sortMembers(value);
+        return [JSON.stringify(sorted), spaced(sorted), escapeUnicode(spaced(sorted))];
+      }),
+  ],
+];
+
+const formAgain =
+  'the form was parsed and serialized again before it was signed; sign the bytes that are sent';
+
+const forms: readonly Mistake[] = [
+  [
+    formAgain,
+    (content) =>
+      withForm(content, (pairs) => {
+        const escaped = joinPairs(pairs, (text) => encodeURIComponent(asText(text)));
+        return [escaped, escaped.replaceAll('%20', '+')];
+      }),
+  ],
+  [
+    'the form was decoded before it was signed',
+    (content) => withForm(content, (pairs) => [joinPairs(pairs, (text) => text)]),
+  ],
+  [
+    'the parameters of the form were sorted before they were signed',
+    (content) => withForm(content, () => [content.split('&').sort().join('&')]),
+  ],
+];
+
+/** The contents that clients sign, or digest, in place of the bytes that are sent. */
+const otherContents: readonly Mistake[] = [
+  ['the content was signed as empty', () => ''],
+  ...placeholders,
+  ...json,
+  ...lineEnds,
+  ...encodings,
+  ...forms,
+];
+
+/** The mistakes in a part that is the content. */
+export const contentMistakes: readonly Mistake[] = [
+  ...otherContents,
+  [
+    'a digest of the content was signed instead of the content',
+    (content) =>
+      ['sha256', 'md5', 'sha1', 'sha512'].flatMap((hash) => {
+        const digest = createHash(hash).update(content, 'latin1').digest();
+        return [digest.toString('hex'), digest.toString('base64'), digest];
+      }),
+  ],
+];
+
+/** Returns the values that clients sign in place of a digest of the content. */
+export function digestMistakes({ hash, format }: DigestForm, facts: Facts): Variant[] {
+  const content = Buffer.from(facts.content);
+  const digest = createHash(hash).update(content).digest();
+  const others = ['sha256', 'sha512', 'sha384', 'sha1', 'md5'].filter((other) => other !== hash);
+  const octets = content.toString('latin1');
+  return [
+    [
+      'the digest is that of no content; it must be that of the content sent',
+      format(createHash(hash).digest()),
+    ],
+    ...variantsOf(otherContents, 'the content', octets, facts).map(
+      ([hint, value]): Variant => [
+        hint,
+        format(
+          createHash(hash)
+            .update(messageBytes([value]))
+            .digest(),
+        ),
+      ],
+    ),
+    ['the digest of the content was signed in base64', digest.toString('base64')],
+    ['the digest of the content was signed in hexadecimal', digest.toString('hex')],
+    ['the digest of the content was signed in upper case', digest.toString('hex').toUpperCase()],
+    ['the digest of the content was signed as base64url', digest.toString('base64url')],
+    ['the digest of the content was signed as bytes', digest],
+    [
+      'the digest of the content was hashed again',
+      format(createHash(hash).update(digest.toString('hex')).digest()),
+    ],
+    ['the content was signed instead of its digest', content],
+    ['the digest of the content was left out', ''],
+    ...others.map(
+      (other): Variant => [
+        `${other.toUpperCase()} was used for the digest of the content`,
+        format(createHash(other).update(content).digest()),
+      ],
+    ),
+  ];
+}
+
+/** The mistakes in the sorted parameters of a form (Twilio). */
+export const formMistakes: readonly Mistake[] = [
+  [
+    'the parameters of the form were not sorted',
+    (_, facts) => withForm(octetsOf(facts), (pairs) => [pairs.map((pair) => pair.join('')).join('')]),
+  ],
+  [
+    'the parameters of the form were sorted without regard to letter case',
+    (_, facts) =>
+      withForm(octetsOf(facts), (pairs) => [
+        sortPairs(pairs, (name) => name.toLowerCase())
+          .map((pair) => pair.join(''))
+          .join(''),
+      ]),
+  ],
+  [
+    'the parameters of the form were joined with "=" and "&"',
+    (_, facts) =>
+      withForm(octetsOf(facts), (pairs) => [
+        joinPairs(
+          sortPairs(pairs, (name) => name),
+          (text) => text,
+        ),
+      ]),
+  ],
+  ['the form was signed as sent', (_, facts) => octetsOf(facts)],
+  ['the content was signed, but it is not a form', (_, facts) => octetsOf(facts)],
+  ['the parameters of the form were left out', () => ''],
+  [
+    'the parameters of the form were not decoded',
+    (_, facts) =>
+      octetsOf(facts)
+        .split('&')
+        .sort()
+        .map((pair) => pair.replace('=', ''))
+        .join(''),
+  ],
+  [
+    'only the values of the form were signed',
+    (_, facts) =>
+      withForm(octetsOf(facts), (pairs) => [
+        sortPairs(pairs, (name) => name)
+          .map(([, value]) => value)
+          .join(''),
+      ]),
+  ],
+];
+
+type Pairs = readonly (readonly [name: string, value: string])[];
+
+function octetsOf({ content }: Facts): string {
+  return Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('latin1');
+}
+
+function withForm(content: string, change: (pairs: Pairs) => string[]): string[] {
+  if (content.length > longestParsed || !/^[!-~]+$/.test(content) || !content.includes('=')) return [];
+  const pairs = formPairs(content);
+  return pairs === undefined ? [] : change(pairs);
+}
+
+function joinPairs(pairs: Pairs, write: (text: string) => string): string {
+  return pairs.map(([name, value]) => `${write(name)}=${write(value)}`).join('&');
+}
+
+function sortPairs(pairs: Pairs, key: (name: string) => string): Pairs {
+  return pairs.toSorted(([one], [other]) => (key(one) < key(other) ? -1 : 1));
+}
+
+function asText(octets: string): string {
+  const bytes = Buffer.from(octets, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : octets;
+}
+
+function decode(octets: string): string {
+  return Buffer.from(octets, 'latin1').toString('utf8');
+}
+
+function encode(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+/** The deepest JSON that is serialized again. */
+const maxDepth = 64;
+
+/** Serializes the content in other ways if it is JSON. */
+function withJson(content: string, serialize: (value: unknown) => string[]): string[] {
+  if (content.length > longestParsed) return [];
+  try {
+    const value: unknown = JSON.parse(decode(content));
+    return depthOf(value, 0) > maxDepth ? [] : serialize(value).map(encode);
+  } catch {
+    return [];
+  }
+}
+
+function reserialize(value: unknown): string[] {
+  const compact = JSON.stringify(value);
+  return [
+    compact,
+    JSON.stringify(value, null, 2),
+    JSON.stringify(value, null, 4),
+    JSON.stringify(value, null, '\t'),
+    spaced(value),
+    escapeUnicode(spaced(value)),
+    escapeUnicode(compact),
+    compact.replaceAll('/', '\\/'),
+    escapeUnicode(compact).replaceAll('/', '\\/'),
+    compact.replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`),
+  ];
+}
+
+function depthOf(value: unknown, depth: number): number {
+  if (typeof value !== 'object' || value === null || depth > maxDepth) return depth;
+  return Math.max(depth, ...Object.values(value).map((member) => depthOf(member, depth + 1)));
+}
+
+function sortMembers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortMembers);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return Object.fromEntries(entries.map(([name, member]) => [name, sortMembers(member)]));
+}
+
+/** Serializes JSON with a space after each comma and colon, as Python does. */
+function spaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${spaced(member)}`);
+  return `{${members.join(', ')}}`;
+}
+
+function escapeUnicode(text: string): string {
+  return text.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

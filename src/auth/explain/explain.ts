@@ -1,0 +1,214 @@
+// Explains a wrong signature: tries the mistakes of the catalogue against the signature that was received.
+import { isUtf8 } from 'node:buffer';
+import { createHash, createHmac } from 'node:crypto';
+import type { ProblemMember } from '../../http/problem.ts';
+import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
+import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
+import type { Key } from '../keyring.ts';
+import { minKeys } from '../keyring.ts';
+import {
+  assembleMessage,
+  type MessageMistake,
+  type Presented,
+  type SignatureScheme,
+} from '../signature-scheme.ts';
+import { Budget } from './budget.ts';
+import { keyMistakes, plainHash } from './key.ts';
+import { explainByKnowledge } from './knowledge.ts';
+import { publicKeyMistake } from './public-key.ts';
+import { type Found, isGiven, messageMistakes, type WrongSignature } from './wrong-signature.ts';
+
+type Members = Readonly<Record<string, ProblemMember>>;
+
+/** The longest message (bytes) for which mistakes are tried: it is hashed again for each of them. */
+const longestMessage = 32_768;
+/** The longest value of a part that is shown, in characters. */
+const longestShown = 1024;
+
+/**
+ * Explains a wrong signature, in full for the trace, and for the client without showing whether the user exists. The mistakes are
+ * tried with at least two keys of each kind, so the work does not depend on the user. It has a fixed budget.
+ */
+export async function explainSignature<Own extends Presented>(
+  wrong: WrongSignature<Own>,
+): Promise<{ readonly traced: Members; readonly shown: Members }> {
+  const { scheme, presented, content, knowledge } = wrong;
+  const [parts = []] = scheme.messages(presented, content);
+  const message = messageBytes(assembleMessage(scheme, parts, presented));
+  const found = message.length > longestMessage ? undefined : findMistake(wrong, parts, message);
+  const known = found ?? (knowledge && (await explainByKnowledge(wrong, parts, message, knowledge)));
+  const common = scheme.explanationMembers?.(presented) ?? {};
+  return {
+    traced: { ...common, ...describe(parts, message, known, hintFor(wrong, parts)) },
+    shown: {
+      ...common,
+      ...describe(
+        parts,
+        message,
+        found,
+        `the user does not exist, ${parts.length === 0 ? 'or ' : ''}${otherwise(parts)}`,
+      ),
+    },
+  };
+}
+
+/** Returns the hint if no mistake made the signature. */
+function otherwise(parts: readonly Part[]): string {
+  return parts.length === 0
+    ? 'the secret is different'
+    : 'the secret is different, or the message differs in a way that is not a common mistake';
+}
+
+/** Returns the hint for the trace if no mistake made the signature. */
+function hintFor<Own extends Presented>(
+  { scheme, presented, holder }: WrongSignature<Own>,
+  parts: readonly Part[],
+): string {
+  if (holder === undefined) return 'there is no user of this name, and no key of this id';
+  const kinds = scheme.kinds(presented);
+  const keys = holder.keys.filter(({ kind }) => kinds.includes(kind));
+  if (keys.length === 0)
+    return kinds.includes('secret')
+      ? 'the user has no secret'
+      : `the user has no key of ${kinds.join(' or ')}`;
+  const mac = scheme.mac?.(presented);
+  const isReadable = keys.some(
+    (key) => key.kind !== 'secret' || mac === undefined || key.secret.derive(mac.key) !== undefined,
+  );
+  return isReadable
+    ? otherwise(parts)
+    : `the secret of the user is not in ${mac?.encoding ?? 'the right encoding'}`;
+}
+
+function findMistake<Own extends Presented>(
+  wrong: WrongSignature<Own>,
+  parts: readonly Part[],
+  message: Buffer,
+): Found | undefined {
+  const { scheme, presented, holder, content, decoys } = wrong;
+  if (scheme.mac === undefined) return undefined;
+  const mistakes = messageMistakes(wrong, parts, message, content);
+  let found: Found | undefined;
+  for (const kind of scheme.kinds(presented)) {
+    const keys = (holder?.keys ?? []).filter((key) => key.kind === kind).slice(0, minKeys);
+    for (let at = 0; at < minKeys; at += 1) {
+      const own = keys[at];
+      const mistake = findWithKey(own ?? decoys.of(kind, presented.signatures[0]), wrong, message, mistakes);
+      if (own !== undefined) found ??= mistake;
+    }
+  }
+  const { hash } = scheme.mac(presented);
+  return isGiven(plainHash(hash, message), presented)
+    ? { hint: 'the signature is a plain hash of the message, without HMAC' }
+    : found;
+}
+
+/** Tries all mistakes with one key. It does not stop at the first that made the signature. */
+function findWithKey<Own extends Presented>(
+  key: Key,
+  { scheme, presented }: WrongSignature<Own>,
+  message: Buffer,
+  mistakes: readonly MessageMistake[],
+): Found | undefined {
+  const budget = new Budget();
+  const isExpired = scheme.signs(key, [message.toString('latin1')], presented);
+  const signed =
+    key.kind === 'secret'
+      ? triedWithSecret(key, mistakes, scheme, presented, budget)
+      : mistakes.filter(
+          (mistake) =>
+            budget.spend(key.kind, mistake.message.length) && scheme.signs(key, [mistake.message], presented),
+        );
+  const byKey =
+    key.kind === 'secret'
+      ? key.secret.derive((secret) => secretMistake(secret, message, scheme, presented))
+      : keyMistake(key, message, presented);
+  if (isExpired) return { hint: 'the request is signed with an expired secret' };
+  return signed[0] ?? (byKey === undefined ? undefined : { hint: byKey });
+}
+
+function triedWithSecret<Own extends Presented>(
+  key: Extract<Key, { kind: 'secret' }>,
+  mistakes: readonly MessageMistake[],
+  scheme: SignatureScheme<Own>,
+  presented: Own,
+  budget: Budget,
+): MessageMistake[] {
+  const mac = scheme.mac?.(presented);
+  if (mac === undefined) return [];
+  return key.secret.derive((secret) => {
+    const bytes = mac.key(secret) ?? secret;
+    return mistakes.filter(
+      ({ message }) =>
+        budget.spend('secret', message.length) &&
+        isGiven(createHmac(mac.hash, bytes).update(message).digest(), presented),
+    );
+  });
+}
+
+function secretMistake<Own extends Presented>(
+  secret: Buffer,
+  message: Buffer,
+  scheme: SignatureScheme<Own>,
+  presented: Own,
+): string | undefined {
+  const mac = scheme.mac?.(presented);
+  if (mac === undefined) return undefined;
+  const length = Buffer.byteLength(presented.signatures[0] ?? '', 'base64');
+  const further = scheme.keyMistakes?.(secret, presented) ?? [];
+  const found = keyMistakes(secret, message, mac, length, further).filter(([, signature]) =>
+    isGiven(signature, presented),
+  );
+  return found[0]?.[0];
+}
+
+function keyMistake(
+  key: Extract<Key, { publicKey: unknown }>,
+  message: Buffer,
+  { signatures }: Presented,
+): string | undefined {
+  for (const signature of signatures) {
+    const hint = publicKeyMistake(key.kind, key.publicKey, message, Buffer.from(signature, 'base64'));
+    if (hint !== undefined) return hint;
+  }
+  return undefined;
+}
+
+/** Returns the members that explain a wrong signature. Their names do not depend on the user. */
+function describe(parts: readonly Part[], message: Buffer, found: Found | undefined, hint: string): Members {
+  const shownParts = parts.flatMap((part): Record<string, string>[] => {
+    if (part.kind === 'text') return [];
+    const shownPart = { name: part.name, expected: shown(part.value) };
+    return [
+      found?.differs?.name === part.name ? { ...shownPart, signed: shown(found.differs.signed) } : shownPart,
+    ];
+  });
+  return {
+    hint: found?.hint ?? hint,
+    ...(shownParts.length === 0 ? {} : { parts: shownParts }),
+    ...(found?.differs === undefined ? {} : { differs: found.differs.name }),
+    ...(found?.message === undefined ? {} : difference(message, found.message)),
+  };
+}
+
+/** Returns the message that was signed, and where it begins to differ. */
+function difference(message: Buffer, signed: Buffer): Members {
+  const [own, other] = [
+    decodeUtf8Octets(message.toString('latin1')),
+    decodeUtf8Octets(signed.toString('latin1')),
+  ];
+  let at = 0;
+  while (at < own.length && own[at] === other[at]) at += 1;
+  return { signedMessage: shown(signed), firstDifference: at };
+}
+
+/** Returns the text of a piece, shortened; of other content its length and digest. */
+function shown(piece: Piece): string {
+  const bytes = messageBytes([piece]);
+  if (!isUtf8(bytes))
+    return `${bytes.length} bytes that are not UTF-8, SHA-256 ${createHash('sha256').update(bytes).digest('hex')}`;
+  const text = bytes.toString('utf8');
+  return text.length <= longestShown
+    ? text
+    : `${text.slice(0, longestShown).replace(/[\ud800-\udbff]$/, '')}… (${bytes.length} bytes)`;
+}

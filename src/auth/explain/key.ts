@@ -1,0 +1,173 @@
+// Mistakes in the key and in the computation of an HMAC. They are made with the right message.
+import { createHash, createHmac } from 'node:crypto';
+import { decodeKey } from '../../signature/declared/key.ts';
+import type { Mac } from '../signature-scheme.ts';
+
+/** A mistake: a hint, and the signature that it produces. Empty if it cannot be made with this secret. */
+export type KeyMistake = readonly [hint: string, signature: Buffer];
+
+/** Minimum length (bytes) of a decoded key. A shorter one could be guessed, and a hint would confirm the guess. */
+const minKeyLength = 16;
+
+const nothing = Buffer.alloc(0);
+
+/** A reading of a secret: a hint, and the key that it results in; undefined if it does not apply to this secret. */
+type Reading = readonly [hint: string, key: Buffer | undefined];
+
+/**
+ * Returns the signatures of all mistakes. Their number, and the work, do not depend on the secret.
+ *
+ * @param further Keys that clients of one scheme derive by mistake.
+ */
+export function keyMistakes(
+  secret: Buffer,
+  message: Buffer,
+  mac: Mac,
+  length: number,
+  further: readonly Reading[],
+): KeyMistake[] {
+  const key = mac.key(secret) ?? secret;
+  const sign = (signingKey: Buffer, hash = mac.hash): Buffer =>
+    createHmac(hash, signingKey).update(message).digest().subarray(0, length);
+  return [
+    ...[...readings(secret, mac), ...further].map(([hint, read]): KeyMistake => {
+      const signature = sign(read ?? secret);
+      return [hint, read === undefined ? nothing : signature];
+    }),
+    ...otherHashes(mac.hash).map(
+      (hash): KeyMistake => [
+        `${isLonger(hash, length) ? 'truncated ' : ''}${hashName(hash)} was used instead of ${hashName(mac.hash)}`,
+        sign(key, hash),
+      ],
+    ),
+    ['secret and message were hashed without HMAC', hashOf(mac.hash, key, message)],
+    ['secret and message were hashed without HMAC', hashOf(mac.hash, message, key)],
+    ['secret and message were hashed without HMAC', hashOf(mac.hash, secret, message)],
+    ...hashedForms(mac.hash, message).map(
+      (hashed): KeyMistake => [
+        'the message was hashed before it was signed',
+        createHmac(mac.hash, key).update(hashed).digest().subarray(0, length),
+      ],
+    ),
+    ['key and message were swapped', createHmac(mac.hash, message).update(key).digest()],
+  ];
+}
+
+function hashedForms(hash: string, message: Buffer): (Buffer | string)[] {
+  const digest = hashOf(hash, message);
+  return [digest, digest.toString('hex'), digest.toString('base64')];
+}
+
+/** Returns the hash of the message alone, which needs no secret. */
+export function plainHash(hash: string, message: Buffer): Buffer {
+  return hashOf(hash, message);
+}
+
+/** Returns the keys that a client may have read from the secret by mistake. */
+function readings(secret: Buffer, mac: Mac): Reading[] {
+  const { prefix = '', encoding } = mac;
+  const text = secret.toString('utf8');
+  const own = mac.key(secret);
+  const bare = prefix !== '' && text.startsWith(prefix) ? text.slice(prefix.length) : text;
+  const rest = prefix === '' ? afterPrefix(text) : undefined;
+  // Through the scheme, so that a scheme that derives a key derives it from the secret as misread.
+  const misread = (changed: string | Buffer): Buffer | undefined =>
+    encoding === 'utf8' ? mac.key(Buffer.from(changed)) : Buffer.from(changed);
+  const decoded = (from: string, form: 'hex' | 'base64'): Buffer | undefined => {
+    const bytes = decodeKey(from, form);
+    return bytes !== undefined && bytes.length >= minKeyLength ? misread(bytes) : undefined;
+  };
+  const digest = createHash('sha256')
+    .update(own ?? secret)
+    .digest();
+  return [
+    [
+      `the key was not decoded from ${encoding === 'hex' ? 'hexadecimal' : encoding}`,
+      encoding === 'utf8' ? undefined : Buffer.from(bare),
+    ],
+    [`the prefix ${prefix} was not removed from the secret`, prefix === '' ? undefined : secret],
+    [
+      'the secret was decoded from base64; use its characters as the key',
+      encoding === 'base64' ? undefined : decoded(bare, 'base64'),
+    ],
+    [
+      'the secret was decoded from hexadecimal; use its characters as the key',
+      encoding === 'hex' ? undefined : decoded(bare, 'hex'),
+    ],
+    [
+      'the prefix of the secret was removed; the whole secret is the key',
+      rest === undefined ? undefined : misread(rest),
+    ],
+    [
+      'the prefix of the secret was removed, and the rest decoded from base64',
+      rest === undefined ? undefined : decoded(rest, 'base64'),
+    ],
+    ['the secret was used with a trailing line feed', misread(`${bare}\n`)],
+    ['the secret was used with a trailing line ending (CR LF)', misread(`${bare}\r\n`)],
+    ['the secret was used with quotes around it', misread(`"${bare}"`)],
+    ['the secret was used with quotes around it', misread(`'${bare}'`)],
+    ['the secret was used with a leading or trailing space', misread(` ${bare}`)],
+    ['the secret was used with a leading or trailing space', misread(`${bare} `)],
+    [
+      'the white space around the secret was removed',
+      bare.trim().length < minKeyLength ? undefined : misread(bare.trim()),
+    ],
+    ['the secret was percent-encoded', misread(encodeURIComponent(bare))],
+    [
+      'the secret was encoded in base64',
+      own && misread((encoding === 'utf8' ? secret : own).toString('base64')),
+    ],
+    [
+      'the secret was encoded in hexadecimal',
+      own && misread((encoding === 'utf8' ? secret : own).toString('hex')),
+    ],
+    ['the secret was hashed before it was used as the key', misread(digest)],
+    ['the secret was hashed before it was used as the key', misread(digest.toString('hex'))],
+    ['the secret was encoded in UTF-16 instead of UTF-8', misread(Buffer.from(bare, 'utf16le'))],
+    [
+      'the secret was encoded in Latin-1 instead of UTF-8',
+      isLatin1(bare) ? misread(Buffer.from(bare, 'latin1')) : undefined,
+    ],
+  ];
+}
+
+function isLatin1(text: string): boolean {
+  return text.length >= minKeyLength && Buffer.from(text, 'latin1').toString('latin1') === text;
+}
+
+/** Returns the secret after a prefix such as `whsec_`. */
+function afterPrefix(text: string): string | undefined {
+  return /^[a-z]{2,8}_(?:[a-z]{2,8}_)?(.{16,})$/s.exec(text)?.[1];
+}
+
+/** Other hash functions. Longer digests are truncated to the length of the signature. */
+function otherHashes(hash: string): readonly string[] {
+  return ['sha256', 'sha512', 'sha512-256', 'sha384', 'sha3-256', 'sha1', 'ripemd160', 'sha3-512'].filter(
+    (other) => other !== hash,
+  );
+}
+
+const hashNames: Readonly<Record<string, string>> = {
+  md5: 'MD5',
+  sha1: 'SHA-1',
+  sha256: 'SHA-256',
+  sha384: 'SHA-384',
+  sha512: 'SHA-512',
+  'sha512-256': 'SHA-512/256',
+  'sha3-256': 'SHA3-256',
+  'sha3-512': 'SHA3-512',
+  ripemd160: 'RIPEMD-160',
+};
+
+/** Returns the name of a hash function in sentences. */
+export function hashName(hash: string): string {
+  return hashNames[hash] ?? hash;
+}
+
+function isLonger(hash: string, length: number): boolean {
+  return createHash(hash).digest().length > length;
+}
+
+function hashOf(hash: string, ...parts: readonly Buffer[]): Buffer {
+  return createHash(hash).update(Buffer.concat(parts)).digest();
+}

@@ -1,0 +1,173 @@
+// Mistakes that only a test double can recognize, because it knows all secrets, also former ones, and the content.
+import { createHash, createHmac } from 'node:crypto';
+import { messageBytes, type Part } from '../../signature/message.ts';
+import { assembleMessage, type MessageMistake, type Presented } from '../signature-scheme.ts';
+import type { KnownSecret, TraceKnowledge } from '../trace.ts';
+import { describeUnknownUser } from '../unknown-user.ts';
+import { variantsOf } from './mistake.ts';
+import { labelOf, shiftedTimeMistakes } from './parts.ts';
+import { publicHostMistakes } from './target.ts';
+import { type Found, factsOf, isGiven, messageMistakes, type WrongSignature } from './wrong-signature.ts';
+
+/** The largest number of secrets that are tried with all mistakes, and with the right message alone. */
+const maxTried = { withMistakes: 32, alone: 1000 } as const;
+
+/** Finds the mistake that made a wrong signature, with all that a test double knows; undefined if none did. */
+export async function explainByKnowledge<Own extends Presented>(
+  wrong: WrongSignature<Own>,
+  parts: readonly Part[],
+  message: Buffer,
+  knowledge: TraceKnowledge,
+): Promise<Found | undefined> {
+  const { presented, holder } = wrong;
+  const user = holder?.principal.name ?? presented.user;
+  const unknown = holder === undefined ? describeUnknownUser(presented.user, knowledge) : undefined;
+  const found = await findByKnowledge(wrong, parts, message, knowledge, user);
+  if (unknown === undefined) return found;
+  return { ...found, hint: found === undefined ? unknown : `${unknown}; ${found.hint}` };
+}
+
+async function findByKnowledge<Own extends Presented>(
+  wrong: WrongSignature<Own>,
+  parts: readonly Part[],
+  message: Buffer,
+  knowledge: TraceKnowledge,
+  user: string,
+): Promise<Found | undefined> {
+  const { scheme, presented, holder, content } = wrong;
+  const mac = scheme.mac?.(presented);
+  if (mac === undefined) return undefined;
+  const signs = (secret: Buffer, signed: Buffer): boolean =>
+    isGiven(
+      createHmac(mac.hash, mac.key(secret) ?? secret)
+        .update(signed)
+        .digest(),
+      presented,
+    );
+  const own = (holder?.keys ?? []).flatMap((key) =>
+    key.kind === 'secret' ? [key.secret.derive((bytes) => bytes)] : [],
+  );
+  const firstSigned = (mistakes: readonly MessageMistake[]): Found | undefined =>
+    mistakes.find((mistake) => own.some((secret) => signs(secret, mistake.message)));
+  const signedBy = (
+    secrets: readonly KnownSecret[],
+    mistakes: readonly MessageMistake[],
+  ): Found | undefined => {
+    for (const known of secrets) {
+      const mistake = mistakes.find((each) => signs(Buffer.from(known.secret), each.message));
+      if (mistake === undefined) continue;
+      const hint = `the request is signed with ${describeSecret(known, user)}`;
+      return mistake.hint === '' ? { hint } : { ...mistake, hint: `${hint}; and ${mistake.hint}` };
+    }
+    return undefined;
+  };
+  const others = knowledge
+    .secrets()
+    .filter(({ owner, secret }) => owner === 'user' && secret !== '')
+    .filter(({ name, current, isPassword }) => isPassword || name !== user || !current)
+    .slice(-maxTried.alone);
+  const mistakes = messageMistakes(wrong, parts, message, content);
+  return (
+    signedBy(others, [{ hint: '', message }]) ??
+    firstSigned(changedParts(wrong, parts, 'target', knowledge)) ??
+    firstSigned(changedParts(wrong, parts, 'time', knowledge)) ??
+    firstSigned(await contentMistakes(wrong, parts, knowledge)) ??
+    signedBy(others.slice(-maxTried.withMistakes), mistakes) ??
+    firstSigned(pairs(wrong, parts, mistakes))
+  );
+}
+
+function describeSecret({ name, isPassword, current }: KnownSecret, user: string): string {
+  if (isPassword) return `the password of ${name} instead of a secret`;
+  if (current) return `the secret of another user, ${name}`;
+  return `a former secret of ${name}, which ${name === user ? 'was replaced' : 'is not valid any more'}`;
+}
+
+/** Returns messages with another value of the target or the time, which takes many tries or needs the configuration. */
+function changedParts<Own extends Presented>(
+  { scheme, presented, content }: WrongSignature<Own>,
+  parts: readonly Part[],
+  kind: 'target' | 'time',
+  knowledge: TraceKnowledge,
+): MessageMistake[] {
+  const mistakes = kind === 'time' ? shiftedTimeMistakes : publicHostMistakes(knowledge.hosts());
+  const facts = factsOf(presented, content);
+  const isMeant = (part: Part): boolean => part.kind === kind || (kind === 'target' && part.kind === 'path');
+  return parts.flatMap((part, at) =>
+    isMeant(part) && typeof part.value === 'string'
+      ? variantsOf(mistakes, labelOf(part), part.value, facts).map(
+          ([hint, signed]): MessageMistake => ({
+            hint,
+            message: messageBytes(
+              assembleMessage(scheme, parts.with(at, { ...part, value: signed }), presented),
+            ),
+            differs: { name: part.name, signed },
+          }),
+        )
+      : [],
+  );
+}
+
+/** Returns messages with a digest of content that the scheme does not read, or with the content itself. */
+async function contentMistakes<Own extends Presented>(
+  { scheme, presented }: WrongSignature<Own>,
+  parts: readonly Part[],
+  knowledge: TraceKnowledge,
+): Promise<MessageMistake[]> {
+  if (parts.some(({ kind }) => kind === 'content')) return [];
+  const content = await knowledge.content();
+  if (content === undefined) return [];
+  const sent = parts.find(({ kind }) => kind === 'digest');
+  const missing = sent === undefined ? 'but no Content-Digest was sent' : 'but not as it was sent';
+  const forms = ['sha256', 'sha512', 'sha1', 'md5'].flatMap((algorithm): [what: string, form: string][] => {
+    const digest = createHash(algorithm).update(content).digest();
+    const base64 = digest.toString('base64');
+    const field = `sha-${digest.length * 8}=:${base64}:`;
+    return [field, base64, digest.toString('hex'), `${algorithm}=${base64}`].map((form) => [
+      `the ${algorithm} digest of the content`,
+      form,
+    ]);
+  });
+  const all = [...forms, ['the content itself', Buffer.from(content).toString('latin1')] as const];
+  const separator = parts.find(({ kind }, at) => kind === 'text' && at > 0);
+  return all.map(([what, value]): MessageMistake => {
+    const part: Part = { kind: 'digest', name: sent?.name ?? 'content digest', value };
+    const kept = parts.filter((each) => each !== sent);
+    const added =
+      sent === undefined ? [...kept, ...(separator === undefined ? [] : [separator]), part] : [...kept, part];
+    return {
+      hint: `${what} was signed, ${missing}`,
+      message: messageBytes(assembleMessage(scheme, added, presented)),
+      differs: { name: part.name, signed: what === 'the content itself' ? '' : value },
+    };
+  });
+}
+
+/** Returns messages with two mistakes, in different parts. */
+function pairs<Own extends Presented>(
+  { scheme, presented }: WrongSignature<Own>,
+  parts: readonly Part[],
+  mistakes: readonly MessageMistake[],
+): MessageMistake[] {
+  const single = mistakes.flatMap(({ hint, differs }) =>
+    differs === undefined ? [] : [{ hint, ...differs }],
+  );
+  return single.flatMap((one, at) =>
+    single
+      .slice(at + 1)
+      .filter(({ name }) => name !== one.name)
+      .map((other): MessageMistake => {
+        const changed = parts.map((part) =>
+          part.name === one.name
+            ? { ...part, value: one.signed }
+            : part.name === other.name
+              ? { ...part, value: other.signed }
+              : part,
+        );
+        return {
+          hint: `${other.hint}; and ${one.hint}`,
+          message: messageBytes(assembleMessage(scheme, changed, presented)),
+        };
+      }),
+  );
+}

@@ -1,0 +1,81 @@
+import type { Request } from '../../http/message.ts';
+import type { Piece } from '../../signature/message.ts';
+
+/** What a request shows beside the part in which a mistake may be. */
+export interface Facts {
+  readonly request: Request;
+  /** The request target without the signature. */
+  readonly target: string;
+  /** The authority that the client addressed, as sent. */
+  readonly host: string;
+  /** The content; empty if it was not read. */
+  readonly content: Uint8Array;
+  /** The time of the request (ms); undefined if it has none. */
+  readonly time: number | undefined;
+}
+
+/** A value that a client may have signed in place of a part, and a hint that describes the mistake. */
+export type Variant = readonly [hint: string, value: Piece];
+
+/**
+ * A mistake that clients make in a part: the hint, and the values that they sign in its place. In a hint, `{part}` is the part,
+ * `{name}` the part without an article,
+ * `{signed}` what was signed, `{expected}` what must be, `{host}` the host as sent, `{authority}` the host that was signed, and
+ * `{prefix}` the prefix of the path that was signed or left out. Values equal to the expected one are ignored, so a mistake need not
+ * ask whether it can occur.
+ */
+export type Mistake = readonly [hint: string, values: (value: string, facts: Facts) => Values];
+
+/** One value, several, or none. */
+export type Values = Piece | readonly Piece[] | undefined;
+
+/** Returns the variants of a value. */
+export function variantsOf(
+  mistakes: readonly Mistake[],
+  part: string,
+  value: string,
+  facts: Facts,
+): Variant[] {
+  return mistakes.flatMap(([hint, values]) =>
+    listOf(values(value, facts)).map(
+      (signed): Variant => [describe(hint, part, value, signed, facts), signed],
+    ),
+  );
+}
+
+function listOf(values: Values): readonly Piece[] {
+  if (values === undefined) return [];
+  return typeof values === 'string' || values instanceof Uint8Array ? [values] : values;
+}
+
+function describe(hint: string, part: string, expected: string, signed: Piece, facts: Facts): string {
+  if (!hint.includes('{')) return hint;
+  const text = typeof signed === 'string' ? signed : '';
+  const authority = /^(?:https?:)?(?:\/\/)?([^/]*)/.exec(text)?.[1] ?? '';
+  return hint
+    .replaceAll('{part}', part)
+    .replaceAll('{name}', part.replace(/^the /, ''))
+    .replaceAll('{authority}', () => authority)
+    .replaceAll('{host}', () => facts.host)
+    .replaceAll('{prefix}', () => facts.request.basePath ?? text.slice(0, -expected.length))
+    .replaceAll('{expected}', () => expected)
+    .replaceAll('{signed}', () => text);
+}
+
+/** Returns mistakes in a piece of a text as mistakes in the text. */
+export function within(
+  mistakes: readonly Mistake[],
+  split: (text: string) => readonly [before: string, piece: string, after: string],
+): Mistake[] {
+  return mistakes.map(
+    ([hint, values]): Mistake => [
+      hint,
+      (text, facts) => {
+        const [before, piece, after] = split(text);
+        return listOf(values(piece, facts)).flatMap((signed) =>
+          typeof signed === 'string' ? [before + signed + after] : [],
+        );
+      },
+    ],
+  );
+}

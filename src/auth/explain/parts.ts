@@ -1,0 +1,161 @@
+// The catalogue: the mistakes that clients make in each kind of part, in every scheme whose message has such a part.
+import { createHash } from 'node:crypto';
+import { formatDate } from '../../http/headers/date.ts';
+import { methods } from '../../http/method.ts';
+import { formatSignedDate, withoutSpaces } from '../../signature/hmac.ts';
+import { octetsOfPiece, type Part, type PartKind } from '../../signature/message.ts';
+import { contentMistakes, digestMistakes, formMistakes } from './content.ts';
+import { type Facts, type Mistake, type Variant, variantsOf } from './mistake.ts';
+import { hostMistakes, pathMistakes, queryMistakes, targetMistakes, urlMistakes } from './target.ts';
+
+const methodMistakes: readonly Mistake[] = [
+  ['the method was signed in lower case', (method) => method.toLowerCase()],
+  ['the method was signed in upper case', (method) => method.toUpperCase()],
+  [
+    'the method of an override field was signed instead of that of the request line',
+    (_, { request }) => overriddenMethod(request.fields),
+  ],
+  [
+    'GET was signed, but HEAD arrived: sign a HEAD request as HEAD',
+    (method) => (method === 'HEAD' ? 'GET' : undefined),
+  ],
+  [
+    '{signed} was signed, but {expected} arrived',
+    (method) =>
+      [...methods, 'PATCH']
+        .filter((other) => other !== method)
+        .map((other) => (method === method.toLowerCase() ? other.toLowerCase() : other)),
+  ],
+];
+
+function overriddenMethod(fields: Facts['request']['fields']): string | undefined {
+  return (
+    fields.get('x-http-method-override') ?? fields.get('x-http-method') ?? fields.get('x-method-override')
+  );
+}
+
+const headerMistakes: readonly Mistake[] = [
+  ['{part} was signed with white space around it', (value) => [` ${value}`, `${value} `]],
+  ['{part} was signed in lower case', (value) => value.toLowerCase()],
+  ['{part} was signed without its parameters', (value) => value.replace(/;.*$/s, '')],
+  ['{part} was signed with white space that was not sent', (value) => value.replace(/,\s*/g, ', ')],
+  ['{part} was signed without white space after its commas', (value) => value.replace(/,\s*/g, ',')],
+  ['only the first member of {part} was signed', (value) => value.replace(/,.*$/s, '')],
+  ['only the last member of {part} was signed', (value) => value.replace(/^.*,\s*/s, '')],
+  [
+    'the members of {part} were sorted before they were signed',
+    (value) => value.split(/,\s*/).sort().join(', '),
+  ],
+  ['{part} was signed as its base64 alone', (value) => /=:([^:]*):/.exec(value)?.[1]],
+  ['{part} was signed in quotes', (value) => `"${value}"`],
+  ['{part} was signed as empty', () => ''],
+];
+
+const tokenMistakes: readonly Mistake[] = [
+  ['{part} was signed in lower case', (value) => value.toLowerCase()],
+  ['{part} was signed in upper case', (value) => value.toUpperCase()],
+  [
+    '{part} was percent-encoded before it was signed',
+    (value) => [
+      encodeURIComponent(value),
+      value.replace(/[._~-]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`),
+    ],
+  ],
+  ['{part} was signed in quotes', (value) => `"${value}"`],
+];
+
+/** The forms of a time: a name, and its text. */
+const timeForms: readonly (readonly [name: string, format: (time: number) => string])[] = [
+  ['as a number of seconds', (time) => String(Math.floor(time / 1000))],
+  ['as a number of milliseconds', (time) => String(time)],
+  ['in ISO 8601 format', (time) => new Date(time).toISOString()],
+  ['in ISO 8601 format', (time) => new Date(time).toISOString().replace(/\.\d+/, '')],
+  ['in the basic format of ISO 8601', (time) => new Date(time).toISOString().replace(/[-:]|\.\d+/g, '')],
+  ['as an IMF-fixdate', (time) => formatDate(time)],
+  ['in the short format "20 apr 2013 12:59:24"', (time) => formatSignedDate(time)],
+  ['as an IMF-fixdate without spaces', (time) => withoutSpaces(formatDate(time))],
+  ['in the short format without spaces', (time) => withoutSpaces(formatSignedDate(time))],
+  ['with the zone +0000', (time) => formatDate(time).replace('GMT', '+0000')],
+  ['with the zone UTC', (time) => formatDate(time).replace('GMT', 'UTC')],
+  ['with a fraction of a second', (time) => `${Math.floor(time / 1000)}.0`],
+  ['with a fraction of a second', (time) => String(time / 1000)],
+  ['without the time of day', (time) => new Date(time).toISOString().slice(0, 10).replaceAll('-', '')],
+];
+
+const timeMistakes: readonly Mistake[] = [
+  ...timeForms.map(
+    ([name, format]): Mistake => [
+      `{part} was signed ${name}, not as it was sent`,
+      (_, { time }) => (time === undefined ? undefined : format(time)),
+    ],
+  ),
+  ['the value of Date was signed instead of {part}', (_, { request }) => request.fields.get('date')],
+  ['{part} was signed in another letter case', (value) => [value.toLowerCase(), value.toUpperCase()]],
+  ['{part} was signed in quotes', (value) => `"${value}"`],
+];
+
+const hour = 3600;
+/** The offsets (s) of time zones: quarters of an hour, up to 14 hours. */
+const zoneOffsets = Array.from({ length: 4 * 14 }, (_, at) => ((at + 1) * hour) / 4).flatMap((off) => [
+  off,
+  -off,
+]);
+/** The largest distance (s) between a time that was signed and the one that arrived. */
+const maxShift = 300;
+const seconds = Array.from({ length: maxShift }, (_, at) => [at + 1, -at - 1]).flat();
+
+/** The mistakes in a time that takes many tries: another second, or another time zone. */
+export const shiftedTimeMistakes: readonly Mistake[] = [...seconds, ...zoneOffsets].map(
+  (off): Mistake => [
+    shiftHint(off),
+    (_, { time }) =>
+      time === undefined ? undefined : timeForms.map(([, format]) => format(time + off * 1000)),
+  ],
+);
+
+function shiftHint(off: number): string {
+  const by = `a {name} ${Math.abs(off)} s ${off < 0 ? 'earlier' : 'later'}`;
+  return Math.abs(off) > maxShift
+    ? `${by} was signed than the one that was sent: probably in another time zone`
+    : `${by} was signed than the one that arrived: a proxy or the client changed it after signing`;
+}
+
+const none: readonly Mistake[] = [];
+
+/** The catalogue. */
+export const partMistakes: Readonly<Record<PartKind, readonly Mistake[]>> = {
+  text: none,
+  method: methodMistakes,
+  target: targetMistakes,
+  path: pathMistakes,
+  query: queryMistakes,
+  url: urlMistakes,
+  host: hostMistakes,
+  header: headerMistakes,
+  time: timeMistakes,
+  nonce: tokenMistakes,
+  id: tokenMistakes,
+  user: tokenMistakes,
+  content: contentMistakes,
+  digest: none,
+  form: formMistakes,
+  other: none,
+};
+
+/** Returns how hints name a part. */
+export function labelOf({ kind, name }: Part): string {
+  if (kind === 'header') return `the value of ${name.replace(/^(?:field:|header )/, '')}`;
+  if (kind === 'url') return 'the URL';
+  return kind === 'other' || kind === 'digest' || kind === 'time' ? `the ${name}` : `the ${kind}`;
+}
+
+/** Returns the values that clients sign in place of a part, most likely first. */
+export function variantsOfPart(part: Part, facts: Facts): Variant[] {
+  if (part.kind === 'digest' && part.digest !== undefined) return digestMistakes(part.digest, facts);
+  return variantsOf(partMistakes[part.kind], labelOf(part), octetsOfPiece(part.value), facts);
+}
+
+/** Returns the digest of bytes. */
+export function hashOf(hash: string, bytes: Uint8Array): Buffer {
+  return createHash(hash).update(bytes).digest();
+}

@@ -1,0 +1,259 @@
+// Mistakes in what a request addresses: target, path, query, URL and host. Proxies make some of them, in transit.
+import { hostForms, sortedQuery, splitTarget } from '../../signature/declared/message.ts';
+import { escapedPathMistakes, escapedQueryMistakes, escapeMistakes } from './escapes.ts';
+import { type Facts, type Mistake, within } from './mistake.ts';
+
+const normalized = 'the path was normalized in transit, or by the client after signing';
+
+/** The mistakes in the form of a path. */
+const pathForms: readonly Mistake[] = [
+  [`${normalized}: there was no trailing slash`, (path) => path.replace(/(?<=.)\/$/, '')],
+  [`${normalized}: there was a trailing slash`, (path) => (path.endsWith('/') ? undefined : `${path}/`)],
+  [`${normalized}: dot segments were removed`, (path) => removeDotSegments(path)],
+  [`${normalized}: double slashes were merged`, (path) => path.replace(/\/{2,}/g, '/')],
+  ['{part} was signed without its leading slash', (path) => path.replace(/^\//, '')],
+];
+
+/** The mistakes in the order and form of the parameters of a query. */
+const queryForms: readonly Mistake[] = [
+  ['the parameters of the query were sorted before they were signed', (query) => sortedQuery(query)],
+  ['the query was signed in another order', (query) => otherOrders(query)],
+  [
+    'the parameters of the query were sorted without regard to letter case',
+    (query) => query.split('&').sort(compareCaseless).join('&'),
+  ],
+  ['a parameter without a value was signed without its "="', (query) => query.replace(/=(?=&|$)/g, '')],
+  [
+    'a parameter without a value was signed with a "="',
+    (query) => query.replace(/(^|&)([^=&]+)(?=&|$)/g, '$1$2='),
+  ],
+  ['names and values of the query were signed without "=" and "&"', (query) => query.replace(/[=&]/g, '')],
+];
+
+/** The mistakes in the host that is signed with a target or a path. */
+const addedHosts: readonly Mistake[] = [
+  [
+    'the host was signed with the path',
+    (target, { host }) => originsOf(host).map((origin) => origin + target),
+  ],
+  [
+    'the host was signed with the path, with {authority} instead of {host}',
+    (target, { host }) =>
+      otherPorts(host).flatMap((other) => originsOf(other).map((origin) => origin + target)),
+  ],
+  [
+    'the public host was signed with the path, in front of a proxy',
+    (target, facts) =>
+      forwardedHosts(facts).flatMap((host) => originsOf(host).map((origin) => origin + target)),
+  ],
+  ['the host was sent in the target, but not signed', (target) => withoutOrigin(target)],
+];
+
+/** The mistakes of a proxy that changes the target, and does not change the signature. */
+const rewrites: readonly Mistake[] = [
+  [
+    'the target was changed by a proxy',
+    (_, { request }) => targetFields.flatMap((name) => request.fields.get(name) ?? []),
+  ],
+  [
+    'the path was signed with a prefix that a proxy removed: {prefix}',
+    (target, { request }) =>
+      [forwardedPrefix(request.fields.get('x-forwarded-prefix')), ...usualPrefixes].flatMap((prefix) =>
+        prefix === undefined ? [] : [prefix + target],
+      ),
+  ],
+  [
+    'the prefix {prefix}, which the proxy removes, was not signed: sign the target as the client sends it',
+    (target, { request }) =>
+      request.basePath === undefined ? undefined : target.replace(request.basePath, ''),
+  ],
+];
+
+/** The mistakes in a path. */
+export const pathMistakes: readonly Mistake[] = [
+  ['the query was signed with the path', (_, { target }) => target],
+  ...addedHosts,
+  ...rewrites,
+  ...escapeMistakes,
+  ...escapedPathMistakes,
+  ...pathForms,
+  ['the path "/" was signed in place of the path sent', () => '/'],
+  ['{part} was signed in lower case', (path) => path.toLowerCase()],
+];
+
+/** The mistakes in a query without its question mark. */
+export const queryMistakes: readonly Mistake[] = [
+  ['the query was left out', () => ''],
+  [
+    'the parameters of the query were signed in another order',
+    (query, { target }) => [splitTarget(target).query, sortedQuery(query)],
+  ],
+  ['the "?" was signed with the query', (query) => [`?${query}`, `?${sortedQuery(query)}`]],
+  ['the path was signed with the query', (_, { target }) => target],
+  ...queryForms,
+  ...escapeMistakes,
+  ...escapedQueryMistakes,
+];
+
+/** The mistakes in a target. */
+export const targetMistakes: readonly Mistake[] = [
+  ['the query was left out', (target) => target.replace(/\?.*$/s, '')],
+  ...addedHosts,
+  ...rewrites,
+  ...escapeMistakes,
+  ...within(escapedPathMistakes, splitPath),
+  ...within(escapedQueryMistakes, splitQuery),
+  ...within(pathForms, splitPath),
+  ['a "?" without a query was signed', (target) => (target.includes('?') ? undefined : `${target}?`)],
+  ['a "?" without a query was not signed', (target) => target.replace(/\?$/, '')],
+  ...within(queryForms, splitQuery),
+  ['{part} was signed in lower case', (target) => target.toLowerCase()],
+];
+
+/** The mistakes in a URL. */
+export const urlMistakes: readonly Mistake[] = [
+  ['https was signed, but the request arrived over http', (url) => url.replace(/^http:/, 'https:')],
+  ['http was signed, but the request arrived over https', (url) => url.replace(/^https:/, 'http:')],
+  [
+    'the host was signed without its port',
+    (url, facts) => withHost(url, facts, hostForms(facts.host, facts.request.connection.secure)[0]),
+  ],
+  [
+    'the host was signed with the default port',
+    (url, facts) => withHost(url, facts, hostForms(facts.host, facts.request.connection.secure)[1]),
+  ],
+  ['the host was signed in lower case', (url, facts) => withHost(url, facts, facts.host.toLowerCase())],
+  [
+    'the public host was signed, in front of a proxy',
+    (url, facts) =>
+      forwardedHosts(facts).flatMap((host) => [
+        withHost(url, facts, host),
+        withHost(url, facts, host).replace(/^http:/, 'https:'),
+      ]),
+  ],
+  ['the query was left out', (url) => url.replace(/\?.*$/s, '')],
+  ['the path was left out', (url) => url.replace(/^(https?:\/\/[^/?]*).*$/s, '$1')],
+  ['only the target was signed, without scheme and host', (url) => withoutOrigin(url)],
+  ['only the path was signed, without scheme and host', (url) => withoutOrigin(url).replace(/\?.*$/s, '')],
+  ['the scheme was left out', (url) => url.replace(/^https?:\/\//, '')],
+  ...escapeMistakes,
+  ...within(pathForms, splitUrlPath),
+  ...within(queryForms, splitQuery),
+  ...within(escapedQueryMistakes, splitQuery),
+  ['{part} was signed in lower case', (url) => url.toLowerCase()],
+  ['{part} was signed in upper case', (url) => url.toUpperCase()],
+];
+
+/** The mistakes in a host. */
+export const hostMistakes: readonly Mistake[] = [
+  ['the host was signed without its port', (host) => host.replace(/:\d*$/, '')],
+  [
+    'the host was signed with the default port',
+    (host, { request }) => hostForms(host, request.connection.secure)[1],
+  ],
+  [
+    'the host was signed with the default port of the other scheme',
+    (host, { request }) => hostForms(host, !request.connection.secure)[1],
+  ],
+  [
+    'the host was signed in another letter case',
+    (host, facts) => [host.toLowerCase(), facts.host, host.toUpperCase()],
+  ],
+  ['the scheme was signed with the host', (host) => [`https://${host}`, `http://${host}`]],
+  ['the public host was signed, in front of a proxy', (_, facts) => forwardedHosts(facts)],
+  ['the host was signed as localhost', (host) => host.replace(/^127\.0\.0\.1/, 'localhost')],
+  ['the host was signed as 127.0.0.1', (host) => host.replace(/^localhost/, '127.0.0.1')],
+  ['the host was left out', () => ''],
+];
+
+/** Returns the mistakes of a client that signs a host which only the configuration of the service shows. */
+export function publicHostMistakes(hosts: readonly string[]): readonly Mistake[] {
+  return [
+    [
+      'the public host was signed with the path, in front of a proxy',
+      (target) => hosts.flatMap((host) => originsOf(host).map((origin) => origin + target)),
+    ],
+  ];
+}
+
+/** Fields in which a proxy sends the host that the client addressed. */
+const hostFields = ['x-forwarded-host', 'x-original-host', 'x-forwarded-server'];
+/** Fields in which a proxy sends the target that the client addressed. */
+const targetFields = ['x-original-uri', 'x-original-url', 'x-forwarded-uri', 'x-rewrite-url'];
+/** Prefixes that proxies often remove. */
+const usualPrefixes = ['/api', '/v1', '/api/v1', '/rest'];
+
+function forwardedPrefix(sent: string | undefined): string | undefined {
+  return sent === undefined ? undefined : `/${sent.replace(/^\/|\/$/g, '')}`;
+}
+
+function forwardedHosts({ request: { fields } }: Facts): string[] {
+  const forwarded = /(?:^|[;,\s])host="?([^";,\s]+)/i.exec(fields.get('forwarded') ?? '')?.[1];
+  return [forwarded, ...hostFields.map((name) => fields.get(name))].filter((host) => host !== undefined);
+}
+
+function originsOf(host: string): string[] {
+  return [`http://${host}`, `https://${host}`, `//${host}`, host];
+}
+
+function otherPorts(host: string): string[] {
+  const name = host.replace(/:[0-9]*$/, '');
+  return [name, `${name}:80`, `${name}:443`].filter((other) => other !== host);
+}
+
+function withHost(url: string, { host }: Facts, other: string): string {
+  return url.replace(`://${host}`, () => `://${other}`);
+}
+
+function withoutOrigin(url: string): string {
+  return url.replace(/^https?:\/\/[^/?#]*/i, '') || '/';
+}
+
+function splitPath(target: string): [before: string, piece: string, after: string] {
+  const at = target.indexOf('?');
+  return at < 0 ? ['', target, ''] : ['', target.slice(0, at), target.slice(at)];
+}
+
+function splitQuery(target: string): [before: string, piece: string, after: string] {
+  const at = target.indexOf('?') + 1;
+  return at === 0 ? [target, '', ''] : [target.slice(0, at), target.slice(at), ''];
+}
+
+function splitUrlPath(url: string): [before: string, piece: string, after: string] {
+  const [, origin = '', path = '', query = ''] = /^(https?:\/\/[^/?]*)?([^?]*)(.*)$/s.exec(url) ?? [];
+  return [origin, path, query];
+}
+
+/** The largest number of parameters of which all orders are tried. */
+const maxOrdered = 4;
+
+function otherOrders(query: string): string[] {
+  const parameters = query.split('&');
+  if (parameters.length < 2) return [];
+  if (parameters.length > maxOrdered) return [parameters.toReversed().join('&')];
+  return permutations(parameters).map((order) => order.join('&'));
+}
+
+/** Returns all orders of a few items. */
+export function permutations<Item>(items: readonly Item[]): Item[][] {
+  if (items.length < 2) return [[...items]];
+  return items.flatMap((item, at) =>
+    permutations(items.filter((_, index) => index !== at)).map((others) => [item, ...others]),
+  );
+}
+
+function compareCaseless(one: string, other: string): number {
+  return one.toLowerCase() < other.toLowerCase() ? -1 : 1;
+}
+
+/** Removes dot segments (RFC 3986 §5.2.4). */
+function removeDotSegments(path: string): string {
+  const output: string[] = [];
+  const segments = path.split('/').slice(1);
+  for (const segment of segments) {
+    if (segment === '..') output.pop();
+    else if (segment !== '.') output.push(segment);
+  }
+  const last = segments.at(-1);
+  return `/${output.join('/')}${(last === '.' || last === '..') && output.length > 0 ? '/' : ''}`;
+}

@@ -1,0 +1,186 @@
+// Mistakes in a message as a whole: its ends, its separators, and parts that are missing, added or in another order.
+import { messageBytes, octetsOfPiece, type Part, type Piece } from '../../signature/message.ts';
+import type { MessageMistake } from '../signature-scheme.ts';
+import type { Facts } from './mistake.ts';
+import { permutations } from './target.ts';
+
+/** Builds the octets that are signed from parts. */
+export type Assemble = (parts: readonly Part[]) => readonly Piece[];
+
+/** Changes of the whole message: a hint, and what is signed. Each character is one octet. */
+const wholes: readonly (readonly [hint: string, change: (message: string) => Piece])[] = [
+  ['the message was signed in lower case', (message) => message.toLowerCase()],
+  ['the message was signed in upper case', (message) => message.toUpperCase()],
+  ['the message was percent-encoded before it was signed', (message) => encodeURIComponent(message)],
+  [
+    'the message was encoded in base64 before it was signed',
+    (message) => Buffer.from(message, 'latin1').toString('base64'),
+  ],
+  [
+    'the message was encoded in hexadecimal before it was signed',
+    (message) => Buffer.from(message, 'latin1').toString('hex'),
+  ],
+  [
+    'the message was signed in UTF-16 instead of UTF-8',
+    (message) => Buffer.from(Buffer.from(message, 'latin1').toString('utf8'), 'utf16le'),
+  ],
+  ['the message was signed in quotes', (message) => `"${message}"`],
+  ['a byte order mark was signed at the start', (message) => `\u00ef\u00bb\u00bf${message}`],
+  ['the message was signed with CR LF for its line feeds', (message) => message.replace(/\r?\n/g, '\r\n')],
+  ['the message was signed without the white space around it', (message) => message.trim()],
+  ['nothing was signed: the message was empty', () => ''],
+];
+
+const ends: readonly (readonly [hint: string, end: string])[] = [
+  ['a line feed was signed at the end (echo without -n?)', '\n'],
+  ['a line ending (CR LF) was signed at the end', '\r\n'],
+  ['a space was signed at the end', ' '],
+  ['a null byte was signed at the end', '\0'],
+];
+
+/** Returns messages with something at their end that does not belong to them. */
+export function endMistakes(message: Buffer, parts: readonly Part[]): MessageMistake[] {
+  const separator = separatorOf(parts);
+  const added = ends.map(([hint, end]) => ({ hint, message: messageBytes([message, end]) }));
+  if (separator === '') return added;
+  const hint = `the separator ${JSON.stringify(separator)} was signed at the end`;
+  return [...added, { hint, message: messageBytes([message, separator]) }];
+}
+
+/** Returns messages that were changed as a whole. */
+export function wholeMistakes(message: Buffer): MessageMistake[] {
+  const octets = message.toString('latin1');
+  return wholes.map(([hint, change]) => ({ hint, message: messageBytes([change(octets)]) }));
+}
+
+/** Returns messages without a part and a separator beside it, of one part alone, or without the text at either end. */
+export function omissions(parts: readonly Part[], assemble: Assemble): MessageMistake[] {
+  const built = (kept: readonly Part[]): Buffer => messageBytes(assemble(kept));
+  const without = (from: number, to: number): Buffer => built(parts.filter((_, at) => at < from || at >= to));
+  const last = parts.length - 1;
+  const omitted = parts.flatMap((part, at): MessageMistake[] => {
+    if (part.kind === 'text') {
+      if (at !== 0 && at !== last) return [];
+      const text = JSON.stringify(octetsOfPiece(part.value));
+      return [{ hint: `the text ${text} was left out of the message`, message: without(at, at + 1) }];
+    }
+    const differs = { name: part.name, signed: '' };
+    const hint = `the part ${part.name} was left out of the message`;
+    const messages = [without(at, at + 1), without(at, at + 2), without(Math.max(0, at - 1), at + 1)];
+    return messages.map((message) => ({ hint, message, differs }));
+  });
+  const alone = parts.flatMap((part): MessageMistake[] =>
+    part.kind === 'text'
+      ? []
+      : [{ hint: `only the part ${part.name} was signed`, message: messageBytes([part.value]) }],
+  );
+  return [...omitted, ...alone];
+}
+
+const separators: readonly (readonly [name: string, separator: string])[] = [
+  ['no separator', ''],
+  ['"."', '.'],
+  ['":"', ':'],
+  ['line feeds', '\n'],
+  ['CR LF', '\r\n'],
+  ['"&"', '&'],
+  ['"|"', '|'],
+  ['"+"', '+'],
+  ['" + "', ' + '],
+  ['"%2B"', '%2B'],
+  ['","', ','],
+  ['";"', ';'],
+  ['"-"', '-'],
+  ['"_"', '_'],
+  ['"/"', '/'],
+  ['spaces', ' '],
+  ['tabs', '\t'],
+];
+
+/** Returns messages whose inner text is replaced by another separator, or that have a separator between all parts. */
+export function separatorMistakes(parts: readonly Part[], assemble: Assemble): MessageMistake[] {
+  const last = parts.length - 1;
+  if (!parts.some(({ kind }) => kind === 'text')) return [];
+  const values = parts.filter(({ kind }) => kind !== 'text');
+  return separators.flatMap(([name, separator]): MessageMistake[] => {
+    const text: Part = { kind: 'text', name: '', value: separator };
+    const hint = `the parts were joined with ${name}`;
+    const replaced = parts.map((part, at) => (part.kind === 'text' && at > 0 && at < last ? text : part));
+    return [
+      { hint, message: messageBytes(assemble(replaced)) },
+      { hint, message: messageBytes(assemble(joinParts(values, text))) },
+    ];
+  });
+}
+
+function joinParts(values: readonly Part[], separator: Part): Part[] {
+  return values.flatMap((value, at) => (at === 0 ? [value] : [separator, value]));
+}
+
+/** The largest number of parts of which all orders are tried. */
+const maxOrdered = 5;
+
+/** Returns messages with the parts in another order. */
+export function orderMistakes(parts: readonly Part[], assemble: Assemble): MessageMistake[] {
+  const places = parts.flatMap(({ kind }, at) => (kind === 'text' ? [] : [at]));
+  const orders = places.length <= maxOrdered ? permutations(places) : swapsOf(places);
+  return orders.map((order) => {
+    const moved = [...parts];
+    for (const [index, place] of places.entries()) {
+      const part = parts[order[index] ?? place];
+      if (part !== undefined) moved[place] = part;
+    }
+    return { hint: describeOrder(parts, places, order), message: messageBytes(assemble(moved)) };
+  });
+}
+
+function swapsOf(places: readonly number[]): number[][] {
+  return places.flatMap((one, index) =>
+    places
+      .slice(index + 1)
+      .map((other) => places.map((place) => (place === one ? other : place === other ? one : place))),
+  );
+}
+
+function describeOrder(parts: readonly Part[], places: readonly number[], order: readonly number[]): string {
+  const nameOf = (place: number | undefined): string => parts[place ?? 0]?.name ?? '';
+  const moved = places.filter((place, index) => place !== order[index]);
+  const names = order.map(nameOf).join(', ');
+  const all = `the parts were signed in another order: ${names}`;
+  return moved.length === 2 ? `${nameOf(moved[0])} and ${nameOf(moved[1])} were swapped; ${all}` : all;
+}
+
+/** Returns messages with a part that does not belong to them. */
+export function additions(
+  parts: readonly Part[],
+  { request }: Facts,
+  user: string,
+  assemble: Assemble,
+): MessageMistake[] {
+  const { fields } = request;
+  const others: readonly (readonly [what: string, value: string | undefined])[] = [
+    ['the user', Buffer.from(user, 'utf8').toString('latin1')],
+    ['the host', fields.get('host')],
+    ['the Content-Type', fields.get('content-type')],
+    ['the Content-Length', fields.get('content-length')],
+  ];
+  const own = new Set(parts.map(({ value }) => value));
+  const separator: Part = { kind: 'text', name: '', value: separatorOf(parts) };
+  const values = parts.filter(({ kind }) => kind !== 'text');
+  if (values.length === parts.length && parts.length > 1) return [];
+  return others.flatMap(([what, value]): MessageMistake[] => {
+    if (value === undefined || own.has(value)) return [];
+    const added: Part = { kind: 'other', name: what, value };
+    const hint = `${what} was signed too, but does not belong to the message`;
+    return Array.from({ length: values.length + 1 }, (_, at) => ({
+      hint,
+      message: messageBytes(assemble(joinParts(values.toSpliced(at, 0, added), separator))),
+    }));
+  });
+}
+
+/** Returns the text that stands between parts. */
+function separatorOf(parts: readonly Part[]): string {
+  const text = parts.find(({ kind }, at) => kind === 'text' && at > 0 && at < parts.length - 1);
+  return text === undefined ? '' : octetsOfPiece(text.value);
+}

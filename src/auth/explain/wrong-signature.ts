@@ -1,0 +1,90 @@
+// A wrong signature, and the messages that may have been signed in place of the right one.
+import { timingSafeEqual } from 'node:crypto';
+import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
+import type { Decoys, KeyHolder } from '../keyring.ts';
+import type { SchemeContext } from '../scheme-context.ts';
+import {
+  assembleMessage,
+  type MessageMistake,
+  type Presented,
+  type SignatureScheme,
+} from '../signature-scheme.ts';
+import type { TraceKnowledge } from '../trace.ts';
+import type { Facts } from './mistake.ts';
+import { variantsOfPart } from './parts.ts';
+import {
+  additions,
+  endMistakes,
+  omissions,
+  orderMistakes,
+  separatorMistakes,
+  wholeMistakes,
+} from './whole.ts';
+
+/** A request whose signature no key of the user made. */
+export interface WrongSignature<Own extends Presented = Presented> {
+  readonly scheme: SignatureScheme<Own>;
+  readonly presented: Own;
+  /** Undefined if the user does not exist. */
+  readonly holder: KeyHolder | undefined;
+  readonly content: Uint8Array;
+  readonly decoys: Decoys;
+  /** What a test double knows. Default: nothing. */
+  readonly knowledge: TraceKnowledge | undefined;
+  readonly context: SchemeContext;
+}
+
+/** The mistake that made the signature. */
+export interface Found {
+  readonly hint: string;
+  readonly message?: Buffer;
+  readonly differs?: MessageMistake['differs'];
+}
+
+/** Returns what the request shows beside its parts. */
+export function factsOf({ request, target = request.target, time }: Presented, content: Uint8Array): Facts {
+  const host = /^https?:\/\/([^/?#]*)/i.exec(request.target)?.[1] ?? request.fields.get('host') ?? '';
+  return { request, target, host, content, time };
+}
+
+/** Returns the messages that clients sign by mistake, most likely first, without those that equal the right one. */
+export function messageMistakes<Own extends Presented>(
+  { scheme, presented }: Pick<WrongSignature<Own>, 'scheme' | 'presented'>,
+  parts: readonly Part[],
+  right: Buffer,
+  content: Uint8Array,
+): MessageMistake[] {
+  const facts = factsOf(presented, content);
+  const assemble = (changed: readonly Part[]): readonly Piece[] =>
+    assembleMessage(scheme, changed, presented);
+  const inParts = parts.flatMap((part, at) =>
+    [...(scheme.partMistakes?.(part, presented, content) ?? []), ...variantsOfPart(part, facts)].map(
+      ([hint, signed]): MessageMistake => ({
+        hint,
+        message: messageBytes(assemble(parts.with(at, { ...part, value: signed }))),
+        differs: { name: part.name, signed },
+      }),
+    ),
+  );
+  const all = [
+    ...endMistakes(right, parts),
+    ...(scheme.messageMistakes?.(presented, parts, content) ?? []),
+    ...inParts,
+    ...omissions(parts, assemble),
+    ...separatorMistakes(parts, assemble),
+    ...orderMistakes(parts, assemble),
+    ...wholeMistakes(right),
+    ...additions(parts, facts, presented.user, assemble),
+  ];
+  const seen = new Set([right.toString('latin1')]);
+  return all.filter(({ message }) => seen.size < seen.add(message.toString('latin1')).size);
+}
+
+/** Returns whether a signature was presented. The time does not depend on where signatures differ. */
+export function isGiven(signature: Buffer, { signatures }: Presented): boolean {
+  const found = signatures.filter((given) => {
+    const bytes = Buffer.from(given, 'base64');
+    return bytes.length === signature.length && timingSafeEqual(bytes, signature);
+  });
+  return found.length > 0;
+}

@@ -1,0 +1,138 @@
+// The keys with which a request may have been signed, and the decoys that stand in for missing ones.
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
+import { andThen, type MaybePromise } from '../maybe-promise.ts';
+import type { Principal } from '../principal.ts';
+import { keyOf, type SigningKey } from '../signature/hmac.ts';
+import type { AccountKey, AsymmetricAlgorithm } from './account-key.ts';
+import type { Account, Accounts, Secret } from './accounts.ts';
+
+/** How a key signs: with a shared secret, or with a private key of an algorithm. */
+export type KeyKind = 'secret' | AsymmetricAlgorithm;
+
+/** A shared secret. */
+export interface SecretKey {
+  readonly kind: 'secret';
+  readonly secret: SigningKey;
+  /** Expiry time (ms since 1970-01-01T00:00:00Z). Default: it does not expire. */
+  readonly until?: number | undefined;
+}
+
+/** A public key. */
+export interface PublicKey {
+  readonly kind: AsymmetricAlgorithm;
+  readonly publicKey: KeyObject;
+  readonly until?: number | undefined;
+}
+
+export type Key = SecretKey | PublicKey;
+
+/** Who a request is from if one of these keys signed it. */
+export interface KeyHolder {
+  readonly principal: Principal;
+  readonly keys: readonly Key[];
+}
+
+/** Finds the holder of keys by the name of a user or the id of a key. */
+export type FindHolder = (name: string) => MaybePromise<KeyHolder | undefined>;
+
+/** Which keys of a user a scheme accepts if the request names the user, and if it names a key. */
+export interface KeyRule {
+  /** Returns whether a key of the user may have signed a request that names only the user. */
+  readonly ofUser: (key: AccountKey) => boolean;
+  /** Returns whether a key may have signed a request that names it. */
+  readonly byId: (key: AccountKey) => boolean;
+}
+
+/**
+ * Creates a lookup. What it finds is cached by the object of the account or the key.
+ *
+ * @param rule The keys that are accepted beside the secrets of the user. Default: none.
+ */
+export function createKeyring(accounts: Accounts, scheme: string, rule?: KeyRule): FindHolder {
+  const byAccount = new WeakMap<Account, KeyHolder>();
+  const byKey = new WeakMap<AccountKey, KeyHolder>();
+  const ofAccount = (account: Account): KeyHolder => {
+    const known = byAccount.get(account);
+    if (known !== undefined) return known;
+    const keys = rule === undefined ? [] : Array.from(account.keys?.values() ?? []).filter(rule.ofUser);
+    const principal = { name: account.name, scheme };
+    const holder = { principal, keys: [...account.secrets.map(fromSecret), ...keys.map(fromAccountKey)] };
+    byAccount.set(account, holder);
+    return holder;
+  };
+  const ofKey = (account: Account, key: AccountKey): KeyHolder | undefined => {
+    if (rule?.byId(key) !== true) return undefined;
+    const known = byKey.get(key);
+    if (known?.principal.name === account.name) return known;
+    const holder = { principal: { name: account.name, scheme }, keys: [fromAccountKey(key)] };
+    byKey.set(key, holder);
+    return holder;
+  };
+  return (name) =>
+    andThen(accounts.find(name), (account) =>
+      account === undefined
+        ? andThen(rule && accounts.findKey?.(name), (found) =>
+            found === undefined ? undefined : ofKey(found.account, found.key),
+          )
+        : ofAccount(account),
+    );
+}
+
+function fromSecret({ key, until }: Secret): SecretKey {
+  return { kind: 'secret', secret: key, until };
+}
+
+function fromAccountKey(key: AccountKey): Key {
+  return 'secret' in key
+    ? { kind: 'secret', secret: key.secret, until: key.until }
+    : { kind: key.algorithm, publicKey: key.publicKey, until: key.until };
+}
+
+/** Returns whether a key has not expired. */
+export function isCurrent({ until }: Key, now: number): boolean {
+  return until === undefined || now < until;
+}
+
+/** The number of keys of a kind that a refusal tries at least: a user has at most two during a rotation. */
+export const minKeys = 2;
+
+/** The text of the secret that stands in for a missing one. */
+const decoyText = 'no one has this secret';
+
+/**
+ * The keys that stand in for missing ones, so that a refusal takes the same time for an unknown user, a user without a key and a
+ * wrong signature. Nobody has their private keys, and a signature by one of them is never accepted.
+ */
+export class Decoys {
+  readonly #secret: SecretKey = { kind: 'secret', secret: keyOf(decoyText), until: Number.NEGATIVE_INFINITY };
+  readonly #publicKeys = new Map<string, PublicKey>();
+
+  /** Returns the decoy of a kind. The time to verify a signature of RSA depends on its length. */
+  of(kind: KeyKind, signature = ''): Key {
+    if (kind === 'secret') return this.#secret;
+    const signatureLength = Buffer.byteLength(signature, 'base64');
+    const id = kind.startsWith('rsa') ? `${kind} ${signatureLength}` : kind;
+    const known = this.#publicKeys.get(id);
+    if (known !== undefined) return known;
+    const decoy: PublicKey = {
+      kind,
+      publicKey: publicKeyOf(kind, signatureLength),
+      until: Number.NEGATIVE_INFINITY,
+    };
+    this.#publicKeys.set(id, decoy);
+    return decoy;
+  }
+}
+
+/** Creates a public key whose private key is unknown. */
+function publicKeyOf(kind: AsymmetricAlgorithm, length: number): KeyObject {
+  if (kind === 'ed25519') return generateKeyPairSync('ed25519').publicKey;
+  if (kind === 'ecdsa-p256-sha256') return generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
+  if (kind === 'ecdsa-p384-sha384') return generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey;
+  // A random modulus takes as long as a product of two primes, but is created in no time.
+  const modulus = randomBytes(length);
+  modulus[0] = 0xff;
+  modulus[length - 1] = (modulus[length - 1] ?? 0) | 1;
+  const jwk = { kty: 'RSA', n: modulus.toString('base64url'), e: 'AQAB' };
+  return createPublicKey({ key: jwk, format: 'jwk' });
+}

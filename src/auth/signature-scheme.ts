@@ -1,0 +1,164 @@
+// The interface of a signature scheme: everything that is particular to it, and nothing else. `verify.ts` verifies the requests
+// of every scheme, and `explain/` explains their refusals.
+import type { Request } from '../http/message.ts';
+import type { Problem, ProblemMember } from '../http/problem.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+import type { Part, Piece } from '../signature/message.ts';
+import type { Variant } from './explain/mistake.ts';
+import type { Key, KeyHolder, KeyKind } from './keyring.ts';
+
+/** The credentials of a request as parsed, before anything is looked up. */
+export interface Presented {
+  readonly request: Request;
+  /** The user, or the id of the key, as named. */
+  readonly user: string;
+  /** The signatures in canonical base64. One of them must be valid. */
+  readonly signatures: readonly string[];
+  /** The time of the request (ms since 1970-01-01T00:00:00Z); undefined if it has none. */
+  readonly time: number | undefined;
+  /** The time (ms) at which the credentials expire. Default: only the window decides. */
+  readonly expires?: number | undefined;
+  /** The nonce; undefined if the request has none. */
+  readonly nonce: string | undefined;
+  /** The request target without the signature. Default: the target as sent. */
+  readonly target?: string;
+}
+
+/** A fault that the request shows without any key. It never contains a secret. */
+export interface Fault {
+  /** One sentence for the client. */
+  readonly detail: string;
+  /** The likely cause. */
+  readonly hint?: string | undefined;
+  /** The check that failed. Default: `parse`. */
+  readonly check?: string;
+  /** The user or the id of the key, if it can be read. */
+  readonly claimed?: string;
+  /** The Problem. Default: malformed credentials. */
+  readonly problem?: Problem;
+}
+
+/** Why a request is refused whose credentials could be read. */
+export type RefusalReason =
+  | 'unknown-user'
+  | 'signature'
+  | 'algorithm'
+  | 'content'
+  | 'time'
+  | 'expired'
+  | 'before-start'
+  | 'replayed';
+
+/** A refusal of a request whose credentials could be read. */
+export interface Refusal<Own extends Presented = Presented> {
+  readonly reason: RefusalReason;
+  readonly presented: Own;
+  /** One sentence for the client. */
+  readonly detail: string;
+  /** The explanation; empty if errors contain none. */
+  readonly members: Readonly<Record<string, ProblemMember>>;
+  /** The time of the server's clock (ms). */
+  readonly now: number;
+}
+
+/** How the time of a request is judged. */
+export interface TimeRule {
+  /** The subject of sentences about it: `The date`. */
+  readonly subject: string;
+  /** Maximum difference (ms, inclusive) between the time and the clock, in either direction. */
+  readonly window: number;
+  /** 1000 if times are whole seconds, so that fractions of the clock are ignored; otherwise 1. */
+  readonly resolution: 1 | 1000;
+}
+
+/** How shared secrets sign. Explanations try other secrets, keys and hash functions. */
+export interface Mac {
+  /** The hash function of HMAC, as node:crypto knows it. */
+  readonly hash: string;
+  /** How the text of a secret contains the key. */
+  readonly encoding: 'utf8' | 'hex' | 'base64';
+  /** A prefix of the secret that does not belong to the key: `whsec_`. Default: none. */
+  readonly prefix?: string | undefined;
+  /** Returns the key of HMAC; undefined if the secret is not in this encoding. */
+  readonly key: (secret: Buffer) => Buffer | undefined;
+}
+
+/** A message that a client may have signed by mistake. */
+export interface MessageMistake {
+  readonly hint: string;
+  readonly message: Buffer;
+  /** The part that differs, and what was signed in its place; undefined if more than one part differs. */
+  readonly differs?: { readonly name: string; readonly signed: Piece };
+}
+
+/** A signature scheme as a value. */
+export interface SignatureScheme<Own extends Presented = Presented> {
+  readonly name: string;
+  /** The name of the check of the signature: `digest`, `signature`, `secret`. */
+  readonly check: string;
+  /** What is wrong if the signature is, in one sentence that does not show whether the user exists. */
+  readonly wrong: string;
+  /** How the time is judged. Default: requests have no time. */
+  readonly time?: TimeRule | undefined;
+  /** Whether a message without a nonce is accepted only once. Default: false. */
+  readonly refusesReplays?: boolean;
+
+  /** Reads the credentials; several if one of several signatures is enough. `rest` is Authorization after the scheme. */
+  read(request: Request, rest: string): Own | readonly Own[] | Fault;
+  /** Returns whether the message contains the content. Then the time is judged before the content is read. Default: false. */
+  needsContent?(presented: Own): boolean;
+  /** Returns why the signature cannot cover this content. Default: it can. */
+  readonly contentFault?: ((presented: Own, content: Uint8Array) => Fault | undefined) | undefined;
+  /** Finds the holder of the key. */
+  find(presented: Own): MaybePromise<KeyHolder | undefined>;
+  /** Returns the kinds of keys that may have made the signatures. */
+  kinds(presented: Own): readonly KeyKind[];
+  /** Returns the message in named parts; several if one signature may fit several messages. */
+  messages(presented: Own, content: Uint8Array): readonly (readonly Part[])[];
+  /** Returns the octets that are signed. Parts may be missing, or in another order. Default: the values of the parts. */
+  assemble?(parts: readonly Part[], presented: Own): readonly Piece[];
+  /** Returns whether a key made one of the signatures. The time does not depend on where they differ. */
+  signs(key: Key, message: readonly Piece[], presented: Own): boolean;
+  /** Returns a fault in the form of a signature that turned out to be wrong. Default: none. */
+  signatureFault?(presented: Own): Fault | undefined;
+  /** Returns why a valid signature is refused for the key that made it. Default: it is not. */
+  keyFault?(presented: Own, key: Key): string | undefined;
+  /** Returns why the content does not have the digest that is signed. Default: nothing of the kind is signed. */
+  digestFault?(presented: Own, content: Uint8Array): MaybePromise<DigestFault | undefined>;
+
+  /** Returns how shared secrets sign. Omitted if the signature is a secret itself. */
+  mac?(presented: Own): Mac;
+  /** Returns the values that clients sign in place of a part, beside those of its kind. Default: none. */
+  partMistakes?(part: Part, presented: Own, content: Uint8Array): readonly Variant[];
+  /** Returns the messages that clients sign by mistake, beside those of every scheme. Default: none. */
+  messageMistakes?(presented: Own, parts: readonly Part[], content: Uint8Array): readonly MessageMistake[];
+  /** Returns the keys that clients derive by mistake. Their number does not depend on the secret. Default: none. */
+  keyMistakes?(secret: Buffer, presented: Own): readonly (readonly [hint: string, key: Buffer])[];
+  /** Returns the likely cause of a time outside the window. Default: a time zone, or a wrong clock. */
+  timeHint?(presented: Own, off: number, now: number): string | undefined;
+  /** Returns members that every explanation has: the whole message. Default: none. */
+  explanationMembers?(presented: Own): Readonly<Record<string, ProblemMember>>;
+  /** Returns the Problem of a refusal in the form of a partner. Default: a problem document. */
+  problem?(refusal: Refusal<Own>): Problem;
+}
+
+/** Why content does not have the digest that is signed. */
+export interface DigestFault {
+  /** The name of the check in traces. */
+  readonly check: string;
+  readonly detail: string;
+  /** The explanation. */
+  readonly members: Readonly<Record<string, ProblemMember>>;
+}
+
+/** Returns the octets that are signed, in pieces. */
+export function assembleMessage<Own extends Presented>(
+  scheme: SignatureScheme<Own>,
+  parts: readonly Part[],
+  presented: Own,
+): readonly Piece[] {
+  if (scheme.assemble !== undefined) return scheme.assemble(parts, presented);
+  const pieces: Piece[] = [];
+  for (const { value } of parts) pieces.push(value);
+  return pieces;
+}

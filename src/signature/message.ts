@@ -1,0 +1,53 @@
+// The message that a signature covers, as named parts. Every scheme describes its message in this way.
+
+/** Octets as characters, or bytes. */
+export type Piece = string | Uint8Array;
+
+/** What a part contains. It determines the mistakes that clients make in it. */
+export type PartKind =
+  | 'text'
+  | 'method'
+  | 'target'
+  | 'path'
+  | 'query'
+  | 'url'
+  | 'host'
+  | 'header'
+  | 'time'
+  | 'nonce'
+  | 'id'
+  | 'user'
+  | 'content'
+  | 'digest'
+  | 'form'
+  | 'other';
+
+/** A part of a message. */
+export interface Part {
+  readonly kind: PartKind;
+  /** The name in explanations: `method`, `field:X-Tenant`. Literal text has the name ''. */
+  readonly name: string;
+  readonly value: Piece;
+  /** How the digest of the content is written. Only for the kind `digest`. */
+  readonly digest?: DigestForm;
+}
+
+/** How a digest of the content is written in a message. */
+export interface DigestForm {
+  /** The name of the hash function, as node:crypto knows it. */
+  readonly hash: string;
+  /** Writes the digest: `hex`, or the value of a header. */
+  readonly format: (digest: Buffer) => string;
+}
+
+/** Returns pieces as bytes. Each character of a string is one octet. */
+export function messageBytes(pieces: readonly Piece[]): Buffer {
+  return Buffer.concat(
+    pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece)),
+  );
+}
+
+/** Returns a piece as octets: each character is one octet. */
+export function octetsOfPiece(piece: Piece): string {
+  return typeof piece === 'string' ? piece : messageBytes([piece]).toString('latin1');
+}
