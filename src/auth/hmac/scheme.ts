@@ -11,8 +11,8 @@ import type { ProblemType } from '../../http/problem-types.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import {
   endsLikeFullForm,
+  faultOfDigest,
   formatSignedDate,
-  parseHmacCredentials,
   splitHmacCredentials,
   withoutSpaces,
 } from '../../signature/hmac.ts';
@@ -92,6 +92,11 @@ function createSignatureScheme(options: HmacOptions): SignatureScheme<HmacPresen
     messages: (presented) => [partsOf(presented)],
     signs: (key, message, { signatures: [digest = ''] }) =>
       key.kind === 'secret' && areOctets(message) && key.secret.signs(message, digest),
+    // Not before, because the right digest is well-formed.
+    signatureFault: ({ signatures: [digest = ''] }) => {
+      const fault = faultOfDigest(digest);
+      return fault === undefined ? undefined : { detail: `${fault}.` };
+    },
     mac: () => ({ hash: 'sha256', encoding: 'utf8', key: (secret) => secret }),
     partMistakes,
     messageMistakes,
@@ -131,7 +136,7 @@ function read(
   options: HmacOptions,
   parseDate: (date: string) => SignedDate | undefined,
 ): HmacPresented | Fault {
-  const credentials = parseHmacCredentials(rest);
+  const credentials = splitHmacCredentials(rest);
   if (typeof credentials === 'string')
     return { detail: `${credentials}.`, hint: explainCredentialsForm(rest) };
   const { fields, method, target } = request;
