@@ -12,7 +12,7 @@ import type { Presented, Sources } from './presented.ts';
 
 /** Minimum number of secrets that an explanation tries: a user usually has at most two. */
 const minSecrets = 2;
-/** The longest message (bytes) for which mistakes are tried: each one is hashed for each mistake. */
+/** The longest message, and the longest content (bytes), for which mistakes are tried: they are hashed for each mistake. */
 const longestMessage = 32_768;
 /** The longest value of a part that is shown, in characters. */
 const longestShown = 1024;
@@ -39,7 +39,7 @@ export function explainSignature(
   const pieces = namedPieces(options.message, source);
   const message = messageBytes(pieces.map(({ piece }) => piece));
   const found =
-    message.length > longestMessage || digests.length === 0
+    Math.max(message.length, source.content.length) > longestMessage || digests.length === 0
       ? undefined
       : mistakeOf(message, messageMistakes(source, time, options), digests, secrets, options);
   const parts = pieces.flatMap(({ name, piece }): MessagePart[] => {

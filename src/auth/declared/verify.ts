@@ -1,4 +1,5 @@
 import { createHash, type KeyObject, verify as verifySignature } from 'node:crypto';
+import { hasTooManyParameters, holdForm, maxFormParameters } from '../../http/form.ts';
 import type { Request } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
@@ -23,6 +24,7 @@ import { checkTime, endOf, refusedOnce } from './freshness.ts';
 import type { DeclaredOptions } from './options.ts';
 import { planOf } from './plan.ts';
 import {
+  hasSignedForm,
   type Malformed,
   malformedProblem,
   noContent,
@@ -97,9 +99,10 @@ export function createVerification(
       const attempt = { request, presented, sources, authTrace, deferrable };
       return andThen(holders.find(presented.user), (holder) => judge(attempt, holder, verification));
     };
-    return needsContent && request.body.present
-      ? request.body.hold(context.bodyLimit).then(proceed)
-      : proceed(noContent);
+    if (!needsContent || !request.body.present) return proceed(noContent);
+    const isForm = plan.needs.form && hasSignedForm(request, presented.target, options);
+    const content = isForm ? holdForm(request, context.bodyLimit) : request.body.hold(context.bodyLimit);
+    return content.then(proceed);
   };
 }
 
@@ -113,17 +116,21 @@ function malformed(
   return { outcome: 'bad', problem: malformedProblem(fault, context.explain) };
 }
 
-/** Returns a fault if the signature would cover the content only if it were a form, and it is not one. */
+/** Returns a fault if the signature covers the content only as a form, and it is not one, or if the form cannot be parsed. */
 function contentFault(
   source: MessageSource,
   { message, digestParameter }: DeclaredOptions,
 ): Malformed | undefined {
   if (source.content.length === 0) return undefined;
+  const form = source.hasForm ? Buffer.from(source.content).toString('latin1') : undefined;
+  // Counted before the form is decoded, because its sender is not authenticated yet.
+  if (form !== undefined && hasTooManyParameters(form))
+    return { detail: `A signed form can have at most ${maxFormParameters} parameters.` };
   if (message.some(({ kind }) => kind.startsWith('body'))) return undefined;
   if (digestParameter !== undefined && takeParameter(source.target, digestParameter).values.length === 1)
     return undefined;
-  if (source.hasForm)
-    return sortedForm(Buffer.from(source.content).toString('latin1')) === undefined
+  if (form !== undefined)
+    return sortedForm(form) === undefined
       ? { detail: 'The form has a malformed escape, so the signature cannot cover it.' }
       : undefined;
   const further =
