@@ -183,8 +183,8 @@ function admit(
   const use: NonceUse = {
     principal,
     method: request.method,
-    // After the name of the scheme, so that schemes do not share nonces.
-    claim: { user: account.name, nonce: `${name}:${once}`, until: endOf(time, context, options) },
+    // Schemes share nonces: a signature of one may be valid in another one with the same message.
+    claim: { user: account.name, nonce: once, until: endOf(time, context, options) },
     deferrable,
     authTrace,
     refuse(claimed) {

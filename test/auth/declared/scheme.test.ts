@@ -140,7 +140,7 @@ test('a nonce is stored until its timestamp is outside the window', async () => 
   assert.equal(await declared.verdictOn(sent({ timestamp })), 'date-out-of-window');
 });
 
-test('a nonce is claimed under the name of the scheme, until the end of what its timestamp covers', async () => {
+test('a nonce is claimed as sent, for all schemes of the user, until the end of what its timestamp covers', async () => {
   const claims: unknown[] = [];
   const nonces: Nonces = {
     claim(...claim) {
@@ -155,8 +155,8 @@ test('a nonce is claimed under the name of the scheme, until the end of what its
   const inMs = { ...partner, timestamp: { field: 'X-Timestamp', unit: 'ms' } };
   await openDeclared(inMs, { context }).verdictOn(sent({ timestamp: String(start) }));
   assert.deepEqual(claims, [
-    ['ann', 'test:n1', start + 400_999, start, false],
-    ['ann', 'test:n1', start + 400_000, start, false],
+    ['ann', 'n1', start + 400_999, start, false],
+    ['ann', 'n1', start + 400_000, start, false],
   ]);
 });
 
