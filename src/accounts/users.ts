@@ -1,6 +1,7 @@
 import type { KeyDeclaration } from '../auth/account-key.ts';
 import { parseAccountKey, readKeyDeclaration } from '../auth/parse-account-key.ts';
 import { readQuotaText } from '../auth/quota/policy.ts';
+import { readUserSchemes } from '../auth/scheme-limits.ts';
 import { formatIsoDate } from '../store/encoding/iso-date.ts';
 import { AccountFile, type EntryReader } from './account-file.ts';
 import { isPasswordHash } from './passwords.ts';
@@ -24,6 +25,8 @@ export interface StoredUser {
   readonly keys?: Readonly<Record<string, KeyDeclaration>>;
   /** The quota of the user as text. Default: that of the service. */
   readonly quota?: string;
+  /** The names of the schemes with which the user can authenticate. Default: all. */
+  readonly schemes?: readonly string[];
 }
 
 /** The file of users. */
@@ -44,6 +47,7 @@ function readUser(value: unknown, reader: EntryReader): StoredUser {
     'since',
     'keys',
     'quota',
+    'schemes',
   ]);
   const secrets = document
     .array(members.get('secrets'), `secrets of ${where}`)
@@ -61,13 +65,19 @@ function readUser(value: unknown, reader: EntryReader): StoredUser {
     ...(disabled === undefined ? {} : { disabled }),
     ...(since === undefined ? {} : { since: document.time(since, `since of ${where}`) }),
     ...(members.has('keys') ? { keys: readKeys(members.get('keys'), reader) } : {}),
-    ...(members.has('quota') ? { quota: readStoredQuota(members.get('quota'), reader) } : {}),
+    ...(members.has('quota') ? { quota: readStored('quota', readQuotaText, members, reader) } : {}),
+    ...(members.has('schemes') ? { schemes: readStored('schemes', readUserSchemes, members, reader) } : {}),
   };
 }
 
-function readStoredQuota(value: unknown, { document, where }: EntryReader): string {
+function readStored<Value>(
+  name: string,
+  read: (value: unknown, what: string) => Value,
+  members: ReadonlyMap<string, unknown>,
+  { document, where }: EntryReader,
+): Value {
   try {
-    return readQuotaText(value, `quota of ${where}`);
+    return read(members.get(name), `${name} of ${where}`);
   } catch (error) {
     if (error instanceof RangeError) throw document.corruption(error.message);
     throw error;
@@ -113,7 +123,7 @@ function readSecret(value: unknown, where: string, { document, secret }: EntryRe
 
 // The hash of a password is not encrypted: generated passwords have 256 random bits, so it cannot be used to guess them.
 function writeUser(
-  { secrets, password, disabled, since, keys, quota }: StoredUser,
+  { secrets, password, disabled, since, keys, quota, schemes }: StoredUser,
   stored: (secret: string) => unknown,
 ): object {
   return {
@@ -126,6 +136,7 @@ function writeUser(
     ...(since === undefined ? {} : { since: formatIsoDate(since) }),
     ...(keys === undefined || Object.keys(keys).length === 0 ? {} : { keys: writeKeys(keys, stored) }),
     ...(quota === undefined ? {} : { quota }),
+    ...(schemes === undefined ? {} : { schemes }),
   };
 }
 

@@ -78,6 +78,8 @@ export interface UserDeclaration {
   readonly keys?: Readonly<Record<string, KeyDeclaration>> | undefined;
   /** How many requests the user may send. Default: the quota of the service. */
   readonly quota?: QuotaDeclaration | undefined;
+  /** The names of the schemes with which the user can authenticate. Default: all. */
+  readonly schemes?: readonly string[] | undefined;
 }
 
 interface Entry {

@@ -7,6 +7,7 @@ import { createLocationTable } from './locations.ts';
 import type { RefusedNonce } from './nonce-claim.ts';
 import { type RateLimiter, tooManyFailures } from './rate-limit.ts';
 import type { BadVerdict, RefuseNonce, Scheme, Verdict } from './scheme.ts';
+import { SchemeLimits } from './scheme-limits.ts';
 import type { AuthenticationTrace } from './trace.ts';
 
 /** Receives how a request is refused if its nonce is claimed with its change, and then refused. */
@@ -79,7 +80,11 @@ interface Attempt {
 const overTlsOnly: ReadonlySet<string> = new Set(['basic', 'bearer', 'oauth']);
 
 /** Creates an authenticator. The first scheme of a name in `Authorization` is used. */
-export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: RateLimiter): Authenticator {
+export function createAuthenticator(
+  schemes: readonly Scheme[],
+  rateLimiter: RateLimiter,
+  limits: SchemeLimits = new SchemeLimits(),
+): Authenticator {
   const byName = new Map(
     schemes.flatMap((scheme) =>
       (scheme.authorizationNames ?? [scheme.name]).map((name) => [name, scheme] as const),
@@ -145,6 +150,11 @@ export function createAuthenticator(schemes: readonly Scheme[], rateLimiter: Rat
     if (verdict.outcome === 'bad') throw refusalOf(verdict, attempt, scheme);
     const { principal, refuse } = verdict;
     const { deferred } = attempt;
+    const only = limits.violated(principal);
+    if (only !== undefined) {
+      const problem = notPermitted(principal.scheme, only);
+      throw refusalOf({ outcome: 'bad', problem, claimed: principal.name }, attempt, scheme);
+    }
     if (refuse !== undefined && deferred !== undefined)
       deferred.refuseNonce = lateRefusal(refuse, attempt, scheme);
     return principal;
@@ -350,6 +360,12 @@ function notOffered(fields: readonly FieldLine[]): Problem {
   return new Problem('scheme-not-offered', 'The authentication scheme is not supported here.', {
     fields,
   });
+}
+
+/** Only the holder of valid credentials receives this Problem. */
+function notPermitted(name: string, permitted: readonly string[]): Problem {
+  const detail = `The user cannot authenticate with the scheme ${name}. Permitted: ${permitted.join(', ') || 'none'}.`;
+  return new Problem('scheme-not-offered', detail);
 }
 
 function notAllowed(name: string, allowed: readonly string[], fields: readonly FieldLine[]): Problem {

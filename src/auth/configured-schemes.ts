@@ -10,6 +10,7 @@ import { createMessageSignaturesScheme } from './message-signatures/scheme.ts';
 import type { Scheme } from './scheme.ts';
 import type { SchemeContext } from './scheme-context.ts';
 import type { SchemeDeclarations } from './scheme-declarations.ts';
+import { schemeNameForm } from './scheme-limits.ts';
 
 /** A scheme of a configuration, with its options read and checked. */
 export type ConfiguredScheme = {
@@ -28,9 +29,6 @@ export type ConfiguredScheme = {
 
 /** The names of the schemes that need no configuration. */
 export const builtInSchemes: readonly string[] = ['basic', 'hmac', 'bearer', 'oauth'];
-
-/** The names are schemes in challenges (RFC 9110 §11.1), so they are tokens. */
-export const schemeNameForm = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/;
 
 /**
  * Reads the schemes of a configuration.
@@ -91,7 +89,7 @@ function isApiKey(declared: unknown): boolean {
 }
 
 /**
- * Checks that a resource names only schemes that exist.
+ * Checks that a resource or a user names only schemes that exist.
  * @param what The place in messages: `schemes of the resource at /x`.
  * @throws RangeError with the nearest known name
  */

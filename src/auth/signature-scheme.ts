@@ -105,8 +105,11 @@ export interface SignatureScheme<Own extends Presented = Presented> {
 
   /** Reads the credentials; several if one of several signatures is enough. `rest` is Authorization after the scheme. */
   read(request: Request, rest: string): Own | readonly Own[] | Fault;
-  /** Returns whether the message contains the content. Then the time is judged before the content is read. Default: false. */
-  needsContent?(presented: Own): boolean;
+  /**
+   * Returns whether the message contains the content, or parameters of a form, which is limited to 64 KiB. Then the time is judged
+   * before the content is read. Default: false.
+   */
+  needsContent?(presented: Own): boolean | 'form';
   /** Returns why the signature cannot cover this content. Default: it can. */
   readonly contentFault?: ((presented: Own, content: Uint8Array) => Fault | undefined) | undefined;
   /** Finds the holder of the key. */

@@ -1,6 +1,7 @@
 // Verifies signed requests: one order of checks for every scheme. A check that fails before the signature reveals nothing about
 // users, and only a client that holds the key learns about those after it.
 import { createHash } from 'node:crypto';
+import { holdForm } from '../http/form.ts';
 import { formatDate } from '../http/headers/date.ts';
 import { Problem, type ProblemMember } from '../http/problem.ts';
 import type { ProblemType } from '../http/problem-types.ts';
@@ -113,7 +114,8 @@ function verifyOne<Own extends Presented>(
 ): MaybeChecked<Own> {
   const { scheme, context } = verification;
   const { presented, authTrace } = attempt;
-  if (scheme.needsContent?.(presented) !== true) return verifyWith(noContent, attempt, verification);
+  const needed = scheme.needsContent?.(presented) ?? false;
+  if (needed === false) return verifyWith(noContent, attempt, verification);
   // The content of a stale request is not read.
   const stale = checkTime(attempt, [], context.clock.now(), verification);
   if (stale !== undefined) return stale;
@@ -122,8 +124,11 @@ function verifyOne<Own extends Presented>(
     if (fault !== undefined) return refuseUnread(fault, verification, authTrace);
     return verifyWith(content, attempt, verification);
   };
-  const { body } = presented.request;
-  return body.present ? body.hold(context.bodyLimit).then(proceed) : proceed(noContent);
+  const { request } = presented;
+  if (!request.body.present) return proceed(noContent);
+  const content =
+    needed === 'form' ? holdForm(request, context.bodyLimit) : request.body.hold(context.bodyLimit);
+  return content.then(proceed);
 }
 
 function verifyWith<Own extends Presented>(

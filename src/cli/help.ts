@@ -178,9 +178,11 @@ ${lines([
 ])}`,
 
   user: () => `Usage: countersign user add NAME [--secret-stdin] [--quota COUNT/TIME[,…]]
+                        [--schemes NAME[,NAME…]]
        countersign user rotate NAME [--grace TIME]
        countersign user password NAME [--password-stdin]
        countersign user quota NAME [--quota COUNT/TIME[,…]]
+       countersign user schemes NAME [--schemes NAME[,NAME…]]
        countersign user remove|disable|enable NAME
        countersign user list
        countersign user key add NAME --key-id ID
@@ -195,6 +197,7 @@ command ends.
   rotate                      generates a new secret and prints it once; the old one expires after --grace
   password                    generates a new password and prints it once; the old one expires at once
   quota                       sets the quota of the user; without --quota, that of the server applies
+  schemes                     limits the user to schemes; without --schemes, all can be used
   disable                     rejects the user's requests; password and secret are kept for enable
   key                         manages the keys of a user; each key determines its algorithm:
                               ed25519, ecdsa-p256-sha256, ecdsa-p384-sha384, rsa-pss-sha512,
@@ -208,6 +211,7 @@ ${lines([
   ['--generate ALGORITHM', 'key add: generate a key, and print its private key or secret once'],
   ['--algorithm NAME', 'key add: algorithm, if the type of the key does not determine it'],
   ['--quota COUNT/TIME[,…]', 'add, quota: quota of the user, such as 1000/1h; none: no limit'],
+  ['--schemes NAME[,NAME…]', 'add, schemes: schemes with which the user can authenticate (default: all)'],
   ['--password-stdin', 'password: read the password from the first line of standard input'],
   ['--grace TIME', 'time until the old secret expires: 90s, 15m, 24h, 7d or 0 (default: 24h)'],
   ...locationLines('users'),

@@ -2,12 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { parseContentCoding } from './headers/content-coding.ts';
 import { parseMediaType } from './headers/media-type.ts';
 import type { Request } from './message.ts';
+import { contentTooLarge } from './problem.ts';
 import { isEscape } from './syntax/uri-character.ts';
 
-/** The longest form that is read for OAuth, in bytes. */
+/** The longest form that is parsed before its sender is authenticated, in bytes. */
 export const maxFormLength = 65_536;
 
-/** The highest number of parameters of a form or a query. */
+/** The highest number of parameters of a form or a query that is parsed before its sender is authenticated. */
 export const maxFormParameters = 1000;
 
 /** The media type of forms. */
@@ -27,6 +28,16 @@ export function isCoded({ fields }: Request): boolean {
 /** Returns whether Content-Length announces more than `limit` bytes. */
 export function isDeclaredLonger({ fields }: Request, limit: number): boolean {
   return Number(fields.get('content-length') ?? 0) > limit;
+}
+
+/**
+ * Reads the content of a request, which is a form that will be parsed. Rejects with a Problem (413) if it has more than 64 KiB, or
+ * more than `bodyLimit` bytes.
+ */
+export async function holdForm(request: Request, bodyLimit: number): Promise<Uint8Array> {
+  const limit = Math.min(bodyLimit, maxFormLength);
+  if (isDeclaredLonger(request, limit)) throw contentTooLarge(limit);
+  return request.body.hold(limit);
 }
 
 /** Returns whether a form or a query has more than 1,000 parameters. Counts separators, before anything is decoded. */

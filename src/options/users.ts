@@ -2,6 +2,7 @@ import type { KeyDeclaration } from '../auth/account-key.ts';
 import { passwordFault, userNameFault } from '../auth/accounts.ts';
 import { parseAccountKey, readKeyDeclaration } from '../auth/parse-account-key.ts';
 import { checkQuota, type QuotaDeclaration } from '../auth/quota/policy.ts';
+import { readUserSchemes } from '../auth/scheme-limits.ts';
 import { hasControlCharacter } from '../http/syntax/control-character.ts';
 import { hint, printable } from './flags.ts';
 import { membersOf } from './members.ts';
@@ -13,6 +14,7 @@ export interface ConfiguredUser {
   readonly password?: string;
   readonly keys?: Readonly<Record<string, KeyDeclaration>>;
   readonly quota?: QuotaDeclaration;
+  readonly schemes?: readonly string[];
 }
 
 /** Reads `users` of the configuration file. Adds errors, which never contain a secret, to `faults`. */
@@ -40,7 +42,7 @@ export function readUsers(
   return users;
 }
 
-const userKeys: readonly string[] = ['secret', 'password', 'keys', 'quota'];
+const userKeys: readonly string[] = ['secret', 'password', 'keys', 'quota', 'schemes'];
 
 function readUser(value: unknown, where: string): { user: ConfiguredUser | undefined; faults: string[] } {
   const faults: string[] = [];
@@ -54,6 +56,7 @@ function readUser(value: unknown, where: string): { user: ConfiguredUser | undef
   const { secret, password } = { secret: members.get('secret'), password: members.get('password') };
   const keys = members.has('keys') ? readKeys(members.get('keys'), `${where}.keys`, faults) : undefined;
   const quota = members.has('quota') ? readUserQuota(members.get('quota'), where, faults) : undefined;
+  const schemes = readSchemesOf(members, where, faults);
   const isSecret = typeof secret === 'string' && secret !== '';
   if (!isSecret && (secret !== undefined || keys === undefined))
     faults.push(`${where}.secret must be a non-empty string`);
@@ -68,6 +71,7 @@ function readUser(value: unknown, where: string): { user: ConfiguredUser | undef
     ...(typeof password === 'string' ? { password } : {}),
     ...(keys === undefined ? {} : { keys }),
     ...(quota === undefined ? {} : { quota }),
+    ...(schemes === undefined ? {} : { schemes }),
   };
   return { user: isSecret || keys !== undefined ? Object.freeze(user) : undefined, faults };
 }
@@ -76,6 +80,21 @@ function readUserQuota(value: unknown, where: string, faults: string[]): QuotaDe
   try {
     checkQuota(value, `${where}.quota`);
     return value;
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    faults.push(error.message);
+    return undefined;
+  }
+}
+
+function readSchemesOf(
+  members: ReadonlyMap<string, unknown>,
+  where: string,
+  faults: string[],
+): readonly string[] | undefined {
+  if (!members.has('schemes')) return undefined;
+  try {
+    return readUserSchemes(members.get('schemes'), `${where}.schemes`);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     faults.push(error.message);

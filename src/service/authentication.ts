@@ -2,11 +2,12 @@ import { decoyFor, decoyOf, isPasswordHash, verifyPassword } from '../accounts/p
 import { createAccounts, type UserDeclaration } from '../auth/accounts.ts';
 import { type Authenticator, createAuthenticator } from '../auth/authenticate.ts';
 import { createBasicScheme } from '../auth/basic.ts';
-import { type ConfiguredScheme, readSchemes } from '../auth/configured-schemes.ts';
+import { type ConfiguredScheme, checkSchemeNames, readSchemes } from '../auth/configured-schemes.ts';
 import { createHashQueue } from '../auth/hash-queue.ts';
 import { createHmacScheme } from '../auth/hmac/scheme.ts';
 import { Quotas } from '../auth/quota/quota.ts';
 import { createRateLimiter } from '../auth/rate-limit.ts';
+import { SchemeLimits } from '../auth/scheme-limits.ts';
 import type { Clock } from '../clock.ts';
 import type { Request } from '../http/message.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
@@ -65,8 +66,11 @@ export function createAuthentication(
   const rateLimiter = createRateLimiter(options.maxAuthFailures ?? 100, clock);
   const quotas = new Quotas({ quota: options.quota, clock, exempt: exemptOf(options) });
   quotas.replaceUsers(declared);
-  const hashQueue = createHashQueue(rateLimiter);
   const configured = schemesOf(options);
+  checkUserSchemes(options.users ?? {}, configured);
+  const limits = new SchemeLimits();
+  limits.replaceUsers(declared);
+  const hashQueue = createHashQueue(rateLimiter);
   const nonceWindow = nonceWindowOf(window, options, configured);
   const nonces =
     storedNonces(options, nonceWindow) ??
@@ -112,6 +116,7 @@ export function createAuthentication(
       random,
       accounts,
       rateLimiter,
+      limits,
       nonces,
       nonceWindow,
       origins,
@@ -125,7 +130,7 @@ export function createAuthentication(
   });
   return {
     // Browsers use the first challenge that they support, which is Basic.
-    authenticator: createAuthenticator([basic, hmac, ...further, ...oauth.schemes], rateLimiter),
+    authenticator: createAuthenticator([basic, hmac, ...further, ...oauth.schemes], rateLimiter, limits),
     configured,
     oauth,
     quotas,
@@ -135,7 +140,9 @@ export function createAuthentication(
     },
     replaceUsers(users) {
       const all = declarationsOf(users);
+      checkUserSchemes(users, configured);
       accounts.replace(all);
+      limits.replaceUsers(all);
       quotas.replaceUsers(all);
       oauth.departures.setNames('user', all.keys());
     },
@@ -202,13 +209,24 @@ function declarationsOf(users: Users): ReadonlyMap<string, UserDeclaration> {
   return new Map(entries.map(([name, user]) => [name, declarationOf(name, user)]));
 }
 
+/**
+ * Checks the schemes of users. Those of a data directory may name schemes that this server does not have: a name that is no longer
+ * configured must not prevent a start.
+ * @throws RangeError with the nearest known name
+ */
+function checkUserSchemes(users: Users, configured: readonly ConfiguredScheme[]): void {
+  for (const [name, user] of users instanceof Map ? users : Object.entries(users))
+    if (!('secrets' in user))
+      checkSchemeNames(user.schemes, configured, `schemes of the user ${JSON.stringify(name)}`);
+}
+
 function declarationOf(name: string, user: UserOption): UserDeclaration {
   checkUser(name, user, false);
   if ('secrets' in user) return withPassword(name, user);
-  const { secret, password, disabled, keys, quota } = user;
+  const { secret, password, disabled, keys, quota, schemes } = user;
   const plain = password === undefined ? undefined : { plain: password };
   const secrets = secret === undefined ? [] : [{ secret }];
-  return withPassword(name, { secrets, password: plain, disabled, keys, quota });
+  return withPassword(name, { secrets, password: plain, disabled, keys, quota, schemes });
 }
 
 function withPassword(name: string, user: UserDeclaration): UserDeclaration {

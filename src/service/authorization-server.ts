@@ -1,6 +1,7 @@
 import { clientsOf, consumersOf } from '../accounts/registration.ts';
 import { createAuthenticator } from '../auth/authenticate.ts';
 import type { Scheme } from '../auth/scheme.ts';
+import type { SchemeLimits } from '../auth/scheme-limits.ts';
 import { type Client, type Consumer, createRegistry, type Registry } from '../oauth/clients.ts';
 import { grantsResource } from '../oauth/consent/grants-resource.ts';
 import { createPageTickets } from '../oauth/consent/page-ticket.ts';
@@ -32,6 +33,7 @@ export interface AuthorizationParts
   extends Omit<OAuthContext, 'grants' | 'clients' | 'consumers' | 'approver' | 'lifetimes' | 'masterKey'> {
   readonly store: Store;
   readonly basic: Scheme;
+  readonly limits: SchemeLimits;
   readonly onGrantEvent: ((event: GrantEvent) => void) | undefined;
   /** The names of all users. */
   readonly users: Iterable<string>;
@@ -40,7 +42,7 @@ export interface AuthorizationParts
 /** Creates the authorization server. Throws RangeError on invalid clients, consumers or lifetimes. */
 export function createAuthorizationServer(
   options: ServiceOptions,
-  { store, basic, onGrantEvent = () => {}, users, ...others }: AuthorizationParts,
+  { store, basic, limits, onGrantEvent = () => {}, users, ...others }: AuthorizationParts,
 ): AuthorizationServer {
   const { clock, random, rateLimiter } = others;
   const clientsById = registered(options.clients, (all) => clientsOf(all));
@@ -60,7 +62,7 @@ export function createAuthorizationServer(
     grants,
     clients,
     consumers,
-    approver: createAuthenticator([basic], rateLimiter),
+    approver: createAuthenticator([basic], rateLimiter, limits),
     lifetimes: { ...defaultLifetimes, ...options.lifetimes },
     masterKey: options.masterKey ?? random(32),
   };

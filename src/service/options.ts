@@ -62,6 +62,8 @@ export type UserOption =
       readonly keys?: Readonly<Record<string, KeyDeclaration>>;
       /** How many requests the user may send. Default: the quota of the service. */
       readonly quota?: QuotaDeclaration | undefined;
+      /** The names of the schemes with which the user can authenticate. Default: all. */
+      readonly schemes?: readonly string[] | undefined;
     };
 
 /** The names of all options. Its type makes the compiler check that none is missing. */

@@ -1,12 +1,21 @@
 import { checkQuota } from '../auth/quota/policy.ts';
+import { readUserSchemes } from '../auth/scheme-limits.ts';
 import { sha256 } from '../oauth/sha256.ts';
 import { checkMembers, checkNumber, checkObject } from './argument-checks.ts';
 import type { ClientOption, ConsumerOption, RegisteredBy, UserOption } from './options.ts';
 
 /** The members of a user with one secret. */
-const withSecret: readonly string[] = ['secret', 'password', 'disabled', 'keys', 'quota'];
+const withSecret: readonly string[] = ['secret', 'password', 'disabled', 'keys', 'quota', 'schemes'];
 /** The members of a user with several secrets. */
-const withSecrets: readonly string[] = ['secrets', 'password', 'disabled', 'since', 'keys', 'quota'];
+const withSecrets: readonly string[] = [
+  'secrets',
+  'password',
+  'disabled',
+  'since',
+  'keys',
+  'quota',
+  'schemes',
+];
 
 /**
  * Checks the shape of a user. The message contains neither a secret nor a password.
@@ -18,6 +27,7 @@ export function checkUser(name: string, user: unknown, generated: boolean): void
   checkObject(user, what, 'such as { secret: … }');
   const hasKeys = checkKeys(user, what);
   if ('quota' in user && user.quota !== undefined) checkQuota(user.quota, `quota of ${what}`);
+  if ('schemes' in user && user.schemes !== undefined) readUserSchemes(user.schemes, `schemes of ${what}`);
   if ('secrets' in user) {
     checkMembers(user, withSecrets, what);
     // Without any secret, a user can log in with a password only.

@@ -244,7 +244,12 @@ function hostOf(target: string, fields: Fields): string {
   return splitTarget(target).origin.replace(/^https?:\/\//i, '') || (fields.get('host') ?? '');
 }
 
-function hasSignedForm(request: Request, target: string, { digestParameter }: DeclaredOptions): boolean {
+/** Returns whether the content is a form whose parameters are signed. */
+export function hasSignedForm(
+  request: Request,
+  target: string,
+  { digestParameter }: DeclaredOptions,
+): boolean {
   const hasDigest = digestParameter !== undefined && takeParameter(target, digestParameter).values.length > 0;
   return !hasDigest && hasForm(request) && !isCoded(request);
 }

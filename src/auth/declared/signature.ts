@@ -1,5 +1,6 @@
 // A declared scheme as a signature scheme: its message is a template, and its keys are the user's secrets.
 import { createHash, verify as verifySignature } from 'node:crypto';
+import { hasTooManyParameters, maxFormParameters } from '../../http/form.ts';
 import { sortedForm } from '../../signature/declared/form.ts';
 import { createDeclaredKey, isSameDigest, keyBytes } from '../../signature/declared/key.ts';
 import { type MessageSource, pieceOf, takeParameter } from '../../signature/declared/message.ts';
@@ -13,7 +14,7 @@ import type { SchemeContext } from '../scheme-context.ts';
 import type { DigestFault, Fault, SignatureScheme } from '../signature-scheme.ts';
 import type { DeclaredOptions } from './options.ts';
 import { planOf } from './plan.ts';
-import { type DeclaredPresented, present, sourcesOf } from './presented.ts';
+import { type DeclaredPresented, hasSignedForm, present, sourcesOf } from './presented.ts';
 
 /** Creates the signature scheme of a declaration. */
 export function createDeclaredSignature(
@@ -42,7 +43,8 @@ export function createDeclaredSignature(
     },
     refusesReplays: options.replay === 'refuse',
     read: (request, rest) => present(request, rest, options, plan),
-    needsContent: () => plan.needs.content,
+    needsContent: ({ request, target }) =>
+      plan.needs.form && hasSignedForm(request, target, options) ? 'form' : plan.needs.content,
     contentFault: plan.needs.form
       ? (presented, content) => formFault(sourcesOf(presented, content, options, plan)[0], options)
       : undefined,
@@ -121,14 +123,18 @@ function headOf(part: TemplatePart): Head {
   return { kind: kinds[part.kind], name, digest: digestForms[part.kind] };
 }
 
-/** Returns a fault if the signature would cover the content only if it were a form, and it is not one. */
+/** Returns a fault if the signature covers the content only as a form, and it is not one, or if the form cannot be parsed. */
 function formFault(source: MessageSource, { message, digestParameter }: DeclaredOptions): Fault | undefined {
   if (source.content.length === 0) return undefined;
+  const form = source.hasForm ? Buffer.from(source.content).toString('latin1') : undefined;
+  // Counted before the form is decoded, because its sender is not authenticated yet.
+  if (form !== undefined && hasTooManyParameters(form))
+    return { detail: `A signed form can have at most ${maxFormParameters} parameters.` };
   if (message.some(({ kind }) => kind.startsWith('body'))) return undefined;
   if (digestParameter !== undefined && takeParameter(source.target, digestParameter).values.length === 1)
     return undefined;
-  if (source.hasForm)
-    return sortedForm(Buffer.from(source.content).toString('latin1')) === undefined
+  if (form !== undefined)
+    return sortedForm(form) === undefined
       ? { detail: 'The form has a malformed escape, so the signature cannot cover it.' }
       : undefined;
   const further =

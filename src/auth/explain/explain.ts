@@ -20,7 +20,7 @@ import { type Found, isGiven, messageMistakes, type WrongSignature } from './wro
 
 type Members = Readonly<Record<string, ProblemMember>>;
 
-/** The longest message (bytes) for which mistakes are tried: it is hashed again for each of them. */
+/** The longest message, and the longest content (bytes), for which mistakes are tried: they are hashed again for each. */
 const longestMessage = 32_768;
 /** The longest value of a part that is shown, in characters. */
 const longestShown = 1024;
@@ -35,7 +35,10 @@ export async function explainSignature<Own extends Presented>(
   const { scheme, presented, content, knowledge } = wrong;
   const [parts = []] = scheme.messages(presented, content);
   const message = messageBytes(assembleMessage(scheme, parts, presented));
-  const found = message.length > longestMessage ? undefined : findMistake(wrong, parts, message);
+  const found =
+    Math.max(message.length, content.length) > longestMessage
+      ? undefined
+      : findMistake(wrong, parts, message);
   const known = found ?? (knowledge && (await explainByKnowledge(wrong, parts, message, knowledge)));
   const common = scheme.explanationMembers?.(presented) ?? {};
   return {

@@ -31,15 +31,12 @@ export type Verify = (request: Request, authTrace?: AuthenticationTrace, deferra
 
 type Answer = Verdict | Promise<Verdict>;
 
-/** What follows the check of a candidate whose signature is valid. */
-interface Continuation {
-  readonly refused: (refusal: Refusal) => Answer;
-  /** Default: nothing is done. */
-  readonly accepted?: () => void;
+/** A valid signature, before its nonce is claimed. */
+interface Valid {
+  readonly principal: Principal;
+  /** Undefined if the signature has no nonce, or nonces are not used. */
+  readonly claim: HeldNonce | undefined;
 }
-
-/** The continuation if the request has no other signature. */
-const alone: Continuation = { refused: (refusal) => refusal.verdict() };
 
 /** The maximum number of signatures of a request whose keys are looked up. It bounds the work of a refusal. */
 const maxCandidates = 4;
@@ -79,10 +76,22 @@ function verifyKnown(
   if (holder instanceof Promise)
     return holder.then(
       (found) =>
-        verifyCandidate(verification, presented, candidate, found, alone) ??
+        verifyAlone(verification, presented, candidate, found) ??
         verifyWhole(verification, request, authTrace, deferrable),
     );
-  return verifyCandidate(verification, presented, candidate, holder, alone);
+  return verifyAlone(verification, presented, candidate, holder);
+}
+
+/** Returns the verdict on a request with one signature; undefined if no key of the holder verifies it. */
+function verifyAlone(
+  verification: Verification,
+  presented: Presented,
+  candidate: Candidate,
+  holder: Holder | undefined,
+): Answer | undefined {
+  const checked = checkCandidate(verification, presented, candidate, holder);
+  if (checked === undefined) return undefined;
+  return 'verdict' in checked ? checked.verdict() : admit(verification, presented, checked);
 }
 
 /** Parses and verifies all signatures. */
@@ -114,7 +123,7 @@ function malformed(
   return { outcome: 'bad', problem: new Problem('malformed-credentials', `${fault}.`, { members }) };
 }
 
-/** Verifies the signatures that meet the requirements, one after the other, until one is accepted. */
+/** Verifies the signatures that meet the requirements, one after the other. */
 function verifySignatures(
   verification: Verification,
   presented: Presented,
@@ -132,9 +141,7 @@ function verifySignatures(
     else if (candidates.push(judged) === maxCandidates) break;
   }
   if (candidates.length === 0 && first !== undefined) return refuseEarly(first, presented);
-  // If the nonce of one signature is refused, another signature may be accepted, but only before the request is handled.
-  const deferrable = presented.deferrable && candidates.length === 1;
-  return verifyFrom(verification, { ...presented, deferrable }, candidates, 0, undefined);
+  return verifyFrom(verification, presented, candidates, { valid: [], best: undefined });
 }
 
 function carriesContent({ body, fields }: Request): boolean {
@@ -147,27 +154,40 @@ function refuseEarly(problem: Problem, { claimed, authTrace }: Presented): Verdi
   return bad(problem, claimed);
 }
 
+/** The results of the candidates that were verified. */
+interface Verified {
+  readonly valid: readonly Valid[];
+  /** The refusal of the candidate that passed the most checks. */
+  readonly best: Refusal | undefined;
+}
+
+/**
+ * Verifies the remaining candidates. The request is admitted by its first valid signature. All are verified, because the nonces of
+ * all are claimed: otherwise a repeated request would be admitted by its next signature.
+ */
 function verifyFrom(
   verification: Verification,
   presented: Presented,
-  candidates: readonly ParsedCandidate[],
-  index: number,
-  best: Refusal | undefined,
+  [candidate, ...remaining]: readonly ParsedCandidate[],
+  { valid, best }: Verified,
 ): Answer {
-  const candidate = candidates[index];
   if (candidate === undefined) {
+    const [first, ...others] = valid;
+    if (first !== undefined) return admitOnce(verification, presented, first, others);
     if (best === undefined) throw new Error('a request without signatures was verified');
     return best.verdict();
   }
-  const refused = (refusal: Refusal): Answer => {
-    const next = best === undefined || refusal.passed > best.passed ? refusal : best;
-    return verifyFrom(verification, presented, candidates, index + 1, next);
-  };
-  const accepted = (): void => rememberComponents(verification, presented, candidate);
   return andThen(findHolder(verification.context.accounts, candidate.keyid), (holder) => {
-    const verdict = verifyCandidate(verification, presented, candidate, holder, { refused, accepted });
-    const wrong = (): Answer => refuseSignature(verification, presented, candidate, holder);
-    return verdict ?? refused({ passed: 0, verdict: wrong });
+    const checked = checkCandidate(verification, presented, candidate, holder) ?? {
+      passed: 0,
+      verdict: (): Answer => refuseSignature(verification, presented, candidate, holder),
+    };
+    if ('verdict' in checked) {
+      const next = best === undefined || checked.passed > best.passed ? checked : best;
+      return verifyFrom(verification, presented, remaining, { valid, best: next });
+    }
+    if (valid.length === 0) rememberComponents(verification, presented, candidate);
+    return verifyFrom(verification, presented, remaining, { valid: [...valid, checked], best });
   });
 }
 
@@ -179,14 +199,13 @@ function rememberComponents(
   known.remember(request.fields.get('signature-input') ?? '', signature, components);
 }
 
-/** Returns the verdict; undefined if no key of the holder verifies the signature. */
-function verifyCandidate(
+/** Checks a candidate up to its nonce. Returns undefined if no key of the holder verifies it. */
+function checkCandidate(
   verification: Verification,
   presented: Presented,
   candidate: Candidate,
   holder: Holder | undefined,
-  continuation: Continuation,
-): Answer | undefined {
+): Valid | Refusal | undefined {
   const { context } = verification;
   const now = context.clock.now();
   const key = matchingKey(verification.verifiers, candidate, holder, now);
@@ -194,18 +213,12 @@ function verifyCandidate(
   const { alg } = candidate.parameters;
   if (alg !== undefined && alg !== key.algorithm) {
     const hint = `the parameter alg is "${alg}", but the key with this id is for ${key.algorithm}`;
-    return continuation.refused(
-      refusal(1, verification, presented, 'alg', 'credentials-refused', wrongSignature, { hint }),
-    );
+    return refusal(1, verification, presented, 'alg', 'credentials-refused', wrongSignature, { hint });
   }
   const stale = dateFault(verification, presented, candidate, now);
-  if (stale !== undefined) return continuation.refused(stale);
+  if (stale !== undefined) return stale;
   const principal: Principal = { name: holder.account.name, scheme: verification.name };
-  const claim = nonceOf(verification, candidate, holder);
-  if (claim !== undefined) return admitOnce(verification, presented, principal, claim, now, continuation);
-  continuation.accepted?.();
-  for (const check of checksBeforeNonce) presented.authTrace?.pass(check);
-  return { outcome: 'good', principal };
+  return { principal, claim: nonceOf(verification, candidate, holder) };
 }
 
 const wrongSignature = 'The key, the signature or the signed message is wrong.';
@@ -230,21 +243,58 @@ function matchingKey(
 
 const checksBeforeNonce = ['parse', 'user', 'signature', 'date'];
 
-/** Claims the nonce, and admits the request if it is fresh. */
+/** Claims the nonces of all valid signatures, and admits the request by the first one if all are fresh. */
 function admitOnce(
   verification: Verification,
   presented: Presented,
-  principal: Principal,
-  claim: HeldNonce,
-  now: number,
-  { refused, accepted }: Continuation,
+  first: Valid,
+  others: readonly Valid[],
 ): Answer {
+  if (others.length === 0) return admit(verification, presented, first);
+  const claims = claimsOf([first, ...others]);
+  const own = first.claim === undefined ? undefined : claims.get(nonceKey(first.claim));
   const { nonces } = verification.context;
+  const claimFrom = ([other, ...remaining]: readonly HeldNonce[]): Answer => {
+    if (other === undefined)
+      return andThen(nonces.kept(false), () => admit(verification, presented, { ...first, claim: own }));
+    const now = verification.context.clock.now();
+    return andThen(nonces.claim(other.user, other.nonce, other.until, now), (claimed) =>
+      claimed === 'fresh'
+        ? claimFrom(remaining)
+        : nonceRefusal(verification, presented, claimed, now).verdict(),
+    );
+  };
+  return claimFrom([...claims.values()].filter((claim) => claim !== own));
+}
+
+/** Returns the nonces of signatures, each once, until the last time at which one of its signatures could be accepted. */
+function claimsOf(valid: readonly Valid[]): ReadonlyMap<string, HeldNonce> {
+  const claims = new Map<string, HeldNonce>();
+  for (const { claim } of valid) {
+    if (claim === undefined) continue;
+    const same = claims.get(nonceKey(claim));
+    if (same === undefined || same.until < claim.until) claims.set(nonceKey(claim), claim);
+  }
+  return claims;
+}
+
+/** Returns a text that is different for every user and nonce: a user name has no colon. */
+function nonceKey({ user, nonce }: HeldNonce): string {
+  return `${user}:${nonce}`;
+}
+
+/** Claims the nonce of a valid signature, and admits the request if it is fresh. */
+function admit(verification: Verification, presented: Presented, { principal, claim }: Valid): Answer {
+  const { nonces, clock } = verification.context;
   const { request, authTrace, deferrable } = presented;
+  if (claim === undefined) {
+    for (const check of checksBeforeNonce) authTrace?.pass(check);
+    return { outcome: 'good', principal };
+  }
+  const now = clock.now();
   const { user, nonce, until } = claim;
   return andThen(nonces.claim(user, nonce, until, now, deferrable), (claimed) => {
-    if (claimed !== 'fresh') return refused(nonceRefusal(verification, presented, claimed, now));
-    accepted?.();
+    if (claimed !== 'fresh') return nonceRefusal(verification, presented, claimed, now).verdict();
     for (const check of checksBeforeNonce) authTrace?.pass(check);
     authTrace?.pass('nonce');
     const refuse: RefuseNonce = (late) => {

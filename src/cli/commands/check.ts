@@ -75,6 +75,8 @@ async function checkParts(
   const moduleUsers = module?.users ?? new Map();
   const accounts = knownAccountsOf(options, { ...data, moduleUsers });
   await tryComposition(options, accounts, module);
+  for (const warning of await overlappingSchemes(options, accounts))
+    terminal.stderr.write(`countersign: ${warning}\n`);
   terminal.stdout.write(`${summary(options, data, accounts, { certificate, secretBox }).join('\n')}\n`);
 }
 
@@ -97,6 +99,14 @@ async function ambiguousMessages({ schemes, config }: Options): Promise<string[]
   if (declared.length === 0) return [];
   const { ambiguityWarnings } = await import('../../auth/declared/ambiguity.ts');
   return declared.flatMap(({ name, options }) => ambiguityWarnings(options, `${config}: schemes.${name}`));
+}
+
+/** Returns a warning for each two schemes of which one accepts signatures of the other. */
+async function overlappingSchemes({ schemes }: Options, { users }: KnownAccounts): Promise<string[]> {
+  const configured = readSchemes(schemes);
+  if (configured.length === 0) return [];
+  const { overlapWarnings } = await import('../../auth/declared/overlap.ts');
+  return overlapWarnings(configured, users);
 }
 
 /** Waits for both values. Throws a CommandError with the errors of both. */

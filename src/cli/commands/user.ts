@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type StoredSecret, type StoredUser, userFile } from '../../accounts/users.ts';
 import { passwordFault, userNameFault } from '../../auth/accounts.ts';
 import { readQuotaText } from '../../auth/quota/policy.ts';
+import { readUserSchemes } from '../../auth/scheme-limits.ts';
 import { systemClock } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
 import { readArguments } from '../../options/flags.ts';
@@ -29,14 +30,26 @@ import { CommandError, reportError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
 import { userKey } from './user-key.ts';
 
-const actions = ['add', 'rotate', 'password', 'quota', 'remove', 'disable', 'enable', 'list'] as const;
+const actions = [
+  'add',
+  'rotate',
+  'password',
+  'quota',
+  'schemes',
+  'remove',
+  'disable',
+  'enable',
+  'list',
+] as const;
 const passwordFlag = '--password-stdin';
 const quotaFlag = '--quota';
+const schemesFlag = '--schemes';
 type ActionName = (typeof actions)[number];
 
 const flags = new Map([
   ['--grace', 'value'],
   [quotaFlag, 'value'],
+  [schemesFlag, 'value'],
   [secretFlag, 'toggle'],
   [passwordFlag, 'toggle'],
   ...locationFlags,
@@ -54,6 +67,8 @@ interface UserArguments extends AccountTarget<StoredUser> {
   readonly grace: number;
   /** The quota as text; undefined for that of the server. */
   readonly quota: string | undefined;
+  /** The schemes to which the user is limited; undefined for all. */
+  readonly schemes: readonly string[] | undefined;
   /** Whether to read the secret from standard input. */
   readonly readsSecret: boolean;
   /** Whether to read the password from standard input. */
@@ -61,7 +76,8 @@ interface UserArguments extends AccountTarget<StoredUser> {
 }
 
 /**
- * Runs `countersign user add|rotate|password|quota|remove|disable|enable NAME`, `countersign user list` or `countersign user key …`.
+ * Runs `countersign user add|rotate|password|quota|schemes|remove|disable|enable NAME`, `countersign user list` or
+ * `countersign user key …`.
  * Returns the exit status.
  */
 export async function user(
@@ -89,6 +105,8 @@ function runAction(target: UserArguments, terminal: Terminal): Promise<void> {
       return setPassword(target, terminal);
     case 'quota':
       return setQuota(target, terminal);
+    case 'schemes':
+      return setSchemes(target, terminal);
     case 'remove':
       return removeEntry(target, terminal);
     case 'disable':
@@ -124,29 +142,49 @@ function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv)
     if (value !== undefined && action !== only) faults.push(`${flag} is an option of ${only} only`);
     else if (typeof value === 'string') faults.push(`${flag} takes no value`);
   }
-  const quota = quotaOf(given.get(quotaFlag), action, faults);
+  const quota = optionOf(quotaFlag, given.get(quotaFlag), readQuotaText, action, faults);
+  const schemes = optionOf(schemesFlag, given.get(schemesFlag), readSchemeList, action, faults);
   const grace = parseDuration(String(given.get('--grace') ?? '24h'));
   if (grace === undefined) faults.push('--grace must be a time such as 90s, 15m, 24h or 7d, or 0');
   if (faults.length > 0 || action === undefined || grace === undefined) throw new CommandError(faults);
   const reads = { readsSecret: given.has(secretFlag), readsPassword: given.has(passwordFlag) };
-  return { action, accountFile: userFile, name, grace, quota, ...reads, ...locationOf(given, environment) };
+  return {
+    action,
+    accountFile: userFile,
+    name,
+    grace,
+    quota,
+    schemes,
+    ...reads,
+    ...locationOf(given, environment),
+  };
 }
 
-/** Returns the quota of the arguments as text. Adds to `faults` if it is malformed, or not an option of the action. */
-function quotaOf(
+/**
+ * Returns the value of `--quota` or `--schemes`. Adds to `faults` if it is malformed, or not an option of the action: of `add` and
+ * of the action of its name only.
+ */
+function optionOf<Value>(
+  flag: string,
   given: string | true | undefined,
+  read: (value: unknown, what: string) => Value,
   action: ActionName | undefined,
   faults: string[],
-): string | undefined {
+): Value | undefined {
   if (given === undefined) return undefined;
-  if (action !== 'add' && action !== 'quota') faults.push(`${quotaFlag} is an option of add and quota only`);
+  const own = flag.slice(2);
+  if (action !== 'add' && action !== own) faults.push(`${flag} is an option of add and ${own} only`);
   try {
-    return readQuotaText(given, quotaFlag);
+    return read(given, flag);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     faults.push(error.message);
     return undefined;
   }
+}
+
+function readSchemeList(value: unknown, what: string): readonly string[] {
+  return readUserSchemes(typeof value === 'string' ? value.split(',') : [''], what);
 }
 
 async function add(target: UserArguments, terminal: Terminal): Promise<void> {
@@ -161,6 +199,7 @@ async function add(target: UserArguments, terminal: Terminal): Promise<void> {
     ...(await storedUser(credentials, randomBytes)),
     since: systemClock.now(),
     ...(target.quota === undefined ? {} : { quota: target.quota }),
+    ...(target.schemes === undefined ? {} : { schemes: target.schemes }),
   };
   const mark = await addEntry(target, entry, 'to change its secret, use rotate', (users) =>
     checkNoKeyNamed(users, name),
@@ -222,6 +261,16 @@ async function setQuota(target: UserArguments, terminal: Terminal): Promise<void
   await reportUsage(target, mark, terminal);
 }
 
+/** Replaces the schemes. Without `--schemes`, the user can authenticate with all. */
+async function setSchemes(target: UserArguments, terminal: Terminal): Promise<void> {
+  const { name, schemes } = target;
+  const mark = await changeExisting(target, ({ schemes: _, ...user }) =>
+    schemes === undefined ? user : { ...user, schemes },
+  );
+  printLines([`user      ${name}`, `schemes   ${schemes?.join(', ') ?? 'all'}`], terminal.stdout);
+  await reportUsage(target, mark, terminal);
+}
+
 async function setEnabled(target: UserArguments, terminal: Terminal, enabled: boolean): Promise<void> {
   const mark = await changeExisting(target, (user) => ({ ...user, disabled: !enabled }));
   printLines([`${enabled ? 'enabled ' : 'disabled'}  ${target.name}`], terminal.stdout);
@@ -234,9 +283,10 @@ async function list(target: UserArguments, terminal: Terminal): Promise<void> {
   const stored = await readEntries(target);
   const lines = [...options.users.keys()].map((name) => `${name}  1 valid secret, in ${options.config}`);
   lines.push(...Array.from(moduleUsers.keys(), (name) => `${name}  in ${options.module}`));
-  for (const [name, { secrets, disabled, quota }] of stored) {
+  for (const [name, { secrets, disabled, quota, schemes }] of stored) {
     const valid = secrets.filter(({ until }) => until === undefined || until > now).length;
     const limit = quota === undefined ? '' : `, quota ${quota}`;
+    const only = schemes === undefined ? '' : `, only ${schemes.join(', ')}`;
     const state = disabled === true ? ', disabled' : '';
     const other = options.users.has(name)
       ? options.config
@@ -244,7 +294,9 @@ async function list(target: UserArguments, terminal: Terminal): Promise<void> {
         ? options.module
         : undefined;
     const override = other === undefined ? '' : `, overridden by ${other}`;
-    lines.push(`${name}  ${valid} valid ${valid === 1 ? 'secret' : 'secrets'}${limit}${state}${override}`);
+    lines.push(
+      `${name}  ${valid} valid ${valid === 1 ? 'secret' : 'secrets'}${limit}${only}${state}${override}`,
+    );
   }
   if (lines.length === 0) printLines([`there are no users in ${placeName(target)}`], terminal.stderr);
   printLines(lines, terminal.stdout);

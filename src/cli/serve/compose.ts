@@ -159,7 +159,7 @@ export function allUsers(
   return new Map<string, UserOption>([...users, ...moduleUsers, ...options.users]);
 }
 
-function userOption({ secrets, password, disabled, since, keys, quota }: StoredUser): UserOption {
+function userOption({ secrets, password, disabled, since, keys, quota, schemes }: StoredUser): UserOption {
   const hashed = password === undefined ? undefined : { hash: password };
-  return { secrets, disabled, since, keys, quota, password: hashed };
+  return { secrets, disabled, since, keys, quota, schemes, password: hashed };
 }

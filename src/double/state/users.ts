@@ -166,13 +166,14 @@ export function secretsOf(user: UserOption): string[] {
 /** Returns a user in the form that a data directory has. */
 export function declarationOf(user: UserOption): UserDeclaration {
   if ('secrets' in user) return user;
-  const { secret, password, disabled, keys, quota } = user;
+  const { secret, password, disabled, keys, quota, schemes } = user;
   return {
     secrets: secret === undefined ? [] : [{ secret }],
     password: password === undefined ? undefined : { plain: password },
     disabled,
     keys,
     quota,
+    schemes,
   };
 }
 

@@ -3,6 +3,7 @@ import { oauth1Error, rejectedParameters } from '../../auth/oauth1/error.ts';
 import {
   hasForm,
   hasTooManyParameters,
+  holdForm,
   isCoded,
   isDeclaredLonger,
   maxFormLength,
@@ -11,7 +12,7 @@ import {
 } from '../../http/form.ts';
 import type { Request } from '../../http/message.ts';
 import { isMethod, isSafe } from '../../http/method.ts';
-import { contentTooLarge, Problem } from '../../http/problem.ts';
+import { Problem } from '../../http/problem.ts';
 import {
   isAscii,
   type Parameter,
@@ -128,9 +129,7 @@ async function readForm(
       fields: [['Accept-Encoding', 'identity']],
     });
   }
-  const limit = Math.min(bodyLimit, maxFormLength);
-  if (isDeclaredLonger(request, limit)) throw contentTooLarge(limit);
-  const content = Buffer.from(await request.body.hold(limit)).toString('latin1');
+  const content = Buffer.from(await holdForm(request, bodyLimit)).toString('latin1');
   return mayHaveNone && !rawName.test(content) ? [] : parametersOf(content, 'form');
 }
 

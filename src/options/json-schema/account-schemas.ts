@@ -7,6 +7,7 @@ import {
   signatureMethods,
 } from '../../accounts/registration.ts';
 import { isAsymmetric, keyAlgorithms, maxKeyIdLength } from '../../auth/parse-account-key.ts';
+import { schemeNameForm } from '../../auth/scheme-limits.ts';
 import { maxUserNameLength } from '../../auth/user-name.ts';
 import { knownScopes } from '../../principal.ts';
 import type { ConfiguredUser } from '../users.ts';
@@ -62,6 +63,10 @@ const userMembers: MembersOf<ConfiguredUser> = {
     ),
   ),
   quota: definition('quota'),
+  schemes: described(
+    'names of the schemes with which the user can authenticate; default: all',
+    arrayOf(textOfForm(schemeNameForm)),
+  ),
 };
 
 /** The schema of `users`: each has a secret or a key. */

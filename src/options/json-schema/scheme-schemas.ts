@@ -1,5 +1,5 @@
 import { replayRules as aws4ReplayRules, errorForms, scopePartForm } from '../../auth/aws4/options.ts';
-import { builtInSchemes, schemeNameForm } from '../../auth/configured-schemes.ts';
+import { builtInSchemes } from '../../auth/configured-schemes.ts';
 import { longestDeclaredWindow, replayRules } from '../../auth/declared/options.ts';
 import { presets } from '../../auth/declared/presets.ts';
 import { fieldTypes, nonceModes, tagForm } from '../../auth/message-signatures/options.ts';
@@ -12,6 +12,7 @@ import type {
   MessageSignaturesDeclaration,
   PresetDeclaration,
 } from '../../auth/scheme-declarations.ts';
+import { schemeNameForm } from '../../auth/scheme-limits.ts';
 import { encodings, hashNames, keyEncodings } from '../../signature/declared/declaration.ts';
 import { timestampUnits } from '../../signature/declared/timestamp.ts';
 import { messageAlgorithms } from '../../signature/message-signatures/algorithms.ts';

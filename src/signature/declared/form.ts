@@ -30,9 +30,12 @@ export function formPairs(form: string): [name: string, value: string][] | undef
 }
 
 function decode(text: string): string {
-  return text
-    .replaceAll('+', ' ')
-    .replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  // Faster than a replacement with a function.
+  const [start = '', ...escaped] = text.replaceAll('+', ' ').split('%');
+  let decoded = start;
+  for (const piece of escaped)
+    decoded += String.fromCharCode(Number.parseInt(piece.slice(0, 2), 16)) + piece.slice(2);
+  return decoded;
 }
 
 /** The order of octets. */

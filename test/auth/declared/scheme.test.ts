@@ -140,7 +140,7 @@ test('a nonce is stored until its timestamp is outside the window', async () => 
   assert.equal(await declared.verdictOn(sent({ timestamp })), 'date-out-of-window');
 });
 
-test('a nonce is claimed until the end of what its timestamp covers', async () => {
+test('a nonce is claimed as sent, for all schemes of the user, until the end of what its timestamp covers', async () => {
   const claims: unknown[] = [];
   const nonces: Nonces = {
     claim(...claim) {

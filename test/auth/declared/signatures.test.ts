@@ -206,3 +206,30 @@ test('what the signer signs is verified', async () => {
     assert.equal(await openDeclared(declaration).verdictOn(request), 'ann');
   }
 });
+
+test('a signed form is parsed only if it has at most 64 KiB and 1,000 parameters', async () => {
+  const type: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
+  const signed = (content: string, text: string, length = false): Request => {
+    const signature = createHmac('sha256', 'the secret of ann').update(text).digest('hex');
+    const fields: [string, string][] = [type, ['S', signature]];
+    if (length) fields.push(['Content-Length', String(content.length)]);
+    return createRequest({ method: 'POST', target: '/', fields, content });
+  };
+  const long = `a=${'x'.repeat(65_534)}`;
+  const many = Array.from({ length: 1000 }, (_, at) => `p${1000 + at}=`).join('&');
+  const sortedMany = many.replaceAll(/[=&]/g, '');
+  for (const message of ['{form-sorted}', '{form-sorted}{body}']) {
+    const declared = openDeclared({ message, signature: { field: 'S' }, user: 'ann' });
+    const verdict = (content: string, sorted: string, length?: boolean): Promise<string> => {
+      const text = message === '{form-sorted}' ? sorted : sorted + content;
+      return declared.verdictOn(signed(content, text, length));
+    };
+    assert.equal(await verdict(long, long.replace('=', '')), 'ann');
+    assert.equal(await verdict(many, sortedMany), 'ann');
+    assert.equal(await verdict(`${long}x`, `${long}x`.replace('=', '')), 'content-too-large');
+    assert.equal(await verdict(`${long}x`, '', true), 'content-too-large');
+    assert.equal(await verdict(`${many}&z=`, `${sortedMany}z`), 'malformed-credentials');
+  }
+  const whole = openDeclared({ message: '{body}', signature: { field: 'S' }, user: 'ann' });
+  assert.equal(await whole.verdictOn(signed(`${long}x`, `${long}x`)), 'ann');
+});

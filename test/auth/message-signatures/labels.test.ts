@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Accounts } from '../../../src/auth/accounts.ts';
 import type { Request } from '../../../src/http/message.ts';
+import type { MessageKey } from '../../../src/signature/message-signatures/algorithms.ts';
 import { signMessage } from '../../../src/signature/message-signatures/sign.ts';
 import {
   annsSecret,
@@ -36,6 +37,29 @@ test('a request may have several signatures, of which one suffices', async () =>
   assert.equal(await outcomeOf(request(good, good)), 'malformed-credentials', 'a label occurs twice');
   const separate = arriving(get, [...Object.entries(wrong), ...Object.entries(good)]);
   assert.equal(await outcomeOf(separate), 'good ann', 'on separate field lines');
+});
+
+test('a request with several signatures is accepted once, in whatever order and by whichever user', async () => {
+  const bobs = { ...annsSecret, id: 'bob', secret: 'second-secret-of-bob' };
+  const lines = (label: string, nonce: string | undefined, key: MessageKey = annsSecret, created = start) =>
+    signMessage(get, { key, created, label, ...(nonce === undefined ? {} : { nonce }) });
+  const request = (...all: ReturnType<typeof lines>[]): Request =>
+    arriving(get, [
+      ['Signature-Input', all.map((each) => each['Signature-Input']).join(', ')],
+      ['Signature', all.map((each) => each.Signature).join(', ')],
+    ]);
+  const [one, two, bob] = [lines('one', 'n1'), lines('two', 'n2'), lines('bob', 'n1', bobs)];
+  const { judge } = openScheme();
+  const outcome = async (...all: ReturnType<typeof lines>[]): Promise<string> =>
+    (await judge(request(...all))).outcome;
+  assert.equal(await outcome(one, two, bob), 'good ann');
+  for (const again of [[one, two, bob], [bob, two, one], [two], [bob], [lines('new', 'n3'), two]])
+    assert.equal(await outcome(...again), 'nonce-replayed');
+  const same = [lines('a', 'n4'), lines('b', 'n4', annsSecret, start + 1)];
+  assert.equal(await outcome(...same), 'good ann', 'both signatures have the same nonce');
+  assert.equal(await outcome(...same), 'nonce-replayed');
+  assert.equal(await outcome(lines('c', undefined), one), 'nonce-replayed', 'the first one has no nonce');
+  assert.equal(await outcome(lines('d', 'n5'), lines('e', 'n1', { ...annsSecret, secret: 'x' })), 'good ann');
 });
 
 test('at most four signatures are verified, and at most sixteen labels are read', async () => {

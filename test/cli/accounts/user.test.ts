@@ -266,11 +266,15 @@ describe('what is asked wrongly is refused with the reason', () => {
   const data = temporaryDirectory();
   mkdirSync(join(data, 'x'), { mode: 0o700 });
   const cases: readonly [args: string[], status: number, reason: RegExp][] = [
-    [[], 2, /missing action; expected one of add, rotate, password, quota, remove, disable, enable, list/],
+    [
+      [],
+      2,
+      /missing action; expected one of add, rotate, password, quota, schemes, remove, disable, enable, list/,
+    ],
     [
       ['ad', 'x'],
       2,
-      /unknown action "ad"; expected one of add, rotate, password, quota, remove, disable, enable, list; did you mean "add"\?/,
+      /unknown action "ad"; expected one of add, rotate, password, quota, schemes, remove, disable, enable, list; did you mean "add"\?/,
     ],
     [['add'], 2, /add requires one name/],
     [['list', 'a'], 2, /list takes no name/],
@@ -327,4 +331,21 @@ test('a user is added with a quota, which can be changed and removed', async () 
   );
   const misplaced = await call(['user', 'rotate', 'ann', '--quota', '5/1h', '--data', data]);
   assert.equal(misplaced.stderr, 'countersign: --quota is an option of add and quota only\n');
+});
+
+test('a user is added with a limit to schemes, which can be changed and removed', async () => {
+  const data = join(temporaryDirectory(), 'data');
+  const added = await call(['user', 'add', 'ann', '--schemes', 'events,hmac', '--data', data]);
+  assert.equal(added.status, 0, added.stderr);
+  assert.deepEqual((await kept(data, 'ann')).schemes, ['events', 'hmac']);
+  assert.match((await call(['user', 'list', '--data', data])).stdout, /only events, hmac/);
+  const changed = await call(['user', 'schemes', 'ann', '--schemes', 'events', '--data', data]);
+  assert.equal(changed.stdout, 'user      ann\nschemes   events\n');
+  await call(['user', 'rotate', 'ann', '--data', data]);
+  assert.deepEqual((await kept(data, 'ann')).schemes, ['events']);
+  const removed = await call(['user', 'schemes', 'ann', '--data', data]);
+  assert.equal(removed.stdout, 'user      ann\nschemes   all\n');
+  assert.equal((await kept(data, 'ann')).schemes, undefined);
+  const wrong = await call(['user', 'add', 'bob', '--schemes', 'a b', '--data', data]);
+  assert.match(wrong.stderr, /--schemes: "a b" is not the name of a scheme/);
 });

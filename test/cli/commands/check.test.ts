@@ -44,6 +44,23 @@ test('in memory and on a free port there is nothing more to say', async () => {
   assert.match(stdout, /^address {6}http on a free port of \[::1\]\ndata {9}in memory/);
 });
 
+test('it warns of a user whose secret two schemes with messages in common use', async () => {
+  const config = join(temporaryDirectory(), 'config.json');
+  const warned = async (user: object): Promise<string> => {
+    const schemes = { events: { preset: 'github', user: 'ann' } };
+    writeFileSync(config, JSON.stringify({ users: { ann: user }, schemes }), { mode: 0o600 });
+    const { status, stderr } = await call(['check', '--memory', '--no-tls', '--config', config]);
+    assert.equal(status, 0, stderr);
+    return stderr;
+  };
+  const secret = 'the secret of ann';
+  assert.match(
+    await warned({ secret }),
+    /the schemes hmac and events have messages in common, .* the user ann;/,
+  );
+  assert.equal(await warned({ secret, schemes: ['events'] }), '');
+});
+
 test('of a directory in use it says by whom, and what is in it, and changes nothing', async () => {
   const directory = temporaryDirectory();
   const data = join(directory, 'data');
