@@ -18,8 +18,9 @@ import { CommandError, messagesOf, reportError } from '../errors.ts';
 import { examineWithRetries } from '../examine.ts';
 import { type InspectedData, noData, noNonces } from '../inspected-data.ts';
 import type { LoadedModule } from '../module/load-module.ts';
-import { composeService, type KnownAccounts, knownAccountsOf } from '../serve/compose.ts';
+import { checkAccessNames, composeService, type KnownAccounts, knownAccountsOf } from '../serve/compose.ts';
 import { exposedConfiguration } from '../serve/file-permissions.ts';
+import { firstUserName } from '../serve/first-user.ts';
 import { showProgress } from '../serve/progress.ts';
 import { newStoreId } from '../serve/store-id.ts';
 import { collectionName, hasOAuth1Tokens, missingMasterKey } from '../serve/stored-tokens.ts';
@@ -74,6 +75,9 @@ async function checkParts(
   for (const note of certificate?.notes ?? []) terminal.stderr.write(`countersign: ${note}\n`);
   const moduleUsers = module?.users ?? new Map();
   const accounts = knownAccountsOf(options, { ...data, moduleUsers });
+  const users = data.isNew && accounts.users.size === 0 ? [firstUserName] : accounts.users.keys();
+  for (const warning of checkAccessNames(options.collections, users))
+    terminal.stderr.write(`countersign: ${warning}\n`);
   await tryComposition(options, accounts, module);
   terminal.stdout.write(`${summary(options, data, accounts, { certificate, secretBox }).join('\n')}\n`);
 }

@@ -99,7 +99,7 @@ async function start({
   notices,
   module,
   dataDirectory,
-  composition: { allRegistered, allUsers, composeService, knownAccountsOf },
+  composition: { allRegistered, allUsers, checkAccessNames, composeService, knownAccountsOf },
   opening,
   control,
 }: Prepared): Promise<void> {
@@ -113,6 +113,7 @@ async function start({
   const { users } = accounts;
   const first = dataDirectory.isNew && users.size === 0 ? makeCredentials(randomBytes) : undefined;
   if (first !== undefined) users.set(firstUserName, first);
+  for (const warning of checkAccessNames(options.collections, users.keys())) notices.warn(warning);
   const hashing = first === undefined || options.memory ? undefined : storedUser(first, randomBytes);
   hashing?.catch(() => {}); // handled where it is awaited
   const log = logOf(options);

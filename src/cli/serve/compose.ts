@@ -8,6 +8,8 @@ import { createService, type Service } from '../../service/service.ts';
 import type { AccountFiles } from '../accounts/no-account-files.ts';
 import { CommandError } from '../errors.ts';
 
+export { checkAccessNames } from './access-names.ts';
+
 /** The users, OAuth 2.0 clients and OAuth 1.0a consumers of a server. */
 export interface KnownAccounts {
   readonly users: Map<string, UserOption>;
