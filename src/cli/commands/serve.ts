@@ -99,7 +99,7 @@ async function start({
   notices,
   module,
   dataDirectory,
-  composition: { allRegistered, allUsers, checkAccessNames, composeService, knownAccountsOf },
+  composition: { allRegistered, allUsers, checkAccessNames, composeService, hasResources, knownAccountsOf },
   opening,
   control,
 }: Prepared): Promise<void> {
@@ -120,6 +120,9 @@ async function start({
   const hook = await requestHookOf(module, notices);
   const onResponse = bothOf(log?.add, hook?.add);
   const resources = await module?.resources(store);
+  // Resources in code can have collections of any name.
+  if (dataDirectory.undeclared !== undefined && !hasResources(resources))
+    notices.warn(dataDirectory.undeclared);
   const nonces = module?.nonces ?? dataDirectory.nonces;
   if (accounts.consumers.size > 0) await dataDirectory.storeMasterKey();
   const service = composeService(

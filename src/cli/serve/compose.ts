@@ -69,6 +69,11 @@ export function composeService(
   }
 }
 
+/** Returns whether a module has resources in code. */
+export function hasResources(resources: ServiceOptions['resources'] = {}): boolean {
+  return Object.keys(resources).length > 0;
+}
+
 function corsOf({ corsOrigin, corsCredentials, corsMaxAge }: Options): Pick<ServiceOptions, 'cors'> {
   if (corsOrigin.length === 0) return {};
   return { cors: { origins: corsOrigin, credentials: corsCredentials, maxAge: corsMaxAge } };
