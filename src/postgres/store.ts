@@ -84,6 +84,7 @@ export async function createPostgresStore(
     const changes = new ChangeQueue({
       ...{ database, schema: schema.identifier, random },
       onStored: (nonce) => nonces.storedWithChange(nonce),
+      refusalOf: (until) => nonces.refusalOf(until),
     });
     const reads = new Reads(database, schema.identifier);
     const close = async (): Promise<void> => {

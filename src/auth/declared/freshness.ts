@@ -1,7 +1,7 @@
 import { Problem } from '../../http/problem.ts';
 import { resolutionOf, type TimestampUnit } from '../../signature/declared/timestamp.ts';
 import { describeDistance, wholeSecond, wrongClock, zoneHoursOf } from '../freshness.ts';
-import { noRoomForNonce, type RefusedNonce } from '../nonce-claim.ts';
+import { type RefusedNonce, unclaimableNonce } from '../nonce-claim.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { DeclaredOptions } from './options.ts';
 import type { Presented } from './presented.ts';
@@ -70,7 +70,7 @@ export function refusedOnce(
   { timestamp, nonce }: DeclaredOptions,
   explain: boolean,
 ): Problem {
-  if (claimed !== 'seen') return noRoomForNonce(claimed, (timestamp ?? noTimestamp).window, now);
+  if (claimed !== 'seen') return unclaimableNonce(claimed, (timestamp ?? noTimestamp).window, now);
   const what = nonce === undefined ? 'signature' : 'nonce';
   const members = explain ? { check: 'nonce' } : {};
   return new Problem('nonce-replayed', `The user has already used this ${what}.`, { members });

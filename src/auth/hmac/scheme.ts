@@ -21,7 +21,7 @@ import {
 } from '../../signature/hmac.ts';
 import type { Account, Accounts, Secret } from '../accounts.ts';
 import { admitOnce, describeDistance, isSafeMethod, type NonceUse, wholeSecond } from '../freshness.ts';
-import { type Nonces, noRoomForNonce, type RefusedNonce } from '../nonce-claim.ts';
+import { type Nonces, type RefusedNonce, unclaimableNonce } from '../nonce-claim.ts';
 import type { BadVerdict, Scheme, Verdict } from '../scheme.ts';
 import type { AuthenticationTrace } from '../trace.ts';
 import { type Explanation, explainCredentialsForm, explainDate, explainDateForm } from './explain.ts';
@@ -342,7 +342,7 @@ function refuseNonce(
     }));
     return refuse(presented, 'nonce-replayed', detail, explained);
   }
-  const problem = noRoomForNonce(claimed, options.window, now);
+  const problem = unclaimableNonce(claimed, options.window, now);
   presented.authTrace?.fail('nonce');
   return { outcome: 'bad', problem, claimed: presented.credentials.user };
 }
