@@ -81,7 +81,9 @@ export class NonceTable implements PostgresNonces {
     // Otherwise `hold` could not distinguish the two claims.
     if (this.#provisional.has(digest)) return 'seen';
     if (!deferrable || this.#provisional.size >= maxProvisional) {
-      return this.#claimNow({ digest, until }).then(async (fresh) => (fresh ? 'fresh' : this.refusalOf(until)));
+      return this.#claimNow({ digest, until }).then(async (fresh) =>
+        fresh ? 'fresh' : this.refusalOf(until),
+      );
     }
     if (this.#immediate.has(digest)) return 'seen';
     this.#provisional.add(digest);
