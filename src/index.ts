@@ -122,6 +122,7 @@ export type { ExposedFile, FilePermissionsError } from './store/files/file-permi
 export type { LockedError } from './store/files/lock.ts';
 export type { MemorySnapshot, MemoryStore, MemoryStoreOptions } from './store/memory.ts';
 export { createMemoryStore } from './store/memory.ts';
+export type { NoncesLost } from './store/nonces/lost.ts';
 export type { Claimed, Nonces, ShareUsed } from './store/nonces/nonces.ts';
 export { openDurableStore } from './store/open-durable-store.ts';
 export type { NumberRange } from './store/state/reserved-ids.ts';

@@ -1,3 +1,4 @@
+import { formatDate } from '../http/headers/date.ts';
 import { Problem } from '../http/problem.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { HeldNonce } from '../principal.ts';
@@ -8,8 +9,14 @@ export interface NonceShareUsed {
   readonly freeAt: number;
 }
 
+/** The result of a claim of a nonce that may have been claimed before, and is not known any more. */
+export interface NoncesLost {
+  /** The time (ms) from which requests that are signed then are accepted. */
+  readonly knownFrom: number;
+}
+
 /** The result of a claim of a nonce. Only `fresh` admits the request. */
-export type ClaimedNonce = 'fresh' | 'seen' | 'full' | NonceShareUsed;
+export type ClaimedNonce = 'fresh' | 'seen' | 'full' | NonceShareUsed | NoncesLost;
 
 /** The result of a claim that does not admit the request. */
 export type RefusedNonce = Exclude<ClaimedNonce, 'fresh'>;
@@ -42,14 +49,23 @@ export interface Nonces {
 }
 
 /**
- * Returns the Problem for a nonce that cannot be stored: 429 if the user has the maximum number of nonces, 503 if the store is
- * full.
+ * Returns the Problem for a nonce that cannot be claimed: 429 if the user has the maximum number of nonces, 503 if the store is
+ * full or lost nonces.
  *
  * @param window Maximum difference (ms) between a date and the clock.
  */
-export function noRoomForNonce(claimed: Exclude<RefusedNonce, 'seen'>, window: number, now: number): Problem {
+export function unclaimableNonce(
+  claimed: Exclude<RefusedNonce, 'seen'>,
+  window: number,
+  now: number,
+): Problem {
   if (claimed === 'full') {
     return new Problem('full', 'The nonce store is full.', { fields: [retryAfter(window)] });
+  }
+  if ('knownFrom' in claimed) {
+    const time = formatDate(Math.ceil(claimed.knownFrom / 1000) * 1000);
+    const detail = `The server does not know the nonces of that time any more. Requests that are signed at ${time} or later are accepted.`;
+    return new Problem('nonces-lost', detail, { fields: [retryAfter(claimed.knownFrom - now)] });
   }
   const detail = 'The user has the maximum number of stored nonces.';
   return new Problem('too-many-nonces', detail, { fields: [retryAfter(claimed.freeAt - now)] });

@@ -10,7 +10,7 @@ import type { HeldNonce, Principal } from '../principal.ts';
 import { messageBytes, type Piece } from '../signature/message.ts';
 import { admitOnce, describeDistance, describeTimeError } from './freshness.ts';
 import { Decoys, isCurrent, type Key, type KeyHolder, minKeys } from './keyring.ts';
-import { noRoomForNonce, type RefusedNonce } from './nonce-claim.ts';
+import { type RefusedNonce, unclaimableNonce } from './nonce-claim.ts';
 import type { BadVerdict, Scheme, Verdict } from './scheme.ts';
 import type { SchemeContext } from './scheme-context.ts';
 import {
@@ -288,7 +288,7 @@ function refuseNonce<Own extends Presented>(
   const { presented, authTrace } = attempt;
   if (claimed !== 'seen') {
     authTrace?.fail('nonce');
-    const problem = noRoomForNonce(claimed, (scheme.time ?? noTime).window, now);
+    const problem = unclaimableNonce(claimed, (scheme.time ?? noTime).window, now);
     return { outcome: 'bad', problem, claimed: presented.user };
   }
   const what = presented.nonce === undefined ? 'signature' : 'nonce';

@@ -32,8 +32,10 @@ An HTTP server for XML and JSON resources that verifies signed requests.
 Commands:
   serve                  start the server; the default command
   sign METHOD URL        print the header fields that sign a request
-  user add|rotate|password|remove|disable|enable|list
+  user add|rotate|password|quota|remove|disable|enable|list
                          manage users
+  user key add|remove|list
+                         manage the keys of users
   client add|rotate|remove|list
                          manage OAuth 2.0 clients
   consumer add|rotate|remove|list
@@ -127,6 +129,7 @@ ${lines([
   ['--output FILE', 'file to create, mode 0600; - for standard output (default: -)'],
   ['--with-tokens', 'export OAuth grants and tokens, too; a token is stored as its SHA-256 digest'],
   ['--with-accounts', 'export users, clients, consumers and the OAuth 1.0a key, too, as they are stored'],
+  ['--key-file FILE', 'file with the key of encrypted accounts; or COUNTERSIGN_KEY'],
   ...transferLines,
 ])}`,
 

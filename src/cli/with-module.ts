@@ -14,6 +14,8 @@ export async function withModule<T>(
 ): Promise<T> {
   if (options.module === undefined) return run(undefined);
   const { loadModule } = await import('./module/load-module.ts');
+  const { redirectWarnings } = await import('./serve/notices.ts');
+  redirectWarnings({ warn: (line) => void process.stderr.write(`countersign: ${line}\n`) }, process);
   const module = await loadModule(options, environment);
   try {
     try {

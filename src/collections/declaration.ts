@@ -3,6 +3,7 @@ import { didYouMean } from '../did-you-mean.ts';
 import { JsonContent } from '../formats/json/content.ts';
 import { jsonNodeOf } from '../formats/json/value.ts';
 import { ValidationErrors } from '../formats/validation-errors.ts';
+import { accessMemberFault, accessRules, ownerParameter, parameterFault } from '../pipeline/access-rule.ts';
 import { type CorsDeclaration, readCors } from '../pipeline/cors/policy.ts';
 import type { Access, DocumentFormat } from '../pipeline/resource.ts';
 import {
@@ -261,8 +262,6 @@ function segmentError(segment: string, at: string): DeclarationError {
 const methodNames = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE'] as const;
 /** The members of `access`. */
 export const accessKeys = ['read', 'write', ...methodNames] as const;
-/** The access rules without a parameter. */
-export const accessRules = ['anyone', 'authenticated', 'nobody'] as const;
 const accessWords = [...accessRules, 'owner:PARAMETER'];
 
 function accessOf(source: unknown, parameters: ReadonlySet<string>, path: string): Collection['access'] {
@@ -282,20 +281,31 @@ function accessOf(source: unknown, parameters: ReadonlySet<string>, path: string
 }
 
 function accessFrom(source: unknown, parameters: ReadonlySet<string>, path: string): Access {
-  if (Array.isArray(source)) return namesFrom(source, path);
+  if (Array.isArray(source)) return accessListFrom(source, parameters, path);
   const rule = accessRules.find((each) => each === source);
   if (rule !== undefined) return rule;
   if (typeof source !== 'string') {
     const must = `must be one of ${accessWords.join(', ')}, or a list of user names`;
     throw new DeclarationError('access', path, `${must}; is ${kindOf(source)}`);
   }
-  if (!source.startsWith('owner:')) {
+  const parameter = ownerParameter(source);
+  if (parameter === undefined)
     throw new DeclarationError('access', path, `"${source}" is not known${didYouMean(source, accessWords)}`);
-  }
-  const parameter = source.slice('owner:'.length);
   if (parameters.has(parameter)) return `owner:${parameter}`;
-  const suggestion = didYouMean(parameter, [...parameters]);
-  throw new DeclarationError('access', path, `the path has no parameter "${parameter}"${suggestion}`);
+  throw new DeclarationError('access', path, parameterFault(parameter, [...parameters]));
+}
+
+function accessListFrom(
+  source: readonly unknown[],
+  parameters: ReadonlySet<string>,
+  path: string,
+): readonly string[] {
+  const members = namesFrom(source, path);
+  members.forEach((member, at) => {
+    const fault = accessMemberFault(member, [...parameters]);
+    if (fault !== undefined) throw new DeclarationError('access', `${path}[${at}]`, fault);
+  });
+  return members;
 }
 
 function namesFrom(source: readonly unknown[], path: string): readonly string[] {

@@ -5,6 +5,7 @@ import { jsonNodeOf } from '../formats/json/value.ts';
 import { StoredValueError } from '../formats/list-item.ts';
 import { type ValidationError, ValidationErrors } from '../formats/validation-errors.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from '../oauth/records.ts';
+import { simpleTypes } from '../schema/simple-type.ts';
 import type { Entry } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import { collectionFinder } from './seed.ts';
@@ -22,7 +23,9 @@ const maxExamples = 3;
 export interface Mismatches {
   /** The number of items that violate a rule. */
   readonly items: number;
-  /** The number of items, among these, that cannot be written in any format and are therefore not shown. */
+  /** The number of items, among these, that have a value of another type than its field. */
+  readonly misfits: number;
+  /** The number of items, among the misfits, that cannot be written in any format and are therefore not shown. */
   readonly hidden: number;
   /** The numbers, the paths of some items, and their fields, as one sentence without a full stop; no stored values. */
   readonly summary: string;
@@ -33,9 +36,10 @@ export class StoredDataCheck {
   readonly #collectionAt: (path: string) => Collection | undefined;
   #last: { readonly path: string; readonly collection: Collection | undefined } | undefined;
   #items = 0;
+  #misfits = 0;
   #hidden = 0;
-  /** Descriptions of items that are not shown, and of others that violate a rule. */
-  readonly #examples: { readonly hidden: string[]; readonly shown: string[] } = { hidden: [], shown: [] };
+  /** Descriptions of items with a value of another type, and of others that violate a rule. */
+  readonly #examples: { readonly misfits: string[]; readonly others: string[] } = { misfits: [], others: [] };
   /** The number of items that have an undeclared field, by the path of the field and the template of the collection. */
   readonly #undeclared = new Map<string, { field: string; collection: string; items: number }>();
 
@@ -59,12 +63,15 @@ export class StoredDataCheck {
     if (collection === undefined) return;
     const unwritable = unwritableField(collection, entry);
     const errors = violationsOf(collection, entry);
-    const violation = errors.find(({ rule }) => !isUndeclared(rule));
+    const ofType = errors.find(({ rule }) => typeRules.has(rule));
+    const violation = ofType ?? errors.find(({ rule }) => !isUndeclared(rule));
     this.#countUndeclared(collection, errors);
     if (unwritable === undefined && violation === undefined) return;
+    const isMisfit = unwritable !== undefined || ofType !== undefined;
     this.#items += 1;
+    if (isMisfit) this.#misfits += 1;
     if (unwritable !== undefined) this.#hidden += 1;
-    const examples = unwritable === undefined ? this.#examples.shown : this.#examples.hidden;
+    const examples = isMisfit ? this.#examples.misfits : this.#examples.others;
     if (examples.length === maxExamples) return;
     const [field, reason] =
       violation === undefined
@@ -79,7 +86,7 @@ export class StoredDataCheck {
   result(): Mismatches | undefined {
     if (this.#items === 0 && this.#undeclared.size === 0) return undefined;
     const summary = [this.#itemSummary(), this.#fieldSummary()].filter((part) => part !== '').join('; ');
-    return { items: this.#items, hidden: this.#hidden, summary };
+    return { items: this.#items, misfits: this.#misfits, hidden: this.#hidden, summary };
   }
 
   #countUndeclared({ path }: Collection, errors: readonly ValidationError[]): void {
@@ -94,7 +101,7 @@ export class StoredDataCheck {
 
   #itemSummary(): string {
     if (this.#items === 0) return '';
-    const examples = [...this.#examples.hidden, ...this.#examples.shown].slice(0, maxExamples);
+    const examples = [...this.#examples.misfits, ...this.#examples.others].slice(0, maxExamples);
     const more = this.#items - examples.length;
     if (more > 0) examples.push(`and ${more} more`);
     const verb = this.#items === 1 ? 'breaks' : 'break';
@@ -114,18 +121,42 @@ export class StoredDataCheck {
   }
 }
 
-/** Whether a server starts if there are items that it cannot show. */
+/** Whether a server starts if there are items with values of another type than their fields. */
 export type OnMismatch = 'refuse' | 'warn';
 
 /**
  * Returns the warning for the differences that were found.
  *
- * @throws StoredDataError if an item cannot be shown, and `onMismatch` is `refuse`
+ * @throws StoredDataError if a value has another type than its field, and `onMismatch` is `refuse`
  */
-export function warningOf({ hidden, summary }: Mismatches, onMismatch: OnMismatch): string {
-  if (hidden === 0 || onMismatch === 'warn') return summary;
-  const cannot = `${counted(hidden, 'item')} cannot be shown`;
-  throw new StoredDataError(`${summary}. ${cannot}: ${advice(hidden)}, or start with --on-mismatch warn`);
+export function warningOf({ misfits, hidden, summary }: Mismatches, onMismatch: OnMismatch): string {
+  if (misfits === 0 || onMismatch === 'warn') return summary;
+  const cannot = `${counted(misfits, 'item')} cannot be shown${hidden === misfits ? '' : ' as declared'}`;
+  throw new StoredDataError(`${summary}. ${cannot}: ${advice(misfits)}, or start with --on-mismatch warn`);
+}
+
+/**
+ * Returns the warning for collections with items that are not declared.
+ *
+ * @param stored the number of items by path
+ */
+export function undeclaredWarning(
+  stored: ReadonlyMap<string, number>,
+  collections: readonly Collection[],
+): string | undefined {
+  const collectionAt = collectionFinder(collections);
+  const undeclared = [...stored].filter(
+    ([path, items]) =>
+      items > 0 && path !== tokensCollection && path !== grantsCollection && collectionAt(path) === undefined,
+  );
+  if (undeclared.length === 0) return undefined;
+  const named = undeclared
+    .slice(0, maxExamples)
+    .map(([path, items]) => `${path} (${counted(items, 'item')})`);
+  const more = undeclared.length - maxExamples;
+  if (more > 0) named.push(`and ${counted(more, 'other collection')}`);
+  const items = undeclared.reduce((sum, [, count]) => sum + count, 0);
+  return `not declared, so that requests get 404: ${named.join(', ')}; ${advice(items)}`;
 }
 
 function advice(items: number): string {
@@ -135,7 +166,7 @@ function advice(items: number): string {
 
 /**
  * Creates a function that checks a stored item. It throws a StoredDataError for an item that cannot be
- * written, and for an invalid token or grant of OAuth. It accepts an item that violates only a rule that was
+ * written or has a value of another type than its field, and for an invalid token or grant of OAuth. It accepts an item that violates only a rule that was
  * added later, and ignores items of undeclared collections.
  */
 export function createStoredDataCheck(
@@ -149,11 +180,22 @@ export function createStoredDataCheck(
       return;
     }
     if (last?.path !== path) last = { path, collection: collectionAt(path) };
-    const field = last.collection === undefined ? undefined : unwritableField(last.collection, entry);
+    const field = last.collection === undefined ? undefined : misfitField(last.collection, entry);
     if (field === undefined) return;
-    const reason = `the stored value of ${field} cannot be shown`;
+    const reason = `the stored value of ${field} cannot be shown as declared`;
     throw new StoredDataError(`${path}/${entry.id} does not match its declaration: ${reason}; ${advice(1)}`);
   };
+}
+
+/** The names of rules that a value violates if it has another type than its field. */
+const typeRules: ReadonlySet<string> = new Set([...simpleTypes, 'list', 'element', 'attributes', 'root']);
+
+/** Returns the field because of which an item cannot be written, or whose value has another type; undefined if there is none. */
+function misfitField(collection: Collection, entry: Entry): string | undefined {
+  return (
+    unwritableField(collection, entry) ??
+    violationsOf(collection, entry).find(({ rule }) => typeRules.has(rule))?.field
+  );
 }
 
 /** Returns the field because of which an item cannot be written; undefined if it can be. */

@@ -141,6 +141,7 @@ export type {
   UserOption,
 } from '../service/options.ts';
 export type { OAuth1Method } from '../signature/oauth1.ts';
+export type { NoncesLost } from '../store/nonces/lost.ts';
 export type { Claimed, Nonces, ShareUsed } from '../store/nonces/nonces.ts';
 export type {
   Applied,

@@ -2,6 +2,7 @@ import { didYouMean } from '../did-you-mean.ts';
 import { type Method, methods } from '../http/method.ts';
 import { fillTemplate } from '../http/path.ts';
 import { parseTarget } from '../http/target.ts';
+import { ownerParameter } from '../pipeline/access-rule.ts';
 import type { Resource } from '../pipeline/resource.ts';
 import type { Route } from '../pipeline/router.ts';
 import { checkMembers } from '../service/argument-checks.ts';
@@ -233,9 +234,10 @@ function firstId(path: string, { collections }: MemorySnapshot): string | undefi
 /** Returns the parameter that names an owner, if there is one. */
 function ownerOf({ GET, PUT, POST, DELETE, headAccess }: Resource): string | undefined {
   const accesses = [GET, PUT, POST, DELETE].map((each) => each?.access);
-  for (const access of [...accesses, headAccess])
-    if (typeof access === 'string' && access.startsWith('owner:')) return access.slice('owner:'.length);
-  return undefined;
+  return [...accesses, headAccess]
+    .flatMap((access) => access ?? [])
+    .map(ownerParameter)
+    .find((parameter) => parameter !== undefined);
 }
 
 function cell({ allow, tried, may }: AllowMatrixRow, method: Method): string {

@@ -1,13 +1,19 @@
 /** Thrown if an address cannot be listened on. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
-  /** The system's error code: `EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`. */
+  /** The system's error code: `EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`; or `UNSUPPORTED_RUNTIME`. */
   readonly code: string;
 
-  constructor(code: string, message: string, cause: Error) {
-    super(message, { cause });
+  constructor(code: string, message: string, cause?: Error) {
+    super(message, cause === undefined ? {} : { cause });
     this.code = code;
   }
+}
+
+/** Throws ListenError in Bun, whose node:http lacks the close() of node:net, and its node:https a certificate that can be replaced. */
+export function checkRuntime(versions: Readonly<Record<string, string | undefined>>): void {
+  if (versions['bun'] === undefined) return;
+  throw new ListenError('UNSUPPORTED_RUNTIME', 'Bun is not supported: use Node.js, or Deno.');
 }
 
 /** Returns an error that explains in one line why `host` and `port` could not be bound. */

@@ -16,7 +16,7 @@ import { clearTimeout, setTimeout } from '../timers.ts';
 import { FastResponses } from './fast-response.ts';
 import { type ConnectionHost, HttpConnection } from './http-connection.ts';
 import { DeadlineSweep, type IdleTimeouts } from './idle-timeout.ts';
-import { listenErrorOf } from './listen-error.ts';
+import { checkRuntime, listenErrorOf } from './listen-error.ts';
 import { FieldLines, linesOf } from './response-encoder.ts';
 import { IdentityError, type ServerIdentity, usable } from './tls/identity.ts';
 import { Handshakes } from './tls/pending-handshakes.ts';
@@ -75,8 +75,9 @@ export interface Listener {
 /** A server of node:http or node:https. */
 type HttpServer = Server | SecureServer;
 
-/** Opens a port. Rejects with ListenError if the address cannot be bound, and with IdentityError if the identity cannot be used. */
+/** Opens a port. Rejects with ListenError if the address cannot be bound or in Bun, and with IdentityError if the identity cannot be used. */
 export async function listen(options: ListenerOptions): Promise<Listener> {
+  checkRuntime(process.versions);
   const server = await serverOf(options.limits, options.tls);
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void => reject(listenErrorOf(error, options.host, options.port));

@@ -72,7 +72,13 @@ function split(argument: string): [name: string, value: string | undefined] {
 }
 
 function unknownFlag(name: string, known: ReadonlyMap<string, Arity>): string {
-  return `unknown option ${printable(name)}${hint(name, [...known.keys()])}`;
+  const all = [...known.keys(), '--help', '--version'];
+  // For -v, `hint` would find another short name.
+  const beginning = /^-[A-Za-z]$/.test(name)
+    ? all.filter((flag) => flag.startsWith(`-${name.toLowerCase()}`))
+    : undefined;
+  const meant = beginning === undefined || beginning.length === 1 ? hint(beginning?.[0] ?? name, all) : '';
+  return `unknown option ${printable(name)}${meant}`;
 }
 
 /** Returns the end of a sentence that suggests the most similar known word; empty if none is similar. */

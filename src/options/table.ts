@@ -83,7 +83,7 @@ export const optionTable = {
     kind: 'choice',
     words: ['refuse', 'warn'],
     fallback: 'refuse',
-    about: 'with warn, start although stored items cannot be shown',
+    about: 'with warn, start although stored values have other types',
   },
   hmacSimple: {
     kind: 'choice',
@@ -286,7 +286,7 @@ export const optionTable = {
     kind: 'text',
     value: 'PATH',
     fallback: undefined,
-    about: 'path that responds 200, or 503 if the server cannot store changes',
+    about: 'path of health checks; readiness checks have the path PATH/ready',
   },
   requestId: { kind: 'toggle', about: 'responses have the id of the request in X-Request-Id' },
   controlPort: {

@@ -34,8 +34,11 @@ export function problemOf(error: unknown, onError: (error: unknown) => void, ste
   return storeUnavailable('The change was not made: it could not be stored.');
 }
 
+/** In seconds. An engine on another host is used again as soon as it can be reached. */
+const retryAfter = '5';
+
 function storeUnavailable(detail: string): Problem {
-  return new Problem('store-unavailable', detail, { fields: [['Retry-After', '60']] });
+  return new Problem('store-unavailable', detail, { fields: [['Retry-After', retryAfter]] });
 }
 
 const rejectsPrincipal: ReadonlySet<number> = new Set([401, 403, 405]);

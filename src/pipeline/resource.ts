@@ -4,10 +4,14 @@ import { isSafe, type Method, methods } from '../http/method.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Principal, Scope } from '../principal.ts';
 import type { ReceiptedChange } from '../store/store.ts';
+import { ownerParameter } from './access-rule.ts';
 import type { CorsDeclaration } from './cors/policy.ts';
 import type { Decoder } from './decoder.ts';
 
-/** An access rule: anyone, any authenticated principal, nobody, the user whom a path parameter names, or these users. */
+/**
+ * An access rule: anyone, any authenticated principal, nobody, the user whom a path parameter names, or a list of user names,
+ * which can also contain `owner:PARAM`.
+ */
 export type Access = 'anyone' | 'authenticated' | 'nobody' | `owner:${string}` | readonly string[];
 
 /** The decoded parameters of a path template. */
@@ -200,10 +204,22 @@ export function permits(
   const clientFor = principal.lent?.users;
   // A client on its own behalf that may act for no user has the rights of an anonymous one.
   if (access === 'authenticated') return clientFor === undefined || clientFor.length > 0;
-  // A client on its own behalf is not a user, even if it has the name of one.
-  if (typeof access !== 'string') return clientFor === undefined && access.includes(principal.name);
-  const owner = parameters[access.slice('owner:'.length)];
-  if (clientFor === undefined) return owner === principal.name;
+  if (typeof access !== 'string')
+    // A client on its own behalf is not a user, even if it has the name of one.
+    return (
+      (clientFor === undefined && access.includes(principal.name)) ||
+      access.some((rule) => permitsOwner(rule, principal, parameters))
+    );
+  return permitsOwner(access, principal, parameters);
+}
+
+/** Returns whether a rule is `owner:PARAM`, and the parameter names the principal, or a user for whom it may act. */
+function permitsOwner(rule: string, { name, lent }: Principal, parameters: Parameters): boolean {
+  const parameter = ownerParameter(rule);
+  if (parameter === undefined) return false;
+  const owner = parameters[parameter];
+  const clientFor = lent?.users;
+  if (clientFor === undefined) return owner === name;
   return clientFor === '*' || (owner !== undefined && clientFor.includes(owner));
 }
 

@@ -28,6 +28,8 @@ export interface ChangeQueueOptions {
   readonly random: (bytes: number) => Uint8Array;
   /** Called with the nonce of a change when both are stored. */
   readonly onStored: (nonce: StoredNonce) => void;
+  /** Returns why the nonce of a change was refused. */
+  readonly refusalOf: (until: number) => Promise<NonceRefusedError['claimed']>;
 }
 
 /** A change that waits for its batch, with its callbacks. */
@@ -49,17 +51,19 @@ export class ChangeQueue {
   readonly #schema: string;
   readonly #random: (bytes: number) => Uint8Array;
   readonly #onStored: (nonce: StoredNonce) => void;
+  readonly #refusalOf: ChangeQueueOptions['refusalOf'];
   #queue: QueuedChange[] = [];
   #draining: Promise<void> | undefined;
   /** Rejects the changes that waited too long. */
   #expiry: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor({ database, schema, random, onStored }: ChangeQueueOptions) {
+  constructor({ database, schema, random, onStored, refusalOf }: ChangeQueueOptions) {
     this.#database = database;
     this.#schema = schema;
     this.#random = random;
     this.#onStored = onStored;
+    this.#refusalOf = refusalOf;
   }
 
   /** Makes a change: see Store.apply. */
@@ -134,8 +138,10 @@ export class ChangeQueue {
 
   #settle({ encoded, resolve, reject }: QueuedChange, result: DecodedResult | undefined): void {
     const { nonce } = encoded.change;
-    if (result === undefined || result === 'nonce-refused') reject(new NonceRefusedError('seen'));
-    else {
+    if (result === undefined || result === 'nonce-refused') {
+      const refusing = this.#refusalOf(nonce?.until ?? 0);
+      refusing.then((claimed) => reject(new NonceRefusedError(claimed)), reject);
+    } else {
       if (result.applied && nonce !== undefined) this.#onStored(nonce);
       resolve(result);
     }

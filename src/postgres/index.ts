@@ -7,6 +7,7 @@
 export type { Clock } from '../clock.ts';
 export type { MaybePromise } from '../maybe-promise.ts';
 export type { Documents, StoredDocument } from '../store/documents.ts';
+export type { NoncesLost } from '../store/nonces/lost.ts';
 export type { Claimed, ShareUsed } from '../store/nonces/nonces.ts';
 export type { NumberRange } from '../store/state/reserved-ids.ts';
 export type { CollectionNumbers } from '../store/state/state.ts';

@@ -1,9 +1,10 @@
 import type { MaybePromise } from '../maybe-promise.ts';
+import { lostUntil, type NoncesLost } from '../store/nonces/lost.ts';
 import type { Claimed } from '../store/nonces/nonces.ts';
 import { NonceRefusedError, type StoredNonce } from '../store/store.ts';
 import { nextTurn } from '../timers.ts';
 import { encodeClaim, nonceDigest } from './change-encoding.ts';
-import { textIn } from './client.ts';
+import { numberIn, textIn } from './client.ts';
 import { Coalesced } from './coalesced.ts';
 import type { Database } from './database.ts';
 import { deadlineFromNow, patience, shortPatience } from './deadline.ts';
@@ -15,7 +16,7 @@ const maxProvisional = 100_000;
 export interface PostgresNonces {
   /**
    * Claims a nonce of a user, as one atomic step. Resolves to `fresh` if the user has not used it before, to `seen` if the user
-   * has or may have. Rejects with StoreError if PostgreSQL cannot be reached.
+   * has, and to NoncesLost if the nonces with this `until` are not known. Rejects with StoreError if PostgreSQL cannot be reached.
    * @param until the last time (ms) at which a request with this nonce could be accepted
    * @param deferrable whether the nonce may be claimed with the change of the request. Then `fresh` is returned
    *   provisionally, and `apply` or `release` claims the nonce. Default: false.
@@ -80,7 +81,9 @@ export class NonceTable implements PostgresNonces {
     // Otherwise `hold` could not distinguish the two claims.
     if (this.#provisional.has(digest)) return 'seen';
     if (!deferrable || this.#provisional.size >= maxProvisional) {
-      return this.#claimNow({ digest, until }).then((fresh) => (fresh ? 'fresh' : 'seen'));
+      return this.#claimNow({ digest, until }).then(async (fresh) =>
+        fresh ? 'fresh' : this.refusalOf(until),
+      );
     }
     if (this.#immediate.has(digest)) return 'seen';
     this.#provisional.add(digest);
@@ -94,13 +97,24 @@ export class NonceTable implements PostgresNonces {
 
   release(held: StoredNonce, _durably: boolean): Promise<void> | undefined {
     if (this.#withChange.has(held)) return undefined;
-    return this.#claimNow({ digest: nonceDigest(held), until: held.until }).then((fresh) => {
-      if (!fresh) throw new NonceRefusedError('seen');
+    return this.#claimNow({ digest: nonceDigest(held), until: held.until }).then(async (fresh) => {
+      if (!fresh) throw new NonceRefusedError(await this.refusalOf(held.until));
       this.#withChange.add(held);
     });
   }
 
   kept(): undefined {}
+
+  /** Returns why a claim was refused: the nonce was used before, or the nonces below the high-water mark are not known. */
+  async refusalOf(until: number): Promise<'seen' | NoncesLost> {
+    const [row] = await this.#database.query(
+      `SELECT mark, ${this.#schema}.now_ms() AS now FROM ${this.#schema}.meta`,
+      [],
+    );
+    const [mark, now] = [numberIn(row, 'mark'), numberIn(row, 'now')];
+    // Without a loss, the mark is in the past.
+    return now <= until && until < mark ? lostUntil(mark, until, now) : 'seen';
+  }
 
   /** Records that a held claim was stored with a change. */
   storedWithChange(held: StoredNonce): void {

@@ -24,7 +24,7 @@ export interface PostgresStoreOptions {
   readonly random?: ((bytes: number) => Uint8Array) | undefined;
   /**
    * Called with one line when PostgreSQL cannot be reached and when it can again, and when its clock differs by more than a
-   * second. Default: writes the line to the standard error stream.
+   * second. Default: `process.emitWarning`.
    */
   readonly onReport?: ((line: string) => void) | undefined;
   /** Whether `close` also calls `end` of the client, so that the process can end. Default: true. */
@@ -61,7 +61,7 @@ export async function createPostgresStore(
   client: PostgresClient,
   options: PostgresStoreOptions = {},
 ): Promise<PostgresStore> {
-  const { clock = systemClock, random = randomBytes, onReport = writeReport, endClient = true } = options;
+  const { clock = systemClock, random = randomBytes, onReport = emitWarning, endClient = true } = options;
   const schema = schemaName(options.schema ?? 'countersign');
   const database = new Database(client, onReport);
   const newStoreId = Buffer.from(random(4)).toString('hex');
@@ -84,6 +84,7 @@ export async function createPostgresStore(
     const changes = new ChangeQueue({
       ...{ database, schema: schema.identifier, random },
       onStored: (nonce) => nonces.storedWithChange(nonce),
+      refusalOf: (until) => nonces.refusalOf(until),
     });
     const reads = new Reads(database, schema.identifier);
     const close = async (): Promise<void> => {
@@ -109,8 +110,8 @@ export async function createPostgresStore(
   }
 }
 
-function writeReport(line: string): void {
-  process.stderr.write(`countersign: ${line}\n`);
+function emitWarning(line: string): void {
+  process.emitWarning(line, 'CountersignWarning');
 }
 
 /** The parts of an open store. */

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../clock.ts';
+import { endOfLost, lostUntil, type NoncesLost } from '../store/nonces/lost.ts';
 import { StoreError } from '../store/store.ts';
 import { type ClaimReply, evictionPolicy, sendClaim, sendInitialization } from './claim.ts';
 import { createSender, failed, type RedisClient, type SendCommand } from './client.ts';
@@ -29,12 +30,12 @@ export interface RedisNoncesOptions {
 /** Nonces in Redis, for the option `nonces` of a service. */
 export interface RedisNonces {
   /**
-   * Claims a nonce of a user, as one atomic step. Resolves to `fresh` if the user has not used it before, and to `seen` if
-   * the user has or may have. Rejects with StoreError if that is unknown.
+   * Claims a nonce of a user, as one atomic step. Resolves to `fresh` if the user has not used it before, to `seen` if the
+   * user has, and to NoncesLost if nonces with this `until` may have been lost. Rejects with StoreError if that is unknown.
    *
    * @param until the last time (ms) at which a request with this nonce could be accepted
    */
-  claim(user: string, nonce: string, until: number, now: number): Promise<'fresh' | 'seen'>;
+  claim(user: string, nonce: string, until: number, now: number): Promise<'fresh' | 'seen' | NoncesLost>;
   /** Returns undefined: a nonce is stored when its claim resolves. */
   kept(durably: boolean): undefined;
   /** Returns undefined: nonces are not stored together with changes. */
@@ -58,7 +59,7 @@ const reportedDifference = 1000;
  * Creates nonces in Redis 6.2 or later, for services that share them. A claim is one round trip.
  *
  * A nonce is never `fresh` if it may have been claimed before. If Redis has lost keys, or may have (another process answers
- * after a restart or a failover, or the marker key is missing after FLUSHALL), all nonces are `seen` whose requests could
+ * after a restart or a failover, or the marker key is missing after FLUSHALL), all nonces are refused whose requests could
  * have been accepted before that, which takes one window. So does the first use, unless `initializeRedisNonces` was
  * called. Redis must not evict keys: set `maxmemory-policy` to `noeviction`.
  *
@@ -109,7 +110,12 @@ class NoncesInRedis implements RedisNonces {
     this.#report = createReporter(onReport, clock);
   }
 
-  async claim(user: string, nonce: string, until: number, now: number): Promise<'fresh' | 'seen'> {
+  async claim(
+    user: string,
+    nonce: string,
+    until: number,
+    now: number,
+  ): Promise<'fresh' | 'seen' | NoncesLost> {
     // A nonce whose time has passed would not be stored, and one without a time could never be dropped.
     if (!(until >= now && Number.isFinite(until) && Number.isFinite(now))) return 'seen';
     try {
@@ -120,7 +126,12 @@ class NoncesInRedis implements RedisNonces {
     }
   }
 
-  async #claim(user: string, nonce: string, until: number, now: number): Promise<'fresh' | 'seen'> {
+  async #claim(
+    user: string,
+    nonce: string,
+    until: number,
+    now: number,
+  ): Promise<'fresh' | 'seen' | NoncesLost> {
     // After a loss of data, such a nonce would have to be refused for longer than one window.
     if (until > now + 2 * this.window + rounding)
       throw failed('a nonce would be stored for more than twice the option `window`');
@@ -131,7 +142,9 @@ class NoncesInRedis implements RedisNonces {
     if (Math.abs(reply.time - now) > this.#tolerance)
       throw failed('its clock differs too much from that of this host');
     if (reply.since !== this.#since) this.#noteSince(reply);
-    return reply.isNew && until > this.#refusedUntil(reply.since) ? 'fresh' : 'seen';
+    if (!reply.isNew) return 'seen';
+    const end = this.#endOfLost(reply.since);
+    return until < end ? lostUntil(end, until, now) : 'fresh';
   }
 
   kept(): undefined {}
@@ -141,19 +154,18 @@ class NoncesInRedis implements RedisNonces {
   release(): undefined {}
 
   /**
-   * Returns the highest `until` (ms) of a nonce that may have been lost. A request before `since` had a date of at most one
-   * window ahead, so its nonce was claimed until two windows after `since`. The clock of its host may have been ahead of
-   * that of Redis, and that of the former Redis ahead of this one, by the tolerance each.
+   * Returns the first `until` (ms) that no lost nonce can have. The clock of the host of a request before `since` may have been ahead
+   * of that of Redis, and that of the former Redis ahead of this one, by the tolerance each.
    */
-  #refusedUntil(since: number): number {
-    return since === 0 ? 0 : since + 2 * (this.window + this.#tolerance) + rounding;
+  #endOfLost(since: number): number {
+    return since === 0 ? 0 : endOfLost(since, this.window + this.#tolerance);
   }
 
   #noteSince({ since, time }: ClaimReply): void {
     this.#since = since;
     void this.#checkEviction();
     // Dates of the present are accepted one window before those of the future.
-    const end = this.#refusedUntil(since) - this.window;
+    const end = this.#endOfLost(since) - this.window;
     if (end <= time) return;
     const where = `Redis is new, was restarted, or has lost the nonces with the prefix ${this.#prefix}`;
     this.#report(

@@ -1,10 +1,12 @@
 import type { Request, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
+import { grantsCollection } from '../oauth/records.ts';
 import { createRequestTrace } from '../pipeline/call.ts';
 import type { Next, Observer } from '../pipeline/observer.ts';
 import type { PipelineOptions } from '../pipeline/options.ts';
 import { pathSent } from '../pipeline/problem-response.ts';
 import { action, json, type Resource } from '../pipeline/resource.ts';
+import { isStoreError, type Store } from '../store/store.ts';
 import type { HealthOptions } from './options.ts';
 
 /** Creates the resource of health checks: 200, or 503 with the reason. While the service stops, step 1 responds 503. */
@@ -18,10 +20,46 @@ export function healthResource({ check }: HealthOptions): Resource {
   };
 }
 
-/** Returns whether a request is for the path of health checks, with or without the prefix that a proxy removes. */
+/** Creates the resource of readiness checks: as that of health checks, and 503 if the store cannot be reached. */
+export function readinessResource(health: HealthOptions, store: Store): Resource {
+  return {
+    GET: action('anyone', async () => {
+      const reason = health.check?.() ?? (await unreachableReason(store));
+      if (reason !== undefined) throw new Problem('not-healthy', reason);
+      return { status: 200, representation: json({ status: 'ready' }), noStore: true };
+    }),
+  };
+}
+
+/** Reads from the store. Returns why that failed; undefined if it succeeded. Rejects with an error that is none of the store. */
+export async function unreachableReason(store: Pick<Store, 'read'>): Promise<string | undefined> {
+  try {
+    await store.read(grantsCollection, '0');
+    return undefined;
+  } catch (error) {
+    if (isStoreError(error)) return 'The storage is unavailable.';
+    throw error;
+  }
+}
+
+const readinessSuffix = '/ready';
+
+/** Returns the path of readiness checks. */
+export function readinessPath({ path }: HealthOptions): string {
+  return path + readinessSuffix;
+}
+
+/** Returns whether a request is a health or readiness check, with or without the prefix that a proxy removes. */
 export function isHealthCheck({ path }: HealthOptions, request: Request): boolean {
   const sent = pathSent(request);
-  return sent === path || (request.basePath !== undefined && sent === request.basePath + path);
+  const { basePath } = request;
+  return isCheck(sent, path) || (basePath !== undefined && isCheck(sent, basePath + path));
+}
+
+function isCheck(sent: string, path: string): boolean {
+  return (
+    sent.startsWith(path) && (sent.length === path.length || sent.slice(path.length) === readinessSuffix)
+  );
 }
 
 /** Returns options whose log has no health checks that succeed, and whose observer sees none. */
@@ -30,11 +68,11 @@ export function withQuietHealth(
   options: PipelineOptions,
 ): Pick<PipelineOptions, 'log' | 'observer'> {
   const { log, observer, basePath = '' } = options;
-  const path = basePath + health.path;
+  const paths = [health.path, readinessPath(health)].map((path) => basePath + path);
   return {
     ...(log && {
       log: (entry) => {
-        if (entry.path !== path || entry.status >= 400) log(entry);
+        if (!paths.includes(entry.path) || entry.status >= 400) log(entry);
       },
     }),
     ...(observer && { observer: quietObserver(health, observer) }),

@@ -202,13 +202,16 @@ export interface ServiceOptions extends PipelineOptions {
   /** Whether `GET /openapi.json` returns the OpenAPI 3.1 document of the service to everyone. Default: false. */
   readonly openapi?: boolean;
   readonly limits?: Partial<Limits>;
-  /** Answers health checks, which are neither counted nor, unless they fail, logged. Default: none. */
+  /** Answers health and readiness checks, which are neither counted nor, unless they fail, logged. Default: none. */
   readonly health?: HealthOptions;
 }
 
 /** The options of health checks. */
 export interface HealthOptions {
-  /** The path that everyone can read: `/health`. It responds 200, or 503 if the service stops or is not healthy. */
+  /**
+   * The path that everyone can read: `/health`. It responds 200, or 503 if the service stops or is not healthy. The path below it,
+   * `/health/ready`, also responds 503 while the store cannot be reached.
+   */
   readonly path: string;
   /** Returns why the service is not healthy; undefined if it is. Default: it is. */
   readonly check?: () => string | undefined;

@@ -1,5 +1,6 @@
 import { isToken } from '../http/syntax/token.ts';
-import type { Access, Resource } from '../pipeline/resource.ts';
+import { accessMemberFault, accessRules } from '../pipeline/access-rule.ts';
+import type { Resource } from '../pipeline/resource.ts';
 import {
   checkFlag,
   checkFunction,
@@ -79,16 +80,20 @@ function checkAction(value: unknown, method: string, template: string): void {
   checkFlag(Reflect.get(value, 'storesNonce'), `storesNonce of ${what}`);
 }
 
-/** The access rules that are words. The type checks each. */
-const words: readonly Access[] = ['anyone', 'authenticated', 'nobody'];
-
 /** Requires an access rule, unless it is undefined, which permits nobody. */
 function checkAccess(access: unknown, method: string, template: string): void {
+  const parameters = Array.from(template.matchAll(/\{([^{}]*)\}/g), ([, name = '']) => name);
   if (Array.isArray(access)) {
-    for (const name of access)
+    for (const name of access) {
       checkText(name ?? null, `each name in the access rule of ${method} at ${template}`);
+      const fault = accessMemberFault(String(name), parameters);
+      if (fault !== undefined) throw new RangeError(`the access rule of ${method} at ${template}: ${fault}`);
+    }
     return;
   }
-  const parameters = Array.from(template.matchAll(/\{([^{}]*)\}/g), ([, name = '']) => `owner:${name}`);
-  checkWord(access, [...words.map(String), ...parameters], `an access rule of ${method} at ${template}`);
+  checkWord(
+    access,
+    [...accessRules, ...parameters.map((name) => `owner:${name}`)],
+    `an access rule of ${method} at ${template}`,
+  );
 }

@@ -28,7 +28,7 @@ import { checkMembers, checkText } from './argument-checks.ts';
 import { createAuthentication } from './authentication.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { someUseCors } from './cors-checks.ts';
-import { healthResource, withQuietHealth } from './health.ts';
+import { healthResource, readinessPath, readinessResource, withQuietHealth } from './health.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
 import { loadOpenApi, openApiResource, withOpenApi } from './openapi/resource.ts';
 import type { ServedApi } from './openapi/served-api.ts';
@@ -168,7 +168,13 @@ export function createControllableService(
       checkSchemeNames(schemes, authentication.configured, `collections.${path}.schemes`);
     for (const [template, { schemes }] of Object.entries(resources))
       checkSchemeNames(schemes, authentication.configured, `schemes of the resource at ${template}`);
-    const further = health === undefined ? [] : [{ template: health.path, resource: healthResource(health) }];
+    const further =
+      health === undefined
+        ? []
+        : [
+            { template: health.path, resource: healthResource(health) },
+            { template: readinessPath(health), resource: readinessResource(health, store) },
+          ];
     return createRouter([
       ...routesOf(served, store, limits, withOpenApi(resources, document), idempotency, serving),
       ...oauth.routes,

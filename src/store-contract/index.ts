@@ -8,6 +8,7 @@ import { receiptChecks } from './receipts.ts';
 import { storedNonceChecks } from './stored-nonces.ts';
 
 export type { MaybePromise } from '../maybe-promise.ts';
+export type { NoncesLost } from '../store/nonces/lost.ts';
 export type { Claimed, ShareUsed } from '../store/nonces/nonces.ts';
 export type {
   Applied,

@@ -169,7 +169,7 @@ export class StoreError extends Error {
 /** The nonce of a change was claimed only with the change, and was used before, or cannot be stored. */
 export class NonceRefusedError extends Error {
   override readonly name = 'NonceRefusedError';
-  readonly claimed: 'seen' | 'full' | { readonly freeAt: number };
+  readonly claimed: 'seen' | 'full' | { readonly freeAt: number } | { readonly knownFrom: number };
 
   constructor(claimed: NonceRefusedError['claimed']) {
     super('The nonce was refused.');

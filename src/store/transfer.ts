@@ -52,7 +52,7 @@ export interface Transferable {
    * any collection of the store was ever changed. Rejects with StoreError if the content cannot be stored.
    *
    * @param noncesUntil nonces are not transferred, so from now on, claims whose `until` (ms) is at most this time are
-   *   `seen`: the former store may have accepted them
+   *   refused: the former store may have accepted them
    */
   importState(parts: AsyncIterable<TransferredPart>, noncesUntil: number): Promise<boolean>;
 }

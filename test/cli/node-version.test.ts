@@ -30,6 +30,16 @@ test('package.json states the same versions', () => {
   assert.deepEqual(engines, { node: '>=20.19.2 <21 || >=22.2' });
 });
 
+test('in Bun a server does not start, and says that Bun is not supported', async () => {
+  const versions = '{...process.versions,bun:%271.4.5%27}';
+  const preload = `data:text/javascript,Object.defineProperty(process,'versions',{value:${versions}})`;
+  const environment = { NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import "${preload}"` };
+  const args = ['serve', '--memory', '--no-tls', '--port', '0', '--log', 'off'];
+  const { status, stdout, stderr } = await run(args, { environment });
+  assert.deepEqual([status, stdout], [1, '']);
+  assert.equal(stderr, 'countersign: Bun is not supported: use Node.js, or Deno.\n');
+});
+
 test('on an older Node.js the command prints one line and exits with 1', async () => {
   const preload = "data:text/javascript,Object.defineProperty(process,'version',{value:'v20.19.1'})";
   const environment = { NODE_OPTIONS: `${process.env['NODE_OPTIONS'] ?? ''} --import "${preload}"` };

@@ -172,6 +172,18 @@ for (const [declaration, message] of [
     'collections./things.access.PUT[1]: must be non-empty text, is a number',
   ],
   [{ ...plain, access: { PUT: ['ann', 'ann'] } }, 'collections./things.access.PUT[1]: ann is listed twice'],
+  [
+    { ...plain, access: { read: ['ann', 'anyone'] } },
+    'collections./things.access.read[1]: "anyone" cannot be in a list; use it instead of the list',
+  ],
+  [
+    { ...plain, access: { read: ['owner:name'] } },
+    'collections./things.access.read[0]: the path has no parameter "name"',
+  ],
+  [
+    { ...plain, access: { read: ['group:editors'] } },
+    'collections./things.access.read[0]: "group:editors" is not known: a user name must have no colon',
+  ],
   [{ ...plain, access: 'anyone' }, 'collections./things.access: must be an object, is text'],
 ] as const) {
   test(`a collection is refused: ${message}`, () => {
@@ -184,6 +196,14 @@ test('an owner’s parameter that is misspelt is told', () => {
   assert.match(
     refusal(() => defineCollection('/users/{username}/x', declared)).message,
     /did you mean "username"\?/,
+  );
+});
+
+test('a misspelt owner rule in a list is told with the parameter of the path', () => {
+  const declared = { ...plain, access: { read: ['ann', 'owmer:username'] } };
+  assert.match(
+    refusal(() => defineCollection('/users/{username}/x', declared)).message,
+    /read\[1\]: "owmer:username" is not known: .*; did you mean "owner:username"\?/,
   );
 });
 

@@ -210,11 +210,49 @@ test('at most three items and three fields are named, without their values', () 
   for (let id = 4; id < 8; id += 1) add(id, { size: 1 });
   assert.deepEqual(check.result(), {
     items: 6,
+    misfits: 0,
     hidden: 0,
     summary:
       "6 items break today's rules: size of /users/ann/notes/1 must be at least 5; code of /users/ann/notes/2 must match the pattern [a-z]+; size of /users/ann/notes/4 must be at least 5; and 3 more; " +
       'field a is no longer shown (in 2 items of /users/{name}/notes); field b is no longer shown (in 1 item of /users/{name}/notes); field c is no longer shown (in 1 item of /users/{name}/notes); and 3 other fields',
   });
+});
+
+test('a value that its field can no longer have prevents the start, although it could be written', async () => {
+  const data = directoryOf({ title: 'hello', price });
+  const config = join(temporaryDirectory(), 'config.json');
+  const { title: _, ...others } = articles.fields;
+  const changed = { ...articles, access: open, fields: { title: { type: 'integer' }, ...others } };
+  writeFileSync(config, JSON.stringify({ collections: { '/articles': changed } }));
+  const options = ['--data', data, '--config', config, '--port', '0', '--no-tls'];
+  const message =
+    'countersign: 1 item breaks today\'s rules: title of /articles/1 must be a JSON number. 1 item cannot be shown as declared: restore the declaration, or edit or remove the item with "countersign export" and "countersign import", or start with --on-mismatch warn\n';
+  const checked = await call(['check', ...options]);
+  assert.deepEqual([checked.status, checked.stderr, checked.stdout], [1, message, '']);
+  const started = await run(options);
+  assert.deepEqual([started.status, started.stderr, started.stdout], [1, message, '']);
+  const server = await startServer([...options, '--on-mismatch', 'warn']);
+  assert.equal((await sender(server.url)('GET', '/articles/1')).status, 200);
+  server.signal('SIGTERM');
+  await server.ended;
+});
+
+test('items of a collection that is no longer declared are reported at a start, and check exits with 1', async () => {
+  const data = directoryOf({ title: 'a', price }, { title: 'b', price });
+  const config = join(temporaryDirectory(), 'config.json');
+  writeFileSync(config, JSON.stringify({ collections: { '/books': { ...articles, access: open } } }));
+  const options = ['--data', data, '--config', config, '--port', '0', '--no-tls'];
+  const message =
+    'countersign: not declared, so that requests get 404: /articles (2 items); restore the declaration, or edit or remove the items with "countersign export" and "countersign import"\n';
+  const checked = await call(['check', ...options]);
+  assert.deepEqual([checked.status, checked.stderr], [1, message]);
+  assert.match(checked.stdout, /^items {8}\/articles: 2$/m);
+  const server = await startServer(options);
+  await server.told(/not declared/);
+  server.signal('SIGTERM');
+  const ended = await server.ended;
+  assert.equal(ended.status, 0);
+  assert.ok(ended.stderr.includes(message), ended.stderr);
 });
 
 test('--on-mismatch accepts no other word', async () => {

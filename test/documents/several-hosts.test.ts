@@ -216,7 +216,7 @@ test('the commands of docs/several-hosts.md print what is shown, with PostgreSQL
   assert.equal(await setting.run(`psql "$DATABASE_URL" -q <<'END'\n${statement}END`), '');
   await setting.run(start.command);
   assert.notEqual(await setting.run(entityTag), tag);
-  assert.equal(await put(setting), '401');
+  assert.equal(await put(setting), '503');
 });
 
 test('a process that is killed behind nginx leaves every acknowledged change to the other one', {

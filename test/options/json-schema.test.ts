@@ -69,6 +69,7 @@ const onlyByReader = new RegExp(
     ...[
       /(?:two|another) meaning/,
       /the path has no parameter/,
+      /cannot be in a list/,
       /pattern: (?!must be)/,
       /is the same path as/,
     ],

@@ -129,6 +129,8 @@ const refused: readonly [argv: string[], fault: string][] = [
   [['--prot', '1'], 'unknown option --prot; did you mean "--port"?'],
   [['--hmac_simple=all'], 'unknown option --hmac_simple; did you mean "--hmac-simple"?'],
   [['-p', '1'], 'unknown option -p'],
+  [['-v'], 'unknown option -v; did you mean "--version"?'],
+  [['--verion'], 'unknown option --verion; did you mean "--version"?'],
   [['--__proto__'], 'unknown option --__proto__'],
   [['--toString=1'], 'unknown option --toString'],
   [['--port'], '--port requires a value'],

@@ -14,6 +14,8 @@ test('access says who may', () => {
     ['owner:user', false, true, false],
     ['owner:other', false, false, false],
     [['bob', 'carol'], false, false, true],
+    [['owner:user', 'bob'], false, true, true],
+    [['owner:other', 'carol'], false, false, false],
     [[], false, false, false],
     ['nobody', false, false, false],
     [undefined, false, false, false],
@@ -56,4 +58,6 @@ test('a client that comes for itself may what is for known ones where it may tou
   assert.equal(permits('owner:username', client(['bob']), own), false);
   assert.equal(permits('owner:username', client(['ann']), own), true);
   assert.equal(permits(['ann'], client('*'), own), false);
+  assert.equal(permits(['ann', 'owner:username'], client(['ann']), own), true);
+  assert.equal(permits(['ann', 'owner:username'], client(['bob']), own), false);
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { createPostgresStore, type PostgresStore, StoreError } from '../../src/postgres/index.ts';
 import type { Entry, StoredNonce } from '../../src/store/store.ts';
@@ -197,6 +198,18 @@ function describeLosses(server: Server): void {
     await create(store, '/a');
     assert.equal(reports.at(-1), 'PostgreSQL can be reached again');
     assert.equal(reports.length, 2);
+    await store.close();
+  });
+
+  test('is a process warning if there is no onReport, which a server writes to its log', async () => {
+    const store = await createPostgresStore(server.pool(), { schema: server.schema() });
+    const warned = once(process, 'warning');
+    await server.crash();
+    await assert.rejects(async () => store.read('/a', '1'));
+    const [{ name, message }] = await warned;
+    assert.equal(name, 'CountersignWarning');
+    assert.match(String(message), /^PostgreSQL cannot be reached/);
+    await server.start();
     await store.close();
   });
 

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
 import { type AccessEntry, createRequest, createService } from '../../src/index.ts';
+import { createMemoryStore } from '../../src/store/memory.ts';
+import { StoreError } from '../../src/store/store.ts';
 import { openService } from '../support/service/guest.ts';
 
 test('a health check gets 200 without credentials, and 503 with the reason if the service is not healthy', async () => {
@@ -17,6 +19,32 @@ test('a health check gets 200 without credentials, and 503 with the reason if th
   assert.equal(failed.status, 503);
   assert.equal(failed.member('type'), '/problems/not-healthy');
   assert.equal(failed.member('detail'), 'The disk is broken.');
+});
+
+test('a readiness check gets 503 while the store cannot be reached, and a health check 200', async () => {
+  const store = createMemoryStore({ storeId: 'k3x9' });
+  const state = { isReachable: true };
+  const { read } = store;
+  store.read = (...parts) => {
+    if (!state.isReachable) throw new StoreError('failed', 'the database cannot be reached', undefined, true);
+    return read(...parts);
+  };
+  const entries: AccessEntry[] = [];
+  const log = (entry: AccessEntry): unknown => entries.push(entry);
+  const { ask } = openService({ store, log, health: { path: '/health' } });
+  const ready = await ask('GET', '/health/ready');
+  assert.deepEqual([ready.status, ready.text, entries.length], [200, '{"status":"ready"}', 0]);
+  state.isReachable = false;
+  assert.equal((await ask('GET', '/health')).status, 200);
+  const refused = await ask('GET', '/health/ready', { fields: { Accept: 'application/json' } });
+  assert.deepEqual([refused.status, refused.member('type')], [503, '/problems/not-healthy']);
+  const item = await ask('GET', '/articles/1');
+  assert.deepEqual([item.status, item.field('Retry-After')], [503, '5']);
+});
+
+test('a readiness check gets 503 if the service is not healthy', async () => {
+  const { ask } = openService({ health: { path: '/health', check: () => 'The disk is broken.' } });
+  assert.equal((await ask('GET', '/health/ready')).status, 503);
 });
 
 test('without the option, the path is 404', async () => {

@@ -58,6 +58,26 @@ for (const scheme of schemeNames) {
       }
     });
 
+    test('an engine that lost nonces is 503, with the time from which requests are accepted', async () => {
+      const remote = createRemoteNonces();
+      const { claim } = remote.nonces;
+      const state = { isLost: false };
+      const nonces = {
+        ...remote.nonces,
+        claim: (...parts: Parameters<typeof claim>) =>
+          state.isLost ? { knownFrom: parts[3] + 30_000 } : claim(...parts),
+      };
+      const { sign, send } = await openSigned({ nonces, explain: true });
+      state.isLost = true;
+      for (const unsigned of [list, put]) {
+        const reply = await send(sign(scheme, unsigned));
+        assert.equal(reply.status, 503, reply.text);
+        assert.equal(problemIn(reply), 'nonces-lost');
+        assert.equal(fieldOf(reply, 'Retry-After'), '30');
+        assert.match(reply.text, /Requests that are signed at .* GMT or later are accepted/);
+      }
+    });
+
     test('an engine that cannot be reached is 503, and reveals nothing', async () => {
       for (const code of ['failed', 'full'] as const) {
         const failing = { failure: undefined as Error | undefined };

@@ -11,7 +11,7 @@ import { createFieldParser } from '../../signature/aws4/credentials.ts';
 import { createStampParser } from '../../signature/aws4/date.ts';
 import { scopeText } from '../../signature/aws4/signing-key.ts';
 import { admitOnce } from '../freshness.ts';
-import { noRoomForNonce, type RefusedNonce } from '../nonce-claim.ts';
+import { type RefusedNonce, unclaimableNonce } from '../nonce-claim.ts';
 import type { BadVerdict, Scheme, Verdict } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { AuthenticationTrace, TraceDetails } from '../trace.ts';
@@ -185,7 +185,7 @@ function claimNonce(presented: Presented, texts: Texts, principal: Principal, ve
       return refuse({ presented, reason: 'replayed', detail, now, details: signedTexts(texts) }, verifier);
     }
     authTrace?.fail('nonce');
-    const problem = noRoomForNonce(claimed, verifier.options.window, now);
+    const problem = unclaimableNonce(claimed, verifier.options.window, now);
     return { outcome: 'bad', problem, claimed: principal.name };
   };
   const { method } = request;

@@ -4,7 +4,7 @@ import { Problem } from '../../http/problem.ts';
 import type { HeldNonce } from '../../principal.ts';
 import type { RequestMessage } from '../../signature/message-signatures/message.ts';
 import { describeDistance, wrongClock, zoneHoursOf } from '../freshness.ts';
-import { noRoomForNonce, type RefusedNonce } from '../nonce-claim.ts';
+import { type RefusedNonce, unclaimableNonce } from '../nonce-claim.ts';
 import type { BadVerdict, Verdict } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { AuthenticationTrace, TraceDetails } from '../trace.ts';
@@ -144,7 +144,7 @@ export function nonceRefusal(
     const detail = 'The user has already used this nonce.';
     return refusal(3, verification, presented, 'nonce', 'nonce-replayed', detail, { hint });
   }
-  const problem = noRoomForNonce(claimed, verification.options.window * 1000, now);
+  const problem = unclaimableNonce(claimed, verification.options.window * 1000, now);
   const verdict = (): BadVerdict => {
     presented.authTrace?.fail('nonce');
     return bad(problem, presented.claimed);

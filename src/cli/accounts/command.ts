@@ -153,10 +153,17 @@ export async function readEntries<T>({
   return (await accountFile.read(place, { secretBox })).entries;
 }
 
-function existing<T>(entries: ReadonlyMap<string, T>, { accountFile, name }: AccountTarget<T>): T {
+function existing<T>(entries: ReadonlyMap<string, T>, target: AccountTarget<T>): T {
+  const { accountFile, name, options } = target;
   const found = entries.get(name);
   if (found !== undefined) return found;
-  throw new CommandError([`there is no ${accountFile.one} ${name}${hint(name, [...entries.keys()])}`], 1);
+  const meant = hint(name, [...entries.keys()]);
+  // Without --config, the accounts of the configuration file are not known.
+  const elsewhere =
+    meant === '' && options.config === undefined && accountFile.name !== 'revocations'
+      ? ` in ${placeName(target)}; if a configuration file declares it, change it there`
+      : '';
+  throw new CommandError([`there is no ${accountFile.one} ${name}${meant}${elsewhere}`], 1);
 }
 
 /** Throws CommandError if the account is declared in the configuration file or the module, which no command changes. */

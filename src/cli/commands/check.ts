@@ -4,10 +4,11 @@ import { readMasterKey } from '../../accounts/master-key.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
 import { readSchemes } from '../../auth/configured-schemes.ts';
 import { systemClock } from '../../clock.ts';
-import { warningOf } from '../../collections/stored-data-check.ts';
+import { undeclaredWarning, warningOf } from '../../collections/stored-data-check.ts';
 import { counted } from '../../counted.ts';
 import { OptionsError } from '../../options/error.ts';
 import { type Options, readOptions } from '../../options/options.ts';
+import type { Resource } from '../../pipeline/resource.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { holderOf } from '../../store/files/lock.ts';
 import { createMemoryStore } from '../../store/memory.ts';
@@ -18,8 +19,15 @@ import { CommandError, messagesOf, reportError } from '../errors.ts';
 import { examineWithRetries } from '../examine.ts';
 import { type InspectedData, noData, noNonces } from '../inspected-data.ts';
 import type { LoadedModule } from '../module/load-module.ts';
-import { composeService, type KnownAccounts, knownAccountsOf } from '../serve/compose.ts';
+import {
+  checkAccessNames,
+  composeService,
+  hasResources,
+  type KnownAccounts,
+  knownAccountsOf,
+} from '../serve/compose.ts';
 import { exposedConfiguration } from '../serve/file-permissions.ts';
+import { firstUserName } from '../serve/first-user.ts';
 import { showProgress } from '../serve/progress.ts';
 import { newStoreId } from '../serve/store-id.ts';
 import { collectionName, hasOAuth1Tokens, missingMasterKey } from '../serve/stored-tokens.ts';
@@ -48,10 +56,9 @@ export async function check(
       terminal.stderr.write(`countersign: ${warning}\n`);
     if (repairTo !== undefined) return await repair(given, repairTo, terminal);
     const secretBox = given.memory ? undefined : readSecretBox(given, environment);
-    await withModule(given, environment, (module) =>
+    return await withModule(given, environment, (module) =>
       checkParts(module?.options ?? given, module, secretBox, terminal),
     );
-    return 0;
   } catch (error) {
     const status = reportError(error, terminal);
     // An invalid configuration is a finding (1), an unknown flag is a usage error (2).
@@ -59,13 +66,16 @@ export async function check(
   }
 }
 
-/** Checks the data, the certificate and the composition of the service, and prints what a start would do. */
+/**
+ * Checks the data, the certificate and the composition of the service, and prints what a start would do. Returns the exit status: 1
+ * if nobody can reach stored items.
+ */
 async function checkParts(
   options: Options,
   module: LoadedModule | undefined,
   secretBox: SecretBox | undefined,
   terminal: Terminal,
-): Promise<void> {
+): Promise<0 | 1> {
   const [data, certificate] = await bothOf(
     inspectData(options, module, secretBox, terminal),
     options.tlsPort === undefined ? undefined : openCertificate(options),
@@ -74,10 +84,18 @@ async function checkParts(
   for (const note of certificate?.notes ?? []) terminal.stderr.write(`countersign: ${note}\n`);
   const moduleUsers = module?.users ?? new Map();
   const accounts = knownAccountsOf(options, { ...data, moduleUsers });
-  await tryComposition(options, accounts, module);
+  const users = data.isNew && accounts.users.size === 0 ? [firstUserName] : accounts.users.keys();
+  for (const warning of checkAccessNames(options.collections, users))
+    terminal.stderr.write(`countersign: ${warning}\n`);
+  const resources = await tryComposition(options, accounts, module);
   for (const warning of await overlappingSchemes(options, accounts))
     terminal.stderr.write(`countersign: ${warning}\n`);
   terminal.stdout.write(`${summary(options, data, accounts, { certificate, secretBox }).join('\n')}\n`);
+  // Resources in code can have collections of any name.
+  const undeclared = hasResources(resources) ? undefined : undeclaredWarning(data.items, options.collections);
+  if (undeclared === undefined) return 0;
+  terminal.stderr.write(`countersign: ${undeclared}\n`);
+  return 1;
 }
 
 /** Reads the store of the module, or else the data directory. Throws a CommandError with all errors that would prevent a start. */
@@ -191,17 +209,21 @@ async function nearestExisting(path: string): Promise<{ existing: string; direct
   }
 }
 
-/** Creates the service in memory, as a start does. Throws CommandError or DeclarationError if that fails. */
+/**
+ * Creates the service in memory, as a start does. Returns the resources in code. Throws CommandError or DeclarationError if that
+ * fails.
+ */
 async function tryComposition(
   options: Options,
   accounts: KnownAccounts,
   module: LoadedModule | undefined,
-): Promise<void> {
+): Promise<Readonly<Record<string, Resource>>> {
   const store = module?.store ?? createMemoryStore({ storeId: newStoreId() });
   const resources = (await module?.resources(store)) ?? {};
   const service = composeService(options, accounts, { resources });
   await service.ready;
   await service.close(0);
+  return resources;
 }
 
 /** Returns the lines that describe what a start would do. */

@@ -32,6 +32,7 @@ interface ExportArguments {
 const flags = new Map([
   ['--data', 'value'],
   ['--module', 'value'],
+  ['--key-file', 'value'],
   ['--config', 'value'],
   ['--output', 'value'],
   ['--with-tokens', 'toggle'],

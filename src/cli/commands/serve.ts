@@ -99,7 +99,7 @@ async function start({
   notices,
   module,
   dataDirectory,
-  composition: { allRegistered, allUsers, composeService, knownAccountsOf },
+  composition: { allRegistered, allUsers, checkAccessNames, composeService, hasResources, knownAccountsOf },
   opening,
   control,
 }: Prepared): Promise<void> {
@@ -113,12 +113,16 @@ async function start({
   const { users } = accounts;
   const first = dataDirectory.isNew && users.size === 0 ? makeCredentials(randomBytes) : undefined;
   if (first !== undefined) users.set(firstUserName, first);
+  for (const warning of checkAccessNames(options.collections, users.keys())) notices.warn(warning);
   const hashing = first === undefined || options.memory ? undefined : storedUser(first, randomBytes);
   hashing?.catch(() => {}); // handled where it is awaited
   const log = logOf(options);
   const hook = await requestHookOf(module, notices);
   const onResponse = bothOf(log?.add, hook?.add);
   const resources = await module?.resources(store);
+  // Resources in code can have collections of any name.
+  if (dataDirectory.undeclared !== undefined && !hasResources(resources))
+    notices.warn(dataDirectory.undeclared);
   const nonces = module?.nonces ?? dataDirectory.nonces;
   if (accounts.consumers.size > 0) await dataDirectory.storeMasterKey();
   const service = composeService(

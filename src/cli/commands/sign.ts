@@ -5,7 +5,8 @@ import type { SignedPart } from '../../client/schemes/scheme-signer.ts';
 import { signHmac } from '../../client/sign.ts';
 import { systemClock } from '../../clock.ts';
 import { parseSignedDate } from '../../http/headers/date.ts';
-import { readArguments } from '../../options/flags.ts';
+import { isMethod, methods } from '../../http/method.ts';
+import { hint, readArguments } from '../../options/flags.ts';
 import { secretFrom, wholeInput } from '../accounts/secret-input.ts';
 import { asCommandError, CommandError, reportError } from '../errors.ts';
 import { shellQuote } from '../shell-quote.ts';
@@ -173,6 +174,10 @@ function fieldsOf(lines: readonly string[], faults: string[]): [string, string][
 function methodOf(text: string | undefined, faults: string[]): string {
   if (text !== undefined && !/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(text)) {
     faults.push(`${JSON.stringify(text)} is not a valid method`);
+  } else if (text !== undefined && !isMethod(text)) {
+    // Other servers have further methods, none of which is similar to these.
+    const meant = hint(text, methods);
+    if (meant !== '') faults.push(`unknown method ${text}${meant}`);
   }
   return text ?? '';
 }

@@ -1,6 +1,7 @@
 import { writeTransferredFiles } from '../../accounts/transferred-files.ts';
 import { systemClock } from '../../clock.ts';
 import type { ModuleStore } from '../../service/server-module.ts';
+import { endOfLost } from '../../store/nonces/lost.ts';
 import type { Imported } from '../../store/snapshot/export-reader.ts';
 import { partsOf } from '../../store/snapshot/export-writer.ts';
 import { isTransferable, type Transferable, type TransferredPart } from '../../store/transfer.ts';
@@ -24,7 +25,7 @@ export function sharedTarget({ file, options }: LoadedModule, store: ModuleStore
       if (documents !== undefined) await writeTransferredFiles(documents, files);
       // A clock of a client may be ahead by one window, and its nonce is then valid for another one.
       const now = systemClock.now();
-      const noncesUntil = now + 2 * options.nonceWindow;
+      const noncesUntil = endOfLost(now, options.nonceWindow) - 1;
       checkEmpty(await store.importState(asynchronous(partsOf(storeId, state, now)), noncesUntil));
     },
   };

@@ -73,6 +73,7 @@ async function moduleData(
           : deriveMasterKey(secretBox)
         : await openSharedMasterKey(documents, secretBox, randomBytes),
     isNew: false,
+    undeclared: undefined,
     plaintextPaths: documents === undefined ? [] : plaintextPaths(documents, accountFiles),
     storeUser: async () => undefined,
     async storeMasterKey() {},

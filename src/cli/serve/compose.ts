@@ -8,6 +8,8 @@ import { createService, type Service } from '../../service/service.ts';
 import type { AccountFiles } from '../accounts/no-account-files.ts';
 import { CommandError } from '../errors.ts';
 
+export { checkAccessNames } from './access-names.ts';
+
 /** The users, OAuth 2.0 clients and OAuth 1.0a consumers of a server. */
 export interface KnownAccounts {
   readonly users: Map<string, UserOption>;
@@ -65,6 +67,11 @@ export function composeService(
       throw new CommandError([error.message], options.module === undefined ? 2 : 1);
     throw error;
   }
+}
+
+/** Returns whether a module has resources in code. */
+export function hasResources(resources: ServiceOptions['resources'] = {}): boolean {
+  return Object.keys(resources).length > 0;
 }
 
 function corsOf({ corsOrigin, corsCredentials, corsMaxAge }: Options): Pick<ServiceOptions, 'cors'> {

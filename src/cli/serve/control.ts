@@ -12,6 +12,7 @@ import { dateWindows } from '../../double/date-windows.ts';
 import type { DoubleOptions } from '../../double/options.ts';
 import { createSeededRandom } from '../../double/state/random.ts';
 import type { ServerIdentity } from '../../net/tls/identity.ts';
+import { unreachableReason } from '../../service/health.ts';
 import type { ServiceOptions } from '../../service/options.ts';
 import type { Listening, Service } from '../../service/service.ts';
 import { CommandError } from '../errors.ts';
@@ -100,7 +101,7 @@ function controlled(
   { port, token, dataDirectory, metrics }: ControlOptions,
   memoryOf: () => MemoryControl | undefined,
 ): ControlledService {
-  const { faults, journal, service, events, nonces } = context;
+  const { faults, journal, service, events, nonces, data } = context;
   const { onError: fault } = options;
   let control: Control | undefined;
   return {
@@ -129,7 +130,11 @@ function controlled(
         addresses: place,
         events,
         windows: dateWindows(options),
-        health: dataDirectory.health,
+        async health() {
+          const known = dataDirectory.health();
+          const reason = known === undefined ? await unreachableReason(data.store) : undefined;
+          return reason === undefined ? known : { state: 'unreachable', reason };
+        },
         metrics: {
           type: metricsType,
           text: () =>

@@ -8,7 +8,7 @@ import type { SecretBox } from '../../accounts/secret-box.ts';
 import { type StoredUser, userFile } from '../../accounts/users.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
 import { systemClock } from '../../clock.ts';
-import { warningOf } from '../../collections/stored-data-check.ts';
+import { undeclaredWarning, warningOf } from '../../collections/stored-data-check.ts';
 import type { Options } from '../../options/options.ts';
 import type { StoreHealth } from '../../store/durable.ts';
 import { prepareDirectory } from '../../store/files/directory.ts';
@@ -49,6 +49,8 @@ export interface DataDirectory {
   readonly masterKey: Uint8Array | undefined;
   /** Whether the directory had neither a store nor a user file. */
   readonly isNew: boolean;
+  /** The warning for undeclared collections with items; undefined if there are none, or the store cannot list its collections. */
+  readonly undeclared: string | undefined;
   /** The paths of the files with unencrypted secrets. */
   readonly plaintextPaths: readonly string[];
   /** Stores the first user. Returns the path of the user file if the secret is not encrypted. */
@@ -112,6 +114,8 @@ export async function openDataDirectory(
     if (mismatches !== undefined) report(warningOf(mismatches, options.onMismatch));
     if (master.fresh && hasOAuth1Tokens(recovered.state, systemClock.now())) report(missingMasterKey(data));
     const isNew = recovered.storeId === undefined && !existsSync(accountFilePath(data, 'users'));
+    const items = new Map(Array.from(recovered.state.collections(), ({ path, count }) => [path, count]));
+    const undeclared = undeclaredWarning(items, options.collections);
     const { store, nonces } = await directory.open(recovered);
     let watching: Promise<readonly AccountFileWatcher[]> | undefined;
     return {
@@ -124,6 +128,7 @@ export async function openDataDirectory(
       accountFiles,
       masterKey: master.bytes,
       isNew,
+      undeclared,
       plaintextPaths: plaintextPaths(data, accountFiles),
       async storeUser(name, user) {
         await userFile.change(data, secretBox, (users) => users.set(name, user));

@@ -16,6 +16,7 @@ export function inMemoryData({ data }: Pick<Options, 'data'>): DataDirectory {
     accountFiles: noAccountFiles,
     masterKey: undefined,
     isNew: true,
+    undeclared: undefined,
     plaintextPaths: [],
     storeUser: async () => undefined,
     async storeMasterKey() {},

@@ -52,9 +52,10 @@ export function createNotices(
   };
 }
 
-/** Writes warnings of Node.js as notices, and no longer as text. */
-export function redirectWarnings(notices: Notices, source: NodeJS.Process): void {
-  if (notices.format === 'text') return;
+/** Writes process warnings, such as those of a store, as notices, and no longer in the format of Node.js. */
+export function redirectWarnings(notices: Pick<Notices, 'warn'>, source: NodeJS.Process): void {
   source.removeAllListeners('warning');
-  source.on('warning', ({ name, message }) => notices.warn(`${name}: ${message}`));
+  source.on('warning', ({ name, message }) =>
+    notices.warn(name === 'CountersignWarning' ? message : `${name}: ${message}`),
+  );
 }

@@ -10,7 +10,7 @@ import type { State } from '../../store/state/state.ts';
 
 const fileName = 'judged.json';
 /** Must be increased when the check becomes stricter. */
-const version = 2;
+const version = 3;
 /** The number of items from which a marker is written; fewer are checked quickly. */
 const minimumForMarker = 3_000;
 

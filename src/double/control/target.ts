@@ -1,5 +1,6 @@
 import type { Seed } from '../../collections/seed.ts';
 import { Problem } from '../../http/problem.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { DoubleApi } from '../api.ts';
 import type { Events } from '../events.ts';
@@ -17,7 +18,7 @@ export interface ControlTarget extends Omit<DoubleApi, 'fetch'> {
   /** Seconds by which the date of a signature may differ from the clock, by scheme. */
   readonly windows?: Readonly<Record<string, number>>;
   /** Returns the state of the store. Undefined if the store cannot fail. */
-  readonly health?: () => ControlledHealth | undefined;
+  readonly health?: () => MaybePromise<ControlledHealth | undefined>;
   /** The metrics of the server. Undefined for a double. */
   readonly metrics?: ControlledMetrics;
 }
@@ -76,7 +77,7 @@ export interface ControlledAddresses {
 
 /** The health of a store. */
 export interface ControlledHealth {
-  readonly state: 'well' | 'full' | 'failed';
+  readonly state: 'well' | 'full' | 'failed' | 'unreachable';
   readonly reason: string | undefined;
 }
 

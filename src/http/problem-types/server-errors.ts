@@ -35,6 +35,12 @@ export const serverErrorTypes = {
     explanation:
       'The number of connections or of stored nonces has reached the limit. Retry after the time in Retry-After.',
   },
+  'nonces-lost': {
+    status: 503,
+    title: 'The server lost nonces',
+    explanation:
+      'The credentials are valid, but the server does not have the nonces of the time of the request any more, for instance after a restore or a power failure, or after its clock was set back. So it cannot know whether the request was sent before. Sign the request again after the time in Retry-After.',
+  },
   'not-healthy': {
     status: 503,
     title: 'The server is not healthy',

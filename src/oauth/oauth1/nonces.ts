@@ -1,4 +1,4 @@
-import { noRoomForNonce, type RefusedNonce } from '../../auth/nonce-claim.ts';
+import { type RefusedNonce, unclaimableNonce } from '../../auth/nonce-claim.ts';
 import { oauth1Error } from '../../auth/oauth1/error.ts';
 import type { Problem } from '../../http/problem.ts';
 import { andThen } from '../../maybe-promise.ts';
@@ -51,7 +51,7 @@ export function createNonceClaims(context: OAuthContext): ClaimNonce {
 export function nonceProblem(claimed: RefusedNonce, { clock, lifetimes }: OAuthContext): Problem {
   return claimed === 'seen'
     ? oauth1Error('nonce_used', 'A request with this nonce was already accepted.')
-    : noRoomForNonce(claimed, lifetimes.oauth1Window, clock.now());
+    : unclaimableNonce(claimed, lifetimes.oauth1Window, clock.now());
 }
 
 /** Uses a digest, so that files contain no text chosen by a client. */

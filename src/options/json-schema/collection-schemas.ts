@@ -1,10 +1,6 @@
-import {
-  accessKeys,
-  accessRules,
-  type CollectionDeclaration,
-  segmentForm,
-} from '../../collections/declaration.ts';
+import { accessKeys, type CollectionDeclaration, segmentForm } from '../../collections/declaration.ts';
 import { idempotencyModes } from '../../collections/idempotency-key.ts';
+import { accessRules } from '../../pipeline/access-rule.ts';
 import { type CorsOptions, longestCorsMaxAge } from '../../pipeline/cors/policy.ts';
 import { maxFractionDigits } from '../../schema/simple-declaration.ts';
 import { type SimpleTypeName, simpleTypes } from '../../schema/simple-type.ts';

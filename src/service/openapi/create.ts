@@ -1,3 +1,4 @@
+import { readinessPath } from '../health.ts';
 import { Components, pascalCase } from './components.ts';
 import { type JsonSchema, jsonContent, type OpenApiDocument, type PathItem } from './document.ts';
 import { preconditionParameter, type ResponseField, readPreconditions } from './header-fields.ts';
@@ -73,7 +74,7 @@ function contextOf(served: ServedApi, components: Components): DocumentContext {
   };
 }
 
-/** Yields the paths of the document itself and of health checks, if they are served. */
+/** Yields the paths of the document itself and of health and readiness checks, if they are served. */
 function* ownPaths({ options }: ServedApi, context: DocumentContext): Generator<readonly [string, PathItem]> {
   const { openapi = false, health } = options;
   if (openapi) {
@@ -84,6 +85,12 @@ function* ownPaths({ options }: ServedApi, context: DocumentContext): Generator<
   const schema = { type: 'object', properties: { status: { const: 'ready' } }, required: ['status'] };
   const check = { id: 'health', summary: 'Returns whether the service is healthy', schema };
   yield [health.path, { get: readable(check, jsonContent(schema), context, ['not-healthy']) }];
+  const ready = {
+    id: 'readiness',
+    summary: 'Returns whether the service and its store can be reached',
+    schema,
+  };
+  yield [readinessPath(health), { get: readable(ready, jsonContent(schema), context, ['not-healthy']) }];
 }
 
 function serverPath(template: string, document: ServerDocument, context: DocumentContext): PathItem {

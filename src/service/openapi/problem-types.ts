@@ -21,7 +21,7 @@ const ofCredentials: Types = [
 ];
 
 /** Problems of credentials with a date, and a nonce or a signature that is accepted once. */
-const ofDates: Types = ['date-out-of-window', 'nonce-replayed', 'too-many-nonces'];
+const ofDates: Types = ['date-out-of-window', 'nonce-replayed', 'nonces-lost', 'too-many-nonces'];
 
 /** The further problems of the credentials of a scheme. */
 const ofScheme: Readonly<Record<SchemeKind, Types>> = {
@@ -31,7 +31,7 @@ const ofScheme: Readonly<Record<SchemeKind, Types>> = {
   oauth: [
     ...(['oauth1-parameter-absent', 'oauth1-parameter-rejected', 'oauth1-version-rejected'] as const),
     ...(['oauth1-signature-method-rejected', 'oauth1-signature-invalid', 'oauth1-token-rejected'] as const),
-    ...(['oauth1-timestamp-refused', 'oauth1-nonce-used', 'too-many-nonces'] as const),
+    ...(['oauth1-timestamp-refused', 'oauth1-nonce-used', 'nonces-lost', 'too-many-nonces'] as const),
     ...(['insufficient-scope', 'unsupported-content-coding'] as const),
   ],
   'api-key': [],

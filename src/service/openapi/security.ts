@@ -2,6 +2,7 @@
 import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
 import type { Method } from '../../http/method.ts';
 import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
+import { ownerParameter } from '../../pipeline/access-rule.ts';
 import { type Access, scopeFor } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import type { Components } from './components.ts';
@@ -117,7 +118,13 @@ export function securityOf(
 export function accessDescription(access: Access): string | undefined {
   if (access === 'anyone') return undefined;
   if (access === 'authenticated') return 'Any authenticated principal has access.';
-  if (typeof access === 'string' && access.startsWith('owner:'))
-    return `Only the user whom the path parameter ${access.slice('owner:'.length)} names has access.`;
-  return 'Only certain users have access.';
+  const rules = typeof access === 'string' ? [access] : access;
+  const owners = rules.map(ownerParameter).filter((parameter) => parameter !== undefined);
+  const users = owners
+    .map((parameter) => `the user whom the path parameter ${parameter} names`)
+    .join(' and ');
+  if (users === '') return 'Only certain users have access.';
+  return owners.length === rules.length && owners.length === 1
+    ? `Only ${users} has access.`
+    : `Only ${users}${owners.length === rules.length ? '' : ' and certain other users'} have access.`;
 }

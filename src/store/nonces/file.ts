@@ -4,6 +4,7 @@ import { AtomicWriteError, removeLeftovers } from '../files/atomic-write.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';
 import { bootId } from '../files/process-liveness.ts';
 import { type StoredNonce, StoreError } from '../store.ts';
+import { endOfLost } from './lost.ts';
 import {
   bucketSpanFor,
   type Claimed,
@@ -96,14 +97,13 @@ export async function inspectNonces(directory: string, window: number, clock: Cl
   };
   const stored = await readNonces({ directory, disk: nodeDisk, window, boot: bootId, onClaim });
   const lost = stored.losses.length > 0;
-  return { live, loss: lost ? describeLoss(stored, window, endOfLost(stored, window, now)) : undefined };
+  return { live, loss: lost ? describeLoss(stored, window, endOfUnknown(stored, window, now)) : undefined };
 }
 
 /** Returns a time (ms) that is later than `until` of every claim lost before `now`. */
-function endOfLost({ opened }: RecoveredNonces, window: number, now: number): number {
-  // The date of a claim is at most one window ahead of the clock, and valid for one window, until the end of its second.
+function endOfUnknown({ opened }: RecoveredNonces, window: number, now: number): number {
   // The clock may have been set back since then; the creation time of the last file is a lower bound of its old time.
-  return Math.max(now, opened) + 2 * window + 1000;
+  return endOfLost(Math.max(now, opened), window);
 }
 
 /** Describes what was lost, and the consequence. */
@@ -119,7 +119,7 @@ function rejectLost(
   writer: NonceWriter,
   { window, clock, onReport }: NonceFileOptions,
 ): () => Promise<void> {
-  const end = endOfLost(stored, window, clock.now());
+  const end = endOfUnknown(stored, window, clock.now());
   memory.forget(earliest, end);
   return async () => {
     onReport(describeLoss(stored, window, end));

@@ -1,6 +1,7 @@
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { StoredNonce } from '../store.ts';
 import { Fingerprint } from './fingerprint.ts';
+import { lostUntil, type NoncesLost } from './lost.ts';
 import { type CountedBucket, NonceShares } from './shares.ts';
 import { FingerprintTable } from './table.ts';
 import { ForgottenSpans, LeastTime } from './time.ts';
@@ -26,7 +27,7 @@ export interface ShareUsed {
 }
 
 /** The result of a claim. The nonce is stored only if it is `fresh`. */
-export type Claimed = 'fresh' | 'seen' | 'full' | ShareUsed;
+export type Claimed = 'fresh' | 'seen' | 'full' | ShareUsed | NoncesLost;
 
 /**
  * Stores the nonces that were used, as long as a request with such a nonce could be accepted again. Only a claim that is
@@ -36,8 +37,8 @@ export type Claimed = 'fresh' | 'seen' | 'full' | ShareUsed;
 export interface Nonces {
   /**
    * Claims a nonce of a user, as one atomic step. Returns `fresh` if the user has not used it before, `seen` if the user
-   * has or may have, `full` if there are `max` nonces, and ShareUsed if the user has `maxPerUser` nonces. An engine in
-   * memory returns synchronously; one on another host returns a promise.
+   * has or may have, NoncesLost if the nonces with this `until` were lost, `full` if there are `max` nonces, and ShareUsed
+   * if the user has `maxPerUser` nonces. An engine in memory returns synchronously; one on another host returns a promise.
    * @param until the last time (ms) at which a request with this nonce could be accepted. The nonce is stored until then
    *   and, if the clock does not jump, at most one bucket span longer.
    * @param deferrable whether the action of the request stores the nonce with its change before any other effect
@@ -76,7 +77,7 @@ export interface SynchronousNonces extends Nonces {
 export interface MemoryNonces extends SynchronousNonces {
   /** Adds an earlier claim, even if there are then more than `max`. Returns whether it is new. */
   remember(user: string, nonce: string, until: number): boolean;
-  /** Treats all nonces as seen whose `until` (ms) is at least `from` and below `to`, because the claims of that time are unknown. */
+  /** Refuses all nonces whose `until` (ms) is at least `from` and below `to`, because the claims of that time are unknown. */
   forget(from: number, to: number): void;
 }
 
@@ -129,7 +130,7 @@ interface Bucket extends CountedBucket {
  * acceptable again. So a bucket is dropped only when its time has passed both by the clock and by the lowest recent
  * offset to the monotonic clock. A clock may jump and return within `spansUntilTrusted`: no nonce is forgotten that
  * could be accepted again. For the remaining case, a clock that is set back to a time which it did not have recently,
- * the spans of dropped buckets are stored, and a claim with `until` in such a span is `seen`. This only rejects dates
+ * the spans of dropped buckets are stored, and a claim with `until` in such a span is refused. This only rejects dates
  * that occur a second time. After a jump back by less than two windows, they are rejected for less than one window,
  * because dates up to one window ahead were not forgotten. After a longer jump, the alternative would be to accept replays.
  */
@@ -180,7 +181,8 @@ class NonceBuckets implements MemoryNonces {
       if (this.#table.find(low, high) !== 0) return 'seen';
       this.#drop(now);
     }
-    if (this.#forgotten.has(until)) return 'seen';
+    const end = this.#forgotten.endAfter(until);
+    if (end !== undefined) return until < now ? 'seen' : lostUntil(end, until, now);
     if (this.#size >= this.#max) return this.#table.find(low, high) === 0 ? 'full' : 'seen';
     if (share.hasAtLeast(this.#maxPerUser)) {
       return this.#table.find(low, high) === 0 ? { freeAt: share.freeAt } : 'seen';
@@ -199,8 +201,8 @@ class NonceBuckets implements MemoryNonces {
   release(): undefined {}
 
   remember(user: string, nonce: string, until: number): boolean {
-    // It is treated as seen anyway.
-    if (this.#forgotten.has(until)) return false;
+    // It is refused anyway.
+    if (this.#forgotten.endAfter(until) !== undefined) return false;
     this.#fingerprint.take(user, nonce);
     const { low, high } = this.#fingerprint;
     const tag = this.#table.find(low, high);

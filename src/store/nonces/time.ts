@@ -59,9 +59,10 @@ export class ForgottenSpans {
     this.#end = Math.max(this.#end, to);
   }
 
-  /** Returns whether a time is in one of the spans. */
-  has(time: number): boolean {
-    return time < this.#end && this.#spans.some((span) => span.from <= time && time < span.to);
+  /** Returns the end of the span that contains a time; undefined if none does. */
+  endAfter(time: number): number | undefined {
+    if (time >= this.#end) return undefined;
+    return this.#spans.find((span) => span.from <= time && time < span.to)?.to;
   }
 
   #insert(from: number, to: number): void {

@@ -70,7 +70,13 @@ test('a consumer gets a new secret, which is encrypted if there is a key', async
 test('an account without a secret, or that does not exist, is not rotated', async () => {
   const data = freshData();
   const missing = await call(['client', 'rotate', 'app', '--data', data]);
-  assert.deepEqual([missing.status, missing.stderr], [1, 'countersign: there is no client app\n']);
+  assert.deepEqual(
+    [missing.status, missing.stderr],
+    [
+      1,
+      `countersign: there is no client app in ${data}; if a configuration file declares it, change it there\n`,
+    ],
+  );
   assert.ok(!existsSync(data));
   await done(['client', 'add', 'app', '--public', ...redirect, '--data', data]);
   const isPublic = await call(['client', 'rotate', 'app', '--data', data]);

@@ -233,6 +233,26 @@ test('a user of the configuration file is listed, and changed only there', async
   }
 });
 
+test('a name that is not in the data directory may be in a configuration file, which is changed instead', async () => {
+  const data = temporaryDirectory();
+  for (const args of [
+    ['user', 'rotate', 'ann'],
+    ['user', 'remove', 'ann'],
+    ['user', 'password', 'ann'],
+    ['user', 'quota', 'ann'],
+    ['user', 'key', 'add', 'ann', '--key-id', 'k', '--generate', 'aws4'],
+    ['client', 'remove', 'ann'],
+    ['consumer', 'rotate', 'ann'],
+  ]) {
+    const { status, stderr } = await call([...args, '--data', data]);
+    assert.equal(status, 1);
+    assert.match(
+      stderr,
+      /there is no (user|client|consumer) ann in .*; if a configuration file declares it, change it there\n/,
+    );
+  }
+});
+
 test('a directory in which nothing is to be changed is not made', async () => {
   const data = join(temporaryDirectory(), 'misspelt');
   for (const args of [['remove', 'ann'], ['rotate', 'ann'], ['password', 'ann'], ['list']])

@@ -402,6 +402,21 @@ describe('import', () => {
   });
 });
 
+test('the key of encrypted accounts can be named, and the accounts stay encrypted', async () => {
+  const directory = temporaryDirectory();
+  const [data, key] = [join(directory, 'data'), join(directory, 'key')];
+  writeFileSync(key, `${'ab'.repeat(32)}\n`, { mode: 0o600 });
+  assert.equal((await call(['user', 'add', 'ann', '--data', data, '--key-file', key])).status, 0);
+  const server = await startServer(['--data', data, '--key-file', key, '--port', '0', '--no-tls']);
+  server.signal('SIGTERM');
+  await server.ended;
+  const args = ['--data', data, '--with-accounts'];
+  const exported = await call(['export', ...args, '--key-file', key]);
+  assert.equal(exported.status, 0, exported.stderr);
+  assert.match(exported.stdout, /sealed/);
+  assert.equal((await call(['export', ...args])).status, 0);
+});
+
 test('an option that is not known is refused with the nearest one', async () => {
   const cases = [
     [['export', '--ouput', 'x'], /unknown option --ouput; did you mean "--output"\?/],

@@ -22,6 +22,16 @@ test('the help lists every option that there is, and none that there is not', ()
   }
 });
 
+test('the overview lists every action of the account commands', () => {
+  const overview = helpOf(undefined);
+  for (const command of ['user', 'client', 'consumer', 'grant'] as const) {
+    const usages = [...helpOf(command).matchAll(new RegExp(`countersign ${command} (key )?([a-z|]+)`, 'g'))];
+    for (const [, key = '', actions = ''] of usages)
+      for (const action of actions.split('|'))
+        assert.match(overview, new RegExp(`^ {2}${command} ${key}[a-z|]*\\b${action}\\b`, 'm'));
+  }
+});
+
 test('the help of check refers to that of serve, and does not repeat its options', () => {
   const help = helpOf('check');
   assert.match(help, /all options of serve .*"countersign serve --help"/);

@@ -161,6 +161,8 @@ describe('what cannot be signed is refused with every reason and exit 2', () => 
       ['G T', '/articles', '--user', 'u', '--simple', '--nonce', 'a'],
       [/"G T" is not a valid method/, /"\/articles" is not a URL/, /--nonce cannot be used with --simple/],
     ],
+    [['GTE', url, '--user', 'u'], [/unknown method GTE; did you mean "GET"\?/]],
+    [['delete', url, '--user', 'u'], [/unknown method delete; did you mean "DELETE"\?/]],
     [['GET', 'http://a:b@h/', '--user', 'u'], [/must not contain a user name or password/]],
     [['GET', url, '--user', 'a:b'], [/colon/]],
     [['GET', url, '--user', 'u', '--nonce', 'a+b'], [/a nonce is 1 to 128/]],

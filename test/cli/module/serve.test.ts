@@ -187,6 +187,48 @@ describe('a module with a store', () => {
     assert.ok(!stderr.includes('demo'));
   });
 
+  test('that cannot be reached is reported in the format of the log, and by readiness checks', async () => {
+    const file = writeModule(`${importFrom('src/index.ts', 'createMemoryStore', 'StoreError')}
+export default () => {
+  const store = createMemoryStore({ storeId: 'k3x9' });
+  return {
+    users: { ann: { secret: '${ann}' } },
+    store: {
+      ...store,
+      read: (path, id) => {
+        if (id === '1') {
+          process.emitWarning('the database cannot be reached', 'CountersignWarning');
+          store.read = () => { throw new StoreError('failed', 'unreachable', undefined, true); };
+        }
+        return store.read(path, id);
+      },
+      close: async () => {},
+    },
+  };
+};`);
+    const token = 'token-of-the-control-interface-0123456789';
+    const server = await startServer(
+      ['--module', file, '--control-port', '0', '--health-path', '/healthz', '--log', 'json', ...plain],
+      { environment: { COUNTERSIGN_CONTROL_TOKEN: token }, json: true },
+    );
+    const statuses = async (): Promise<number[]> => {
+      const urls = [`${server.url}/healthz`, `${server.url}/healthz/ready`, `${server.controlUrl}/health`];
+      return Promise.all(urls.map(async (url) => (await fetch(url)).status));
+    };
+    assert.deepEqual(await statuses(), [200, 200, 200]);
+    const reply = await fetch(`${server.url}/articles/1`);
+    assert.deepEqual([reply.status, reply.headers.get('retry-after')], [503, '5']);
+    assert.deepEqual(await statuses(), [200, 503, 503]);
+    const lines = (await stop(server)).stderr
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+    const reported = lines.filter((line) =>
+      JSON.stringify(line).includes('"message":"the database cannot be reached"'),
+    );
+    assert.equal(reported.length, 1, JSON.stringify(lines));
+  });
+
   test('can be controlled', async () => {
     const file = sharedModule(temporaryDirectory(), `users: { ann: { secret: '${ann}' } }`);
     const server = await startServer(['--module', file, '--control-port', '0', ...plain]);

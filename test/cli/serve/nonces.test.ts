@@ -105,12 +105,34 @@ describe('nonces that are not as they were', () => {
       /nonces-1\.jsonl is truncated in line 3, at byte [0-9]+\. Nonces may be lost: full signed requests dated before/;
     assert.match((await call(['check', ...args])).stdout, lost);
     const second = await startServer([...args, '--log', 'off']);
-    assert.equal(await get(second), 'nonce-replayed');
-    assert.equal(await signedOnce('GET', '/articles')(second), 'nonce-replayed');
+    assert.equal(await get(second), 'nonces-lost');
+    assert.equal(await signedOnce('GET', '/articles')(second), 'nonces-lost');
     assert.equal((await fetch(`${second.url}/articles`)).status, 200);
     assert.match(await stop(second), lost);
     const third = await startServer([...args, '--log', 'off']);
-    assert.equal(await get(third), 'nonce-replayed');
+    assert.equal(await get(third), 'nonces-lost');
     assert.equal(await stop(third), '');
   });
+});
+
+test('after a restore, a new request is refused with the reason and the time from which requests are accepted', async () => {
+  const { data, args } = configured();
+  const first = await startServer([...args, '--log', 'off']);
+  await stop(first);
+  const copy = join(temporaryDirectory(), 'copy');
+  assert.equal((await call(['backup', copy, '--data', data])).status, 0);
+  assert.equal((await call(['restore', copy, '--data', data, '--replace'])).status, 0);
+  const second = await startServer([...args, '--log', 'off']);
+  const url = `${second.url}/articles`;
+  const signed = signRequest({ method: 'GET', url, user: 'ann', secret: 'hidden-from-all' });
+  const reply = await fetch(url, { headers: { ...signed, Accept: 'application/json' } });
+  assert.equal(reply.status, 503);
+  const text = await reply.text();
+  assert.match(text, /"type":"\/problems\/nonces-lost"/);
+  const wait = Number(reply.headers.get('retry-after'));
+  assert.ok(wait > 540 && wait <= 602, `Retry-After: ${wait}`);
+  const time = /signed at (.* GMT) or later/.exec(text)?.[1] ?? '';
+  const from = Date.parse(time) - Date.parse(reply.headers.get('date') ?? '');
+  assert.ok(Math.abs(from - 1000 * wait) <= 2000, `${time}, Retry-After: ${wait}`);
+  assert.match(await stop(second), /Nonces may be lost: full signed requests dated before .* are rejected/);
 });

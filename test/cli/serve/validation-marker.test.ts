@@ -30,7 +30,7 @@ test('stored items are compared once for the same declarations, and again for ot
   const last = good.read('/notes', '10001');
   make(good, { kind: 'delete', collection: '/notes', id: '10001', expected: last?.revision ?? 0, at: 0 });
   const summary = "1 item breaks today's rules: text of /notes/10000 must be a JSON string (not shown)";
-  const found = { items: 1, hidden: 1, summary };
+  const found = { items: 1, misfits: 1, hidden: 1, summary };
   assert.deepEqual(await checkStoredData(directory, bad, [notes('text')]), found);
   assert.deepEqual(readdirSync(directory), []);
   assert.equal(await checkStoredData(directory, good, [notes('text')]), undefined);

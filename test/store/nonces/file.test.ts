@@ -6,12 +6,18 @@ import { after, describe, type TestContext, test } from 'node:test';
 import { type ManualClock, manualClock, systemClock } from '../../../src/clock.ts';
 import { type Disk, type DiskFile, nodeDisk } from '../../../src/store/files/disk.ts';
 import { type FileNonces, type NonceFileOptions, openNonces } from '../../../src/store/nonces/file.ts';
-import type { Claimed } from '../../../src/store/nonces/nonces.ts';
 import { StoreError } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
 import { startChild } from '../../support/store/child.ts';
 import { faultyDisk } from '../../support/store/faulty-disk.ts';
-import { noncesContract, span, start, window } from '../../support/store/nonces-contract.ts';
+import {
+  noncesContract,
+  type SeenOrNot,
+  seenOrLost,
+  span,
+  start,
+  window,
+} from '../../support/store/nonces-contract.ts';
 import { stride } from '../../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -55,15 +61,15 @@ async function openLost(given: Given): Promise<{ nonces: FileNonces; told: strin
 }
 
 /** A request with this nonce, dated now or so far ahead (ms). */
-async function claim(nonces: FileNonces, clock: ManualClock, nonce: string, ahead = 0): Promise<Claimed> {
+async function claim(nonces: FileNonces, clock: ManualClock, nonce: string, ahead = 0): Promise<SeenOrNot> {
   const claimed = nonces.claim('demo', nonce, clock.now() + ahead + window, clock.now());
   await nonces.kept(false);
-  return claimed;
+  return seenOrLost(claimed);
 }
 
 /** The same request again. */
-function replay(nonces: FileNonces, clock: ManualClock, nonce: string, date: number): Claimed {
-  return nonces.claim('demo', nonce, date + window, clock.now());
+function replay(nonces: FileNonces, clock: ManualClock, nonce: string, date: number): SeenOrNot {
+  return seenOrLost(nonces.claim('demo', nonce, date + window, clock.now()));
 }
 
 async function filesIn(directory: string): Promise<string[]> {
@@ -197,7 +203,7 @@ for line in open(sys.argv[1], 'rb'):
     await before.close();
     const nonces = await open({ directory, clock, maxPerUser: 2 });
     const claimed = await claim(nonces, clock, 'c');
-    assert.ok(typeof claimed === 'object', `c was ${JSON.stringify(claimed)}`);
+    assert.ok(typeof claimed === 'object' && 'freeAt' in claimed, `c was ${JSON.stringify(claimed)}`);
     assert.equal(nonces.claim('other', 'c', start + window, start), 'fresh');
     await nonces.close();
     clock.set(claimed.freeAt);
@@ -289,12 +295,12 @@ describe('a restart', () => {
     const long = await open({ directory, clock, window: hour });
     for (let turn = 0; turn < 6; turn += 1) {
       const date = start + turn * 6 * minute;
-      assert.equal(long.claim('demo', `n${turn}`, date + hour, clock.now()), 'seen', `n${turn}`);
+      assert.equal(seenOrLost(long.claim('demo', `n${turn}`, date + hour, clock.now())), 'seen', `n${turn}`);
     }
     assert.equal(long.claim('demo', 'new', clock.now() + hour, clock.now()), 'fresh');
     await long.close();
     const again = await open({ directory, clock, window: 5 * minute });
-    assert.equal(again.claim('demo', 'new', clock.now() + 5 * minute, clock.now()), 'seen');
+    assert.equal(seenOrLost(again.claim('demo', 'new', clock.now() + 5 * minute, clock.now())), 'seen');
     assert.equal(again.claim('demo', 'newer', clock.now() + 5 * minute, clock.now()), 'fresh');
     await again.close();
   });
@@ -714,7 +720,7 @@ describe('after a crash', () => {
       await nonces.begin();
       for (const [nonce, until] of acknowledged) {
         const where = `${nonce} (SEED=${random.seed}, round ${round})`;
-        assert.equal(nonces.claim('demo', nonce, until, clock.now()), 'seen', where);
+        assert.equal(seenOrLost(nonces.claim('demo', nonce, until, clock.now())), 'seen', where);
       }
       if (told.length === 0) {
         assert.equal(nonces.claim('demo', `new${round}`, clock.now() + window, clock.now()), 'fresh');
@@ -786,11 +792,11 @@ describe('a disk', () => {
     assert.equal(nonces.release(changed, true), undefined, 'it is kept already');
     await nonces.release(released, true);
     assert.equal(disk.counts.get('write'), writes + 1);
-    assert.equal(nonces.claim('demo', lost.nonce, start + window, start), 'seen');
+    assert.equal(seenOrLost(nonces.claim('demo', lost.nonce, start + window, start)), 'seen');
     await nonces.close();
     const again = await open({ directory, clock: manualClock(start), disk });
     const verdicts = ['first', 'released', 'changed', 'lost'].map((nonce) =>
-      again.claim('demo', nonce, start + window, start),
+      seenOrLost(again.claim('demo', nonce, start + window, start)),
     );
     assert.deepEqual(verdicts, ['seen', 'seen', 'seen', 'fresh']);
     await again.close();

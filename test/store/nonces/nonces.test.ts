@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { endOfLost } from '../../../src/store/nonces/lost.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
 import { type Seeded, seeded } from '../../support/seeded.ts';
 import {
@@ -44,6 +45,19 @@ test('a user has a tenth of the nonces by default, and at least one', () => {
       assert.equal(nonces.claim('demo', `n${number}`, start + window, start), 'fresh');
     assert.equal(typeof nonces.claim('demo', 'one more', start + window, start), 'object');
   }
+});
+
+test('a date of a time whose nonces were lost is told from a replay, with the time from which dates are taken', () => {
+  const nonces = createNonces({ bucketSpan: span, max: 100, key: new Uint8Array(16), monotonic: () => 0 });
+  const end = endOfLost(start, window);
+  nonces.forget(start - window, end);
+  const until = start + 5_000 + window;
+  const claimed = nonces.claim('demo', 'n', until, start + 5_000);
+  assert.deepEqual(claimed, { knownFrom: end - window });
+  const knownFrom = end - window;
+  assert.deepEqual(nonces.claim('demo', 'n', knownFrom - 1 + window, knownFrom - 1), { knownFrom });
+  assert.equal(nonces.claim('demo', 'n', knownFrom + window, knownFrom), 'fresh');
+  assert.equal(nonces.claim('demo', 'n', knownFrom + window, knownFrom), 'seen');
 });
 
 test('half a million nonces grow over many segments, are all told again, and are dropped', async () => {

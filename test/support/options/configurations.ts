@@ -107,7 +107,7 @@ export const complete = {
       element: 'records',
       item: 'record',
       fields: {},
-      access: { GET: 'owner:name' },
+      access: { GET: 'owner:name', PUT: ['ann', 'owner:name'] },
       cors: ['*'],
     },
   },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
+import type { NoncesLost } from '../../../src/store/nonces/lost.ts';
 import type { Claimed, SynchronousNonces } from '../../../src/store/nonces/nonces.ts';
 
 export const span = 150_000;
@@ -23,9 +24,17 @@ export interface Clocked {
   pass(ms: number): void;
   jump(ms: number): void;
   /** Claims with a date that is `ahead` ms ahead of the clock. */
-  claim(nonce: string, ahead?: number): Claimed;
+  claim(nonce: string, ahead?: number): SeenOrNot;
   /** Sends again what was dated so. */
-  claimDated(nonce: string, date: number): Claimed;
+  claimDated(nonce: string, date: number): SeenOrNot;
+}
+
+/** The result of a claim, in which `seen` includes the times whose nonces are not known any more. */
+export type SeenOrNot = Exclude<Claimed, NoncesLost>;
+
+/** Returns `seen` also for a time whose nonces are not known any more: the user has, or may have, used the nonce. */
+export function seenOrLost(claimed: Claimed): SeenOrNot {
+  return typeof claimed === 'object' && 'knownFrom' in claimed ? 'seen' : claimed;
 }
 
 /** Makes one; `make` opens the set. */
@@ -37,7 +46,7 @@ export async function clockedWith(
   let steady = 5;
   const nonces = await make({ bucketSpan, max, maxPerUser, now: () => now, steady: () => steady });
   const claimDated = (nonce: string, date: number) => {
-    const claimed = nonces.claim('demo', nonce, date + window, now);
+    const claimed = seenOrLost(nonces.claim('demo', nonce, date + window, now));
     nonces.kept(false)?.catch(() => {}); // those who look at it wait for it themselves
     return claimed;
   };

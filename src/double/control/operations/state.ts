@@ -27,10 +27,10 @@ function health(target: ControlTarget): Operation {
     summary: 'Returns whether the server is ready and its store accepts changes',
     returns: object({ status: text() }).schema,
     errors: {
-      503: 'The store accepts no changes, temporarily or permanently; the detail contains the reason.',
+      503: 'The store accepts no changes or cannot be reached; the detail contains the reason.',
     },
-    run() {
-      const { state = 'well', reason = '' } = target.health?.() ?? {};
+    async run() {
+      const { state = 'well', reason = '' } = (await target.health?.()) ?? {};
       if (state === 'well') return { status: 'ready' };
       throw new Problem('store-unavailable', `The store is ${state}: ${reason}`);
     },
