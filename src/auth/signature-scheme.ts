@@ -42,6 +42,7 @@ export interface Fault {
 export type RefusalReason =
   | 'unknown-user'
   | 'signature'
+  | 'expired-key'
   | 'algorithm'
   | 'content'
   | 'time'
@@ -59,6 +60,10 @@ export interface Refusal<Own extends Presented = Presented> {
   readonly members: Readonly<Record<string, ProblemMember>>;
   /** The time of the server's clock (ms). */
   readonly now: number;
+  /** The content, if the message contains it. */
+  readonly content: Uint8Array;
+  /** The digest that the content has, if that is the reason. */
+  readonly computed: string | undefined;
 }
 
 /** How the time of a request is judged. */
@@ -126,6 +131,8 @@ export interface SignatureScheme<Own extends Presented = Presented> {
   signatureFault?(presented: Own): Fault | undefined;
   /** Returns why a valid signature is refused for the key that made it. Default: it is not. */
   keyFault?(presented: Own, key: Key): string | undefined;
+  /** The name of the check of `digestFault`, which a request with content passes. Default: it is not recorded. */
+  readonly digestCheck?: string;
   /** Returns why the content does not have the digest that is signed. Default: nothing of the kind is signed. */
   digestFault?(presented: Own, content: Uint8Array): MaybePromise<DigestFault | undefined>;
 
@@ -140,18 +147,18 @@ export interface SignatureScheme<Own extends Presented = Presented> {
   /** Returns the likely cause of a time outside the window. Default: a time zone, or a wrong clock. */
   timeHint?(presented: Own, off: number, now: number): string | undefined;
   /** Returns members that every explanation has: the whole message. Default: none. */
-  explanationMembers?(presented: Own): Readonly<Record<string, ProblemMember>>;
+  explanationMembers?(presented: Own, content: Uint8Array): Readonly<Record<string, ProblemMember>>;
   /** Returns the Problem of a refusal in the form of a partner. Default: a problem document. */
   problem?(refusal: Refusal<Own>): Problem;
 }
 
 /** Why content does not have the digest that is signed. */
 export interface DigestFault {
-  /** The name of the check in traces. */
-  readonly check: string;
   readonly detail: string;
   /** The explanation. */
   readonly members: Readonly<Record<string, ProblemMember>>;
+  /** The digest that the content has. Default: it is not shown. */
+  readonly computed?: string;
 }
 
 /** Returns the octets that are signed, in pieces. */

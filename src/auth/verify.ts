@@ -49,6 +49,10 @@ interface Failure<Own extends Presented> {
   readonly detail: string;
   /** The checks that were passed before. */
   readonly passed: readonly string[];
+  /** The content, if the message contains it. */
+  readonly content?: Uint8Array;
+  /** The digest that the content has, if that is the reason. */
+  readonly computed?: string | undefined;
   /** Returns the explanation: what the trace records, and what the client may see. */
   readonly explain: () => Explained | Promise<Explained>;
 }
@@ -117,7 +121,7 @@ function verifyOne<Own extends Presented>(
   const needed = scheme.needsContent?.(presented) ?? false;
   if (needed === false) return verifyWith(noContent, attempt, verification);
   // The content of a stale request is not read.
-  const stale = checkTime(attempt, [], context.clock.now(), verification);
+  const stale = checkTime(attempt, [], context.clock.now(), verification, noContent);
   if (stale !== undefined) return stale;
   const proceed = (content: Uint8Array): MaybeChecked<Own> => {
     const fault = scheme.contentFault?.(presented, content);
@@ -141,19 +145,27 @@ function verifyWith<Own extends Presented>(
   return andThen(scheme.find(presented), (holder) => {
     const now = context.clock.now();
     const messages = assembleAll(presented, content, scheme);
-    const key = signingKey(presented, messages, holder, now, verification);
+    const { key, isExpired } = findSigningKey(presented, messages, holder, now, verification);
     if (key === undefined || holder === undefined)
-      return wrongSignature(attempt, holder, content, verification);
+      return wrongSignature(attempt, holder, content, isExpired, verification);
     const passed = ['parse', 'user', scheme.check];
     const keyFault = scheme.keyFault?.(presented, key);
     if (keyFault !== undefined)
       return fail(attempt, 'algorithm', 'alg', scheme.wrong, ['parse', 'user'], { hint: keyFault });
-    return andThen(scheme.digestFault?.(presented, content), (digestFault) => {
-      if (digestFault !== undefined)
-        return fail(attempt, 'content', digestFault.check, digestFault.detail, passed, digestFault.members);
-      const stale = checkTime(attempt, passed, now, verification);
-      return stale ?? admit(attempt, holder.principal, messages[0] ?? [], now, verification);
-    });
+    // Before the digest of the content, which may have to be read for it.
+    const stale = checkTime(attempt, passed, now, verification, content);
+    if (stale !== undefined) return stale;
+    return andThen(scheme.digestFault?.(presented, content), (fault) =>
+      fault === undefined
+        ? admit(attempt, holder.principal, messages[0] ?? [], now, verification)
+        : {
+            ...fail(attempt, 'content', scheme.digestCheck ?? 'digest', fault.detail, passed, {
+              ...scheme.explanationMembers?.(presented, content),
+              ...fault.members,
+            }),
+            computed: fault.computed,
+          },
+    );
   });
 }
 
@@ -168,31 +180,42 @@ function assembleAll<Own extends Presented>(
   return messages;
 }
 
+/** The key that made a signature. */
+interface SigningKey {
+  readonly key: Key | undefined;
+  /** Whether an expired key made it. */
+  readonly isExpired: boolean;
+}
+
 /**
- * Returns the valid key that made one of the signatures. A refusal tries at least two keys of each kind, whatever keys the user
- * has, valid or expired, and whether or not the user exists.
+ * Finds the valid key that made one of the signatures. A refusal tries at least two keys of each kind, whatever keys the user has,
+ * valid or expired, and whether or not the user exists.
  */
-function signingKey<Own extends Presented>(
+function findSigningKey<Own extends Presented>(
   presented: Own,
   messages: readonly (readonly Piece[])[],
   holder: KeyHolder | undefined,
   now: number,
   { scheme, decoys }: Verification<Own>,
-): Key | undefined {
+): SigningKey {
+  let isExpired = false;
   for (const kind of scheme.kinds(presented)) {
     let tried = 0;
     for (const key of holder?.keys ?? noKeys) {
       if (key.kind !== kind) continue;
       tried += 1;
-      for (const message of messages)
-        if (scheme.signs(key, message, presented) && isCurrent(key, now)) return key;
+      for (const message of messages) {
+        if (!scheme.signs(key, message, presented)) continue;
+        if (isCurrent(key, now)) return { key, isExpired };
+        isExpired = true;
+      }
     }
     for (; tried < minKeys; tried += 1) {
       const decoy = decoys.of(kind, presented.signatures[0]);
       for (const message of messages) scheme.signs(decoy, message, presented);
     }
   }
-  return undefined;
+  return { key: undefined, isExpired };
 }
 
 /** Returns the failure if the time is outside the window or over, or before the start of the server. */
@@ -201,6 +224,7 @@ function checkTime<Own extends Presented>(
   passed: readonly string[],
   now: number,
   { scheme, context }: Verification<Own>,
+  content: Uint8Array,
 ): Failure<Own> | undefined {
   const { presented } = attempt;
   const { time, expires } = presented;
@@ -212,7 +236,7 @@ function checkTime<Own extends Presented>(
     fail(attempt, reason, 'date', detail, passed, {
       ...(hint === undefined ? {} : { hint }),
       serverDate: formatDate(now),
-      ...scheme.explanationMembers?.(presented),
+      ...scheme.explanationMembers?.(presented, content),
     });
   // A lifetime takes the place of the window after the time.
   if (off > window || (expires === undefined && -off > window)) {
@@ -250,6 +274,7 @@ function admit<Own extends Presented>(
   authTrace?.pass('user');
   authTrace?.pass(scheme.check);
   if (presented.time !== undefined) authTrace?.pass('date');
+  if (scheme.digestCheck !== undefined && presented.request.body.present) authTrace?.pass(scheme.digestCheck);
   if (!isAcceptedOnce(presented, scheme)) return { outcome: 'good', principal };
   const use = {
     principal,
@@ -294,7 +319,7 @@ function refuseNonce<Own extends Presented>(
   const what = presented.nonce === undefined ? 'signature' : 'nonce';
   const detail = `The user has already used this ${what}.`;
   const hint = `generate a new ${what} for every request, including retries`;
-  const members = { hint, ...scheme.explanationMembers?.(presented) };
+  const members = { hint, ...scheme.explanationMembers?.(presented, noContent) };
   const failure = fail(attempt, 'replayed', 'nonce', detail, [], members);
   return refuse(failure, { traced: members, shown: members }, verification);
 }
@@ -316,6 +341,7 @@ function wrongSignature<Own extends Presented>(
   attempt: Attempt<Own>,
   holder: KeyHolder | undefined,
   content: Uint8Array,
+  isExpired: boolean,
   verification: Verification<Own>,
 ): Checked<Own> {
   const { scheme, context, decoys } = verification;
@@ -324,7 +350,8 @@ function wrongSignature<Own extends Presented>(
   if (fault !== undefined) return refuseUnread(fault, verification, authTrace);
   return {
     attempt,
-    reason: holder === undefined ? 'unknown-user' : 'signature',
+    reason: holder === undefined ? 'unknown-user' : isExpired ? 'expired-key' : 'signature',
+    content,
     check: holder === undefined ? 'user' : scheme.check,
     detail: scheme.wrong,
     passed: holder === undefined ? ['parse'] : ['parse', 'user'],
@@ -357,6 +384,7 @@ function verdictOf<Own extends Presented>(
 const problemTypes: Readonly<Record<RefusalReason, ProblemType>> = {
   'unknown-user': 'credentials-refused',
   signature: 'credentials-refused',
+  'expired-key': 'credentials-refused',
   algorithm: 'credentials-refused',
   content: 'digest-mismatch',
   time: 'date-out-of-window',
@@ -367,7 +395,7 @@ const problemTypes: Readonly<Record<RefusalReason, ProblemType>> = {
 
 /** Records a failure in the trace, and returns the verdict. */
 function refuse<Own extends Presented>(
-  { attempt, reason, check, detail, passed }: Failure<Own>,
+  { attempt, reason, check, detail, passed, content = noContent, computed }: Failure<Own>,
   { traced, shown }: Explained,
   { scheme, context }: Verification<Own>,
 ): BadVerdict {
@@ -377,7 +405,8 @@ function refuse<Own extends Presented>(
   // The same name for an unknown user.
   const shownCheck = reason === 'unknown-user' ? scheme.check : check;
   const members = context.explain ? { check: shownCheck, ...shown } : {};
-  const refusal = { reason, presented, detail, members, now: context.clock.now() };
+  const now = context.clock.now();
+  const refusal = { reason, presented, detail, members, now, content, computed };
   const problem = scheme.problem?.(refusal) ?? new Problem(problemTypes[reason], detail, { members });
   return { outcome: 'bad', problem, claimed: presented.user };
 }

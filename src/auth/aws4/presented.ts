@@ -4,113 +4,86 @@ import { parseDate } from '../../http/headers/date.ts';
 import type { Request } from '../../http/message.ts';
 import {
   type CanonicalHeader,
-  type CanonicalRequest,
   canonicalPath,
   canonicalQuery,
   canonicalValue,
   emptyHash,
-  type PathRules,
   splitTarget,
 } from '../../signature/aws4/canonical-request.ts';
 import {
   type Aws4Credentials,
+  parseCredentialsField,
   parsePresigned,
   signatureParameter,
 } from '../../signature/aws4/credentials.ts';
-import { formatStamp } from '../../signature/aws4/date.ts';
-import type { AuthenticationTrace } from '../trace.ts';
-import type { Facts, Reason, Refusal } from './errors/refusal.ts';
+import { formatStamp, parseStamp } from '../../signature/aws4/date.ts';
+import type { Presented } from '../signature-scheme.ts';
+import type { AwsRefusal, Facts, Reason } from './errors/refusal.ts';
 import type { Aws4Options } from './options.ts';
 
 /** The credentials of a request, and what they sign. */
-export interface Presented {
-  readonly request: Request;
+export interface Aws4Presented extends Presented {
   readonly credentials: Aws4Credentials;
   readonly presigned: boolean;
-  /** The rules of the canonical path. */
-  readonly rules: PathRules;
   /** The time of the request as signed, and in ms. */
   readonly stamp: string;
   readonly time: number;
-  /** The lifetime of a presigned URL in seconds. */
-  readonly expires: number | undefined;
   readonly path: string;
   readonly query: string;
   readonly headers: readonly CanonicalHeader[];
   /** The payload hash, if the header section shows it; undefined if it must be computed from the content. */
   readonly payloadHash: string | undefined;
   readonly hasContent: boolean;
-  readonly authTrace: AuthenticationTrace | undefined;
-  /** Whether the nonce may be claimed with the change of the request. */
-  readonly deferrable: boolean;
-}
-
-/** A request to verify. */
-export interface Attempt extends Pick<Presented, 'request' | 'authTrace' | 'deferrable'> {
-  /** The part of the Authorization field after the name of the scheme; empty for a presigned URL. */
-  readonly rest: string;
-}
-
-/** The texts that a request signs. */
-export interface Texts {
-  readonly canonical: CanonicalRequest;
-  readonly canonicalRequest: string;
-  readonly stringToSign: string;
 }
 
 /** The payload hash of a request whose content is not signed. */
 export const unsignedPayload = 'UNSIGNED-PAYLOAD';
 
-/** What reading credentials needs. */
-export interface Reader {
-  readonly options: Aws4Options;
-  readonly parseField: (rest: string) => Aws4Credentials | string;
-  readonly parseStamp: (text: string) => number | undefined;
-}
-
 /** Reads the credentials. Returns a refusal if they are malformed, or are not for this service. */
 export function present(
-  { request, rest, authTrace, deferrable }: Attempt,
-  { options, parseField, parseStamp }: Reader,
+  request: Request,
+  rest: string,
+  options: Aws4Options,
   now: number,
-): Presented | Refusal {
+): Aws4Presented | AwsRefusal {
   const { path, query } = splitTarget(request.target);
   const presigned = rest === '';
-  const refuse = (reason: Reason, detail: string, facts: Partial<Facts> = {}): Refusal => ({
+  const refuse = (reason: Reason, detail: string, facts: Partial<Facts> = {}): AwsRefusal => ({
     reason,
     detail,
     facts: { presigned, ...facts },
   });
   if (!presigned && query.includes(`${signatureParameter}=`))
     return refuse('malformed', `The signature is in Authorization and in ${signatureParameter}.`);
-  const credentials = presigned ? parsePresigned(query) : parseField(rest);
+  const credentials = presigned ? parsePresigned(query) : parseCredentialsField(rest);
   if (typeof credentials === 'string') return refuse('malformed', sentence(credentials));
   const fault = headerFault(request.fields, credentials, options) ?? scopeFault(credentials, options);
   const claimed = { accessKeyId: credentials.accessKeyId, signature: credentials.signature };
   if (fault !== undefined) return refuse(fault.reason, fault.detail, { ...claimed, ...fault.facts });
-  const signedTime = timeOf(request.fields, credentials, parseStamp, now);
+  const signedTime = timeOf(request.fields, credentials, now);
   if (typeof signedTime === 'string') return refuse('malformed', signedTime, claimed);
   const payload = payloadOf(request, credentials, options);
   if ('reason' in payload) return refuse(payload.reason, payload.detail, claimed);
+  const lifetime = credentials.presigned?.expires;
   return {
     request,
+    user: credentials.accessKeyId,
+    signatures: [Buffer.from(credentials.signature, 'hex').toString('base64')],
+    nonce: undefined,
     credentials,
     presigned,
-    rules: options,
     stamp: signedTime.stamp,
     time: signedTime.time,
-    expires: credentials.presigned?.expires,
+    expires: lifetime === undefined ? undefined : signedTime.time + lifetime * 1000,
     path: canonicalPath(path, options),
     query: canonicalQuery(query, presigned ? signatureParameter : undefined),
     headers: headersOf(request.fields, credentials.signedHeaders),
     payloadHash: payload.payloadHash,
     hasContent: payload.hasContent,
-    authTrace,
-    deferrable,
   };
 }
 
-type Fault = Pick<Refusal, 'reason' | 'detail'> & { readonly facts?: Partial<Facts> };
+type Fault = Pick<AwsRefusal, 'reason' | 'detail'> & { readonly facts?: Partial<Facts> };
 
 function sentence(fault: string): string {
   return `${fault.charAt(0).toUpperCase()}${fault.slice(1)}.`;
@@ -164,7 +137,6 @@ function scopeFault({ scope }: Aws4Credentials, options: Aws4Options): Fault | u
 function timeOf(
   fields: Fields,
   credentials: Aws4Credentials,
-  parseStamp: Reader['parseStamp'],
   now: number,
 ): { readonly stamp: string; readonly time: number } | string {
   const basic = credentials.presigned?.stamp ?? fields.get('x-amz-date');
@@ -184,7 +156,7 @@ function payloadOf(
   { fields, body }: Request,
   credentials: Aws4Credentials,
   options: Aws4Options,
-): Pick<Presented, 'payloadHash' | 'hasContent'> | Fault {
+): Pick<Aws4Presented, 'payloadHash' | 'hasContent'> | Fault {
   const hasContent = body.present && fields.get('content-length') !== '0';
   const declared = declaredHash(fields, credentials, options);
   if (declared === undefined) {

@@ -25,10 +25,12 @@ export function createAws4Scheme(name: string, options: Aws4Options, context: Sc
     ownsParameter: (parameter) => parameter.startsWith('X-Amz-'),
     authenticate(request, rest, authTrace, deferrable) {
       if (verify !== undefined) return verify(request, rest, authTrace, deferrable);
-      return import('./verify.ts').then(({ createVerifier }) => {
-        verify ??= createVerifier(name, options, context);
-        return verify(request, rest, authTrace, deferrable);
-      });
+      return Promise.all([import('../verify.ts'), import('./signature.ts')]).then(
+        ([{ createVerification }, { createAws4Signature }]) => {
+          verify ??= createVerification(createAws4Signature(name, options, context), context);
+          return verify(request, rest, authTrace, deferrable);
+        },
+      );
     },
     claimedUser(rest, request) {
       const credentials = credentialsOf(rest, request);

@@ -156,7 +156,7 @@ function parameterFault(
   // The lengths are compared by the digest of both, because the given one is not a secret.
   if (values.length === 1 && isSameDigest(digest, given)) return undefined;
   const detail = `The content does not have the SHA-256 in the query parameter ${digestParameter}.`;
-  return { check: 'digest', detail, members: { detail } };
+  return { detail, members: { detail } };
 }
 
 /** Returns the mistakes that only declarations have: the parameter of the signature was signed, or the order of a sorted query. */

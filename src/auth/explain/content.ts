@@ -3,20 +3,20 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { formPairs } from '../../signature/declared/form.ts';
 import { type DigestForm, messageBytes } from '../../signature/message.ts';
-import { type Facts, type Mistake, type Variant, variantsOf } from './mistake.ts';
+import { type Facts, listOf, type Mistake, type TextMistake, type Variant } from './mistake.ts';
 
 /** The longest content (bytes) that is parsed as JSON or as a form. */
 const longestParsed = 16_384;
 
 /** The contents that are signed in place of none. */
-const placeholders: readonly Mistake[] = ['{}', 'null', 'undefined', '""'].map(
-  (text): Mistake => [
+const placeholders: readonly TextMistake[] = ['{}', 'null', 'undefined', '""'].map(
+  (text): TextMistake => [
     `the request has no content, but ${JSON.stringify(text)} was signed`,
     (content) => (content === '' ? text : undefined),
   ],
 );
 
-const lineEnds: readonly Mistake[] = [
+const lineEnds: readonly TextMistake[] = [
   [
     'the content was signed with a line feed at the end that is not sent',
     (content) => [`${content}\n`, `${content}\r\n`],
@@ -35,7 +35,7 @@ const lineEnds: readonly Mistake[] = [
 
 const byteOrderMark = '\u00ef\u00bb\u00bf';
 
-const encodings: readonly Mistake[] = [
+const encodings: readonly TextMistake[] = [
   ['the byte order mark was signed, but not sent', (content) => byteOrderMark + content],
   ['the byte order mark was sent, but not signed', (content) => content.replace(/^\u00ef\u00bb\u00bf/, '')],
   [
@@ -65,7 +65,7 @@ const encodings: readonly Mistake[] = [
 
 const again = 'the JSON was parsed and serialized again before it was signed; sign the bytes that are sent';
 
-const json: readonly Mistake[] = [
+const json: readonly TextMistake[] = [
   [again, (content) => withJson(content, reserialize)],
   [
     `${again}, with its members sorted`,
@@ -80,7 +80,7 @@ const json: readonly Mistake[] = [
 const formAgain =
   'the form was parsed and serialized again before it was signed; sign the bytes that are sent';
 
-const forms: readonly Mistake[] = [
+const forms: readonly TextMistake[] = [
   [
     formAgain,
     (content) =>
@@ -100,7 +100,7 @@ const forms: readonly Mistake[] = [
 ];
 
 /** The contents that clients sign, or digest, in place of the bytes that are sent. */
-const otherContents: readonly Mistake[] = [
+const otherContents: readonly TextMistake[] = [
   ['the content was signed as empty', () => ''],
   ...placeholders,
   ...json,
@@ -122,9 +122,16 @@ export const contentMistakes: readonly Mistake[] = [
   ],
 ];
 
+/** Returns the contents that clients sign, or digest, in place of these octets. */
+function contentVariants(octets: string): Variant[] {
+  return otherContents.flatMap(([hint, values]) =>
+    listOf(values(octets)).map((value): Variant => [hint, value]),
+  );
+}
+
 /** Returns the values that clients sign in place of a digest of the content. */
-export function digestMistakes({ hash, format }: DigestForm, facts: Facts): Variant[] {
-  const content = Buffer.from(facts.content);
+export function digestMistakes({ hash, format }: DigestForm, sent: Uint8Array): Variant[] {
+  const content = Buffer.from(sent.buffer, sent.byteOffset, sent.byteLength);
   const digest = createHash(hash).update(content).digest();
   const others = ['sha256', 'sha512', 'sha384', 'sha1', 'md5'].filter((other) => other !== hash);
   const octets = content.toString('latin1');
@@ -133,7 +140,7 @@ export function digestMistakes({ hash, format }: DigestForm, facts: Facts): Vari
       'the digest is that of no content; it must be that of the content sent',
       format(createHash(hash).digest()),
     ],
-    ...variantsOf(otherContents, 'the content', octets, facts).map(
+    ...contentVariants(octets).map(
       ([hint, value]): Variant => [
         hint,
         format(

@@ -40,7 +40,7 @@ export async function explainSignature<Own extends Presented>(
       ? undefined
       : findMistake(wrong, parts, message);
   const known = found ?? (knowledge && (await explainByKnowledge(wrong, parts, message, knowledge)));
-  const common = scheme.explanationMembers?.(presented) ?? {};
+  const common = scheme.explanationMembers?.(presented, content) ?? {};
   return {
     traced: { ...common, ...describe(parts, message, known, hintFor(wrong, parts)) },
     shown: {
@@ -186,6 +186,10 @@ function describe(parts: readonly Part[], message: Buffer, found: Found | undefi
       found?.differs?.name === part.name ? { ...shownPart, signed: shown(found.differs.signed) } : shownPart,
     ];
   });
+  const { differs } = found ?? {};
+  // What differs may be no part of its own, such as the text that the parts make.
+  if (differs !== undefined && !shownParts.some(({ name }) => name === differs.name))
+    shownParts.push({ name: differs.name, expected: shown(message), signed: shown(differs.signed) });
   return {
     hint: found?.hint ?? hint,
     ...(shownParts.length === 0 ? {} : { parts: shownParts }),

@@ -26,6 +26,9 @@ export type Variant = readonly [hint: string, value: Piece];
  */
 export type Mistake = readonly [hint: string, values: (value: string, facts: Facts) => Values];
 
+/** A mistake that depends on nothing but the value. */
+export type TextMistake = readonly [hint: string, values: (value: string) => Values];
+
 /** One value, several, or none. */
 export type Values = Piece | readonly Piece[] | undefined;
 
@@ -43,7 +46,8 @@ export function variantsOf(
   );
 }
 
-function listOf(values: Values): readonly Piece[] {
+/** Returns values as a list. */
+export function listOf(values: Values): readonly Piece[] {
   if (values === undefined) return [];
   return typeof values === 'string' || values instanceof Uint8Array ? [values] : values;
 }

@@ -151,7 +151,7 @@ export function labelOf({ kind, name }: Part): string {
 
 /** Returns the values that clients sign in place of a part, most likely first. */
 export function variantsOfPart(part: Part, facts: Facts): Variant[] {
-  if (part.kind === 'digest' && part.digest !== undefined) return digestMistakes(part.digest, facts);
+  if (part.kind === 'digest' && part.digest !== undefined) return digestMistakes(part.digest, facts.content);
   return variantsOf(partMistakes[part.kind], labelOf(part), octetsOfPiece(part.value), facts);
 }
 

@@ -67,8 +67,8 @@ export function messageMistakes<Own extends Presented>(
     ),
   );
   const all = [
-    ...endMistakes(right, parts),
     ...(scheme.messageMistakes?.(presented, parts, content) ?? []),
+    ...endMistakes(right, parts),
     ...inParts,
     ...omissions(parts, assemble),
     ...separatorMistakes(parts, assemble),

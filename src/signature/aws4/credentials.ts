@@ -44,28 +44,6 @@ export function parseCredentialsField(rest: string): Aws4Credentials | string {
   return { accessKeyId, scope: { date, region, service }, signedHeaders, signature };
 }
 
-const signatureLength = 64;
-
-/** Creates a `parseCredentialsField` that caches all but the signature, because the next request is often of the same client. */
-export function createFieldParser(): typeof parseCredentialsField {
-  let last = '';
-  let parsed: Aws4Credentials | undefined;
-  return (rest) => {
-    const end = rest.length - signatureLength;
-    if (parsed !== undefined && end === last.length && rest.startsWith(last)) {
-      const { accessKeyId, scope, signedHeaders } = parsed;
-      const signature = rest.slice(end);
-      if (isSignature(signature)) return { accessKeyId, scope, signedHeaders, signature };
-    }
-    const credentials = parseCredentialsField(rest);
-    if (typeof credentials !== 'string' && rest.endsWith(`Signature=${credentials.signature}`)) {
-      last = rest.slice(0, end);
-      parsed = credentials;
-    }
-    return credentials;
-  };
-}
-
 function isSignature(text: string): boolean {
   return /^[0-9a-f]{64}$/.test(text);
 }

@@ -14,16 +14,3 @@ export function parseStamp(text: string): number | undefined {
   const date = new Date(time);
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? time : undefined;
 }
-
-/** Creates a `parseStamp` that caches the last result, because many requests have the same time. */
-export function createStampParser(): typeof parseStamp {
-  let last = '';
-  let time: number | undefined;
-  return (text) => {
-    if (text !== last) {
-      time = parseStamp(text);
-      last = text;
-    }
-    return time;
-  };
-}

@@ -1,5 +1,4 @@
 import crypto from 'node:crypto';
-import { SigningKey } from '../hmac-sha256.ts';
 
 /** The scope of a signing key. */
 export interface Scope {
@@ -27,31 +26,4 @@ export function deriveKey(secret: Uint8Array, { date, region, service }: Scope):
   for (const part of [date, region, service, scopeEnd])
     key = crypto.createHmac('sha256', key).update(part).digest();
   return key;
-}
-
-/** Prepares a signing key for many signatures. */
-export function signingKeyOf(key: Uint8Array): SigningKey {
-  return new SigningKey(key, crypto.hash);
-}
-
-/** Signing keys of recent scopes for each secret. A removed secret is not kept in memory. */
-export interface SigningKeyCache {
-  /** Returns the key of a secret for a scope; undefined if it is not stored. */
-  find(secret: SigningKey, scope: string): SigningKey | undefined;
-  /** Stores a key in place of the oldest one of this secret. */
-  store(secret: SigningKey, scope: string, key: SigningKey): void;
-}
-
-/** Two, because requests around midnight have two dates. */
-const scopesPerSecret = 2;
-
-/** Creates an empty cache. */
-export function createSigningKeyCache(): SigningKeyCache {
-  const keys = new WeakMap<SigningKey, readonly (readonly [scope: string, key: SigningKey])[]>();
-  return {
-    find: (secret, scope) => keys.get(secret)?.find(([known]) => known === scope)?.[1],
-    store(secret, scope, key) {
-      keys.set(secret, [[scope, key] as const, ...(keys.get(secret) ?? [])].slice(0, scopesPerSecret));
-    },
-  };
 }

@@ -96,7 +96,7 @@ test('content above the limit is refused', async () => {
 const json = '{"title":"a","price":{"value":"1.00"}}';
 const contents: [mistake: string, hashed: string, sent: string, hint: RegExp][] = [
   ['no content', '', 'abc', /hash is that of no content/],
-  ['a trailing newline', 'abc\n', 'abc', /trailing newline/],
+  ['a trailing newline', 'abc\n', 'abc', /line feed at the end/],
   ['JSON serialized again', JSON.stringify(JSON.parse(json), null, 2), json, /serialized again/],
   ['other content', 'xyz', 'abc', /changed in transit/],
 ];

@@ -2,11 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createRequest } from '../../../src/http/message.ts';
 import { canonicalPath, canonicalQuery } from '../../../src/signature/aws4/canonical-request.ts';
-import {
-  createFieldParser,
-  parseCredentialsField,
-  parsePresigned,
-} from '../../../src/signature/aws4/credentials.ts';
+import { parseCredentialsField, parsePresigned } from '../../../src/signature/aws4/credentials.ts';
 import { pathRulesOf, presignAws4, signAws4 } from '../../../src/signature/aws4/sign.ts';
 import { accessKeyId, openAws4Service, received, signOptions, time } from '../../support/auth/aws4.ts';
 import { absent, signWithAws4, signWithSmithy } from '../../support/auth/aws4-clients.ts';
@@ -163,13 +159,10 @@ function mutated(text: string, random: Seeded): string {
 
 test('the parser of Authorization returns credentials that mean what was sent, or a message', () => {
   const random = seeded();
-  const cached = createFieldParser();
-  cached(good);
   for (let count = 0; count < 20_000; count += 1) {
     const rest = mutated(good, random);
     const parsed = parseCredentialsField(rest);
     const where = `SEED=${random.seed}, text ${count}: ${JSON.stringify(rest)}`;
-    assert.deepEqual(cached(rest), parsed, where);
     if (typeof parsed === 'string') {
       assert.ok(parsed.length > 0, where);
       continue;

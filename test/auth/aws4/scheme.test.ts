@@ -71,7 +71,7 @@ test('a date may differ by the window in either direction, and not by a second m
 test('a date of another time zone is explained', async () => {
   const service = openAws4Service({}, { explain: true });
   const { members } = await service.problemWith(signed({ time: time + 7_200_000 }));
-  assert.match(String(members['hint']), /off by 2 h: probably the date of another time zone/);
+  assert.match(String(members['hint']), /off by exactly 2 hours: probably a time zone/);
 });
 
 test('a signed header that is missing is refused', async () => {

@@ -2,7 +2,7 @@ import { type ForeignDocument, Problem } from '../../../http/problem.ts';
 import type { ProblemType } from '../../../http/problem-types.ts';
 import type { Aws4Options } from '../options.ts';
 import { queryErrors } from './query.ts';
-import type { AwsError, Reason, Refusal } from './refusal.ts';
+import type { AwsError, AwsRefusal, Reason } from './refusal.ts';
 import { s3Errors } from './s3.ts';
 
 const types: Readonly<Record<Reason, ProblemType>> = {
@@ -22,8 +22,11 @@ const types: Readonly<Record<Reason, ProblemType>> = {
   replayed: 'nonce-replayed',
 };
 
+/** Expresses a refusal at a time (ms) as a Problem. */
+export type WriteProblem = (refusal: AwsRefusal, now: number) => Problem;
+
 /** Creates the function that expresses refusals as problem documents, or in the wording and form of AWS. */
-export function createProblemWriter(options: Aws4Options): (refusal: Refusal, now: number) => Problem {
+export function createProblemWriter(options: Aws4Options): WriteProblem {
   let count = 0;
   return ({ reason, detail, facts, members = {} }, now) => {
     if (options.errors === 'problem') return new Problem(types[reason], detail, { members });

@@ -39,7 +39,7 @@ export interface Facts {
 }
 
 /** A refusal, before it has a form. */
-export interface Refusal {
+export interface AwsRefusal {
   readonly reason: Reason;
   readonly detail: string;
   readonly facts: Facts;
