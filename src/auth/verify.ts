@@ -413,14 +413,16 @@ function refuse<Own extends Presented>(
 
 /** Refuses a request that shows its fault without any key. */
 function refuseUnread<Own extends Presented>(
-  { detail, hint, check = 'parse', claimed, problem }: Fault,
+  { detail, hint, check, claimed, problem }: Fault,
   { context }: Verification<Own>,
   authTrace: AuthenticationTrace | undefined,
 ): BadVerdict {
-  // The check of a Problem of another type follows from that type.
-  if (problem === undefined) authTrace?.fail(check, hint === undefined ? { detail } : { detail, hint });
+  const failed = check ?? 'parse';
+  // Otherwise the check follows from the type of the Problem.
+  if (problem === undefined || check !== undefined)
+    authTrace?.fail(failed, hint === undefined ? { detail } : { detail, hint });
   const members: Members = {
-    check: check === 'parse' ? 'grammar' : check,
+    check: failed === 'parse' ? 'grammar' : failed,
     ...(hint === undefined ? {} : { hint }),
   };
   return {
