@@ -1,5 +1,6 @@
 // Digests that clients compute by mistake from the right secret and the right message.
 import { createHash, createHmac } from 'node:crypto';
+import { decodedSecret, unguessable } from '../decoded-secret.ts';
 
 type Compute = (secret: Buffer, message: string) => string;
 
@@ -8,41 +9,16 @@ function misread(read: (secret: Buffer) => string | Buffer): Compute {
   return (secret, message) => hmac('sha256', read(secret), message);
 }
 
-/** Minimum length (bytes) of a key that cannot be guessed. */
-const minKeyLength = 16;
-
 /**
- * Signs with the decoded secret, if it is decoded as a whole and still cannot be guessed: otherwise a hint would confirm a guess
- * at the decoded part. If not, it does the same work and returns no digest, so that the time does not depend on the secret.
- *
- * @param decode Returns undefined if it does not consume the whole secret.
+ * Signs with the decoded secret. If it must not be tried, it does the same work and returns no digest, so that the time does not
+ * depend on the secret.
  */
 function decoded(decode: (text: string) => Buffer | undefined): Compute {
   return (secret, message) => {
     const key = decode(text(secret));
-    if (key !== undefined && key.length >= minKeyLength) return hmac('sha256', key, message);
-    hmac('sha256', secret, message);
-    return '';
+    const digest = hmac('sha256', key ?? secret, message);
+    return key === undefined ? '' : digest;
   };
-}
-
-function fromHex(digits: string): Buffer | undefined {
-  return /^(?:[0-9a-f]{2})*$/i.test(digits) ? Buffer.from(digits, 'hex') : undefined;
-}
-
-/** Decodes base64 or base64url (RFC 4648 §4, §5), with or without padding. */
-function fromBase64(characters: string): Buffer | undefined {
-  const bytes = Buffer.from(characters, 'base64');
-  const unpadded = characters.replace(/={0,2}$/, '');
-  const isWhole = [bytes.toString('base64').replace(/={0,2}$/, ''), bytes.toString('base64url')].includes(
-    unpadded,
-  );
-  return isWhole && (unpadded === characters || characters.length % 4 === 0) ? bytes : undefined;
-}
-
-function fromLatin1(characters: string): Buffer | undefined {
-  const bytes = Buffer.from(characters, 'latin1');
-  return bytes.toString('latin1') === characters ? bytes : undefined;
 }
 
 function hmac(algorithm: string, key: string | Buffer, message: string): string {
@@ -64,22 +40,34 @@ export type SecretMistake = readonly [hint: string, compute: Compute];
 
 /** The mistakes that are tried. */
 export const secretMistakes: readonly SecretMistake[] = [
-  ['the secret was decoded from base64; use its characters as the key', decoded(fromBase64)],
-  ['the secret was decoded from hexadecimal; use its characters as the key', decoded(fromHex)],
+  [
+    'the secret was decoded from base64; use its characters as the key',
+    decoded((characters) => decodedSecret(characters, 'base64')),
+  ],
+  [
+    'the secret was decoded from hexadecimal; use its characters as the key',
+    decoded((characters) => decodedSecret(characters, 'hex')),
+  ],
   ['the secret was used with a trailing line feed', misread((secret) => `${text(secret)}\n`)],
   ['the secret was used with a trailing line ending (CR LF)', misread((secret) => `${text(secret)}\r\n`)],
   ['the secret was used with quotes around it', misread((secret) => `"${text(secret)}"`)],
   ['the secret was used with quotes around it', misread((secret) => `'${text(secret)}'`)],
   ['the secret was used with a leading or trailing space', misread((secret) => ` ${text(secret)}`)],
   ['the secret was used with a leading or trailing space', misread((secret) => `${text(secret)} `)],
-  ['the white space around the secret was removed', decoded((characters) => Buffer.from(characters.trim()))],
+  [
+    'the white space around the secret was removed',
+    decoded((characters) => unguessable(Buffer.from(characters.trim()))),
+  ],
   ['the secret was encoded in base64', misread((secret) => secret.toString('base64'))],
   ['the secret was encoded in hexadecimal', misread((secret) => secret.toString('hex'))],
   [
     'the secret was encoded in UTF-16 instead of UTF-8',
     misread((secret) => Buffer.from(text(secret), 'utf16le')),
   ],
-  ['the secret was encoded in Latin-1 instead of UTF-8', decoded(fromLatin1)],
+  [
+    'the secret was encoded in Latin-1 instead of UTF-8',
+    decoded((characters) => decodedSecret(characters, 'latin1')),
+  ],
   ['the secret was hashed before it was used as the key', misread((secret) => sha256(secret))],
   [
     'the secret was hashed before it was used as the key',

@@ -1,6 +1,7 @@
 // Signing keys that clients derive by mistake from the right secret.
 import { createHmac } from 'node:crypto';
 import { deriveKey, keyPrefix, type Scope, scopeEnd } from '../../../signature/aws4/signing-key.ts';
+import { decodedSecret } from '../../decoded-secret.ts';
 
 /** A mistake in the signing key. */
 export interface KeyMistake {
@@ -16,9 +17,6 @@ const regions: readonly string[] = [
 const services: readonly string[] = [
   ...['s3', 'execute-api', 'iam', 'sts', 'ec2', 'sqs', 'sns', 'dynamodb', 'lambda', 'es', 'service', ''],
 ];
-
-/** A secret is decoded only if the result cannot be guessed: otherwise a hint would confirm a guess at the decoded part. */
-const minKeyLength = 16;
 
 /** Returns the signing keys of all mistakes. Their number does not depend on the secret. */
 export function keyMistakes(secret: Buffer, scope: Scope): KeyMistake[] {
@@ -123,14 +121,5 @@ function swappedChain(secret: Buffer, scope: Scope): Buffer {
 
 /** Derives a key from the decoded secret; if the decoded secret could be guessed, one that no client derives. */
 function decoded(secret: Buffer, encoding: 'base64' | 'hex', scope: Scope): Buffer {
-  const text = secret.toString('latin1');
-  const bytes = Buffer.from(text, encoding);
-  const isWhole =
-    withoutPadding(bytes.toString(encoding)) ===
-    withoutPadding(encoding === 'hex' ? text.toLowerCase() : text);
-  return deriveKey(isWhole && bytes.length >= minKeyLength ? bytes : prefixed(prefixed(secret)), scope);
-}
-
-function withoutPadding(text: string): string {
-  return text.replace(/=+$/, '');
+  return deriveKey(decodedSecret(secret.toString('utf8'), encoding) ?? prefixed(prefixed(secret)), scope);
 }

@@ -1,14 +1,12 @@
 // Signatures that clients compute by mistake from the right secret and the right message.
 import { createHash, createHmac } from 'node:crypto';
 import type { HashName } from '../../../signature/declared/declaration.ts';
-import { decodeKey, keyBytes } from '../../../signature/declared/key.ts';
+import { keyBytes } from '../../../signature/declared/key.ts';
+import { decodedSecret, unguessable } from '../../decoded-secret.ts';
 import type { DeclaredOptions } from '../options.ts';
 
 /** A hint, and the digest in base64 that the mistake produces; '' if it cannot be made with this secret. */
 export type KeyMistake = readonly [hint: string, digest: string];
-
-/** Minimum length (bytes) of a decoded key. A shorter one could be guessed, and a hint would confirm the guess. */
-const minKeyLength = 16;
 
 /** Returns the mistakes of a secret. Their number does not depend on the secret. */
 export function keyMistakes(secret: Buffer, message: Buffer, options: DeclaredOptions): KeyMistake[] {
@@ -43,10 +41,6 @@ function misread(
   const { keyPrefix = '', key } = options;
   const own = keyBytes(secret, options);
   const unprefixed = keyPrefix !== '' && text.startsWith(keyPrefix) ? text.slice(keyPrefix.length) : text;
-  const decoded = (from: string, encoding: 'hex' | 'base64'): Buffer | undefined => {
-    const bytes = decodeKey(from, encoding);
-    return bytes !== undefined && bytes.length >= minKeyLength ? bytes : undefined;
-  };
   const written = (value: string): Buffer => Buffer.from(value, 'utf8');
   const notDecoded = `the key was not decoded from ${key === 'hex' ? 'hexadecimal' : key}`;
   const prefixKept = `the prefix ${keyPrefix === '' ? 'of the secret' : keyPrefix} was not removed from the secret`;
@@ -54,13 +48,16 @@ function misread(
   return [
     [notDecoded, key === 'utf8' ? undefined : written(unprefixed)],
     [keyPrefix === '' ? notDecoded : prefixKept, key === 'utf8' && keyPrefix === '' ? undefined : secret],
-    [prefixKept, key === 'utf8' ? undefined : lenient(text, key)],
-    ['the secret was decoded from base64', key === 'base64' ? undefined : decoded(unprefixed, 'base64')],
-    ['the secret was decoded from hexadecimal', key === 'hex' ? undefined : decoded(unprefixed, 'hex')],
+    [prefixKept, key === 'utf8' || keyPrefix === '' ? undefined : withPrefix(text, unprefixed, key)],
+    [
+      'the secret was decoded from base64',
+      key === 'base64' ? undefined : decodedSecret(unprefixed, 'base64'),
+    ],
+    ['the secret was decoded from hexadecimal', key === 'hex' ? undefined : decodedSecret(unprefixed, 'hex')],
     [prefixRemoved, keyPrefix === '' ? afterPrefix(text) : undefined],
     [
       'the prefix of the secret was removed, and the rest decoded from base64',
-      keyPrefix === '' ? decoded(afterPrefix(text)?.toString('utf8') ?? '', 'base64') : undefined,
+      keyPrefix === '' ? decodedSecret(afterPrefix(text)?.toString('utf8') ?? '', 'base64') : undefined,
     ],
     ['the secret was used with a trailing line feed', written(`${unprefixed}\n`)],
     ['the secret was used with a trailing line ending (CR LF)', written(`${unprefixed}\r\n`)],
@@ -75,10 +72,11 @@ function misread(
   ];
 }
 
-/** Decodes like libraries that ignore characters outside the alphabet. */
-function lenient(text: string, encoding: 'hex' | 'base64'): Buffer | undefined {
-  const bytes = Buffer.from(text, encoding);
-  return bytes.length === 0 ? undefined : bytes;
+/** Decodes a secret with its prefix, like libraries that ignore characters outside the alphabet. The rest must be well-formed. */
+function withPrefix(text: string, unprefixed: string, encoding: 'hex' | 'base64'): Buffer | undefined {
+  return decodedSecret(unprefixed, encoding) === undefined
+    ? undefined
+    : unguessable(Buffer.from(text, encoding));
 }
 
 /** Returns the secret after a prefix such as `whsec_`. */
