@@ -1,7 +1,7 @@
 import type { KeyKind } from '../keyring.ts';
 
-/** The time (µs) that the mistakes of one key may take. */
-const maxTime = 5000;
+/** The time (µs) that building the mistakes, and trying them with one key, may take each. */
+const maxTime = 3000;
 
 /** The estimated time (µs) of one verification, without hashing. */
 const costs: Readonly<Record<KeyKind, number>> = {
@@ -21,7 +21,12 @@ const hashedPerTime = 400;
  * that are tried does not depend on the user, and an explanation is the same each time.
  */
 export class Budget {
-  #left = maxTime;
+  #left: number;
+
+  /** @param time The estimated time (µs) that may be spent. */
+  constructor(time: number = maxTime) {
+    this.#left = time;
+  }
 
   /** Returns whether a message of this length (bytes) may still be tried, and takes its cost off the budget. */
   spend(kind: KeyKind, length: number): boolean {

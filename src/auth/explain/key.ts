@@ -1,13 +1,10 @@
 // Mistakes in the key and in the computation of an HMAC. They are made with the right message.
 import { createHash, createHmac } from 'node:crypto';
-import { decodeKey } from '../../signature/declared/key.ts';
+import { decodedSecret, unguessable } from '../decoded-secret.ts';
 import type { Mac } from '../signature-scheme.ts';
 
 /** A mistake: a hint, and the signature that it produces. Empty if it cannot be made with this secret. */
 export type KeyMistake = readonly [hint: string, signature: Buffer];
-
-/** Minimum length (bytes) of a decoded key. A shorter one could be guessed, and a hint would confirm the guess. */
-const minKeyLength = 16;
 
 const nothing = Buffer.alloc(0);
 
@@ -73,13 +70,14 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
   // Through the scheme, so that a scheme that derives a key derives it from the secret as misread.
   const misread = (changed: string | Buffer): Buffer | undefined =>
     encoding === 'utf8' ? mac.key(Buffer.from(changed)) : Buffer.from(changed);
-  const decoded = (from: string, form: 'hex' | 'base64'): Buffer | undefined => {
-    const bytes = decodeKey(from, form);
-    return bytes !== undefined && bytes.length >= minKeyLength ? misread(bytes) : undefined;
+  const decoded = (from: string, form: 'hex' | 'base64' | 'latin1'): Buffer | undefined => {
+    const bytes = decodedSecret(from, form);
+    return bytes && misread(bytes);
   };
   const digest = createHash('sha256')
     .update(own ?? secret)
     .digest();
+  const trimmed = unguessable(Buffer.from(bare.trim()));
   return [
     [
       `the key was not decoded from ${encoding === 'hex' ? 'hexadecimal' : encoding}`,
@@ -108,10 +106,7 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
     ['the secret was used with quotes around it', misread(`'${bare}'`)],
     ['the secret was used with a leading or trailing space', misread(` ${bare}`)],
     ['the secret was used with a leading or trailing space', misread(`${bare} `)],
-    [
-      'the white space around the secret was removed',
-      bare.trim().length < minKeyLength ? undefined : misread(bare.trim()),
-    ],
+    ['the white space around the secret was removed', trimmed && misread(trimmed)],
     ['the secret was percent-encoded', misread(encodeURIComponent(bare))],
     [
       'the secret was encoded in base64',
@@ -124,15 +119,8 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
     ['the secret was hashed before it was used as the key', misread(digest)],
     ['the secret was hashed before it was used as the key', misread(digest.toString('hex'))],
     ['the secret was encoded in UTF-16 instead of UTF-8', misread(Buffer.from(bare, 'utf16le'))],
-    [
-      'the secret was encoded in Latin-1 instead of UTF-8',
-      isLatin1(bare) ? misread(Buffer.from(bare, 'latin1')) : undefined,
-    ],
+    ['the secret was encoded in Latin-1 instead of UTF-8', decoded(bare, 'latin1')],
   ];
-}
-
-function isLatin1(text: string): boolean {
-  return text.length >= minKeyLength && Buffer.from(text, 'latin1').toString('latin1') === text;
 }
 
 /** Returns the secret after a prefix such as `whsec_`. */

@@ -4,6 +4,7 @@ import { messageBytes, type Part } from '../../signature/message.ts';
 import { assembleMessage, type MessageMistake, type Presented } from '../signature-scheme.ts';
 import type { KnownSecret, TraceKnowledge } from '../trace.ts';
 import { describeUnknownUser } from '../unknown-user.ts';
+import { Budget } from './budget.ts';
 import { variantsOf } from './mistake.ts';
 import { labelOf, shiftedTimeMistakes } from './parts.ts';
 import { publicHostMistakes } from './target.ts';
@@ -47,8 +48,10 @@ async function findByKnowledge<Own extends Presented>(
   const own = (holder?.keys ?? []).flatMap((key) =>
     key.kind === 'secret' ? [key.secret.derive((bytes) => bytes)] : [],
   );
-  const firstSigned = (mistakes: readonly MessageMistake[]): Found | undefined =>
-    mistakes.find((mistake) => own.some((secret) => signs(secret, mistake.message)));
+  const firstSigned = (mistakes: Iterable<MessageMistake>): Found | undefined => {
+    for (const mistake of mistakes) if (own.some((secret) => signs(secret, mistake.message))) return mistake;
+    return undefined;
+  };
   const signedBy = (
     secrets: readonly KnownSecret[],
     mistakes: readonly MessageMistake[],
@@ -143,31 +146,34 @@ async function contentMistakes<Own extends Presented>(
   });
 }
 
-/** Returns messages with two mistakes, in different parts. */
-function pairs<Own extends Presented>(
+/** Builds messages with two mistakes, in different parts. There may be thousands, so they are built one by one. */
+function* pairs<Own extends Presented>(
   { scheme, presented }: WrongSignature<Own>,
   parts: readonly Part[],
   mistakes: readonly MessageMistake[],
-): MessageMistake[] {
+): Generator<MessageMistake> {
   const single = mistakes.flatMap(({ hint, differs }) =>
     differs === undefined ? [] : [{ hint, ...differs }],
   );
-  return single.flatMap((one, at) =>
-    single
-      .slice(at + 1)
-      .filter(({ name }) => name !== one.name)
-      .map((other): MessageMistake => {
-        const changed = parts.map((part) =>
-          part.name === one.name
-            ? { ...part, value: one.signed }
-            : part.name === other.name
-              ? { ...part, value: other.signed }
-              : part,
-        );
-        return {
-          hint: `${other.hint}; and ${one.hint}`,
-          message: messageBytes(assembleMessage(scheme, changed, presented)),
-        };
-      }),
-  );
+  const size = parts.reduce((sum, { value }) => sum + value.length, 0);
+  const budget = new Budget(pairTime);
+  for (const [at, one] of single.entries())
+    for (const other of single.slice(at + 1)) {
+      if (other.name === one.name) continue;
+      if (!budget.spend('secret', size)) return;
+      const changed = parts.map((part) =>
+        part.name === one.name
+          ? { ...part, value: one.signed }
+          : part.name === other.name
+            ? { ...part, value: other.signed }
+            : part,
+      );
+      yield {
+        hint: `${other.hint}; and ${one.hint}`,
+        message: messageBytes(assembleMessage(scheme, changed, presented)),
+      };
+    }
 }
+
+/** The time (µs) that pairs of mistakes may take. Only a test double tries them. */
+const pairTime = 100_000;

@@ -117,12 +117,14 @@ function joinParts(values: readonly Part[], separator: Part): Part[] {
   return values.flatMap((value, at) => (at === 0 ? [value] : [separator, value]));
 }
 
-/** The largest number of parts of which all orders are tried. */
+/** The largest number of parts of which all orders are tried, and of which two are swapped. */
 const maxOrdered = 5;
+const maxSwapped = 12;
 
 /** Returns messages with the parts in another order. */
 export function orderMistakes(parts: readonly Part[], assemble: Assemble): MessageMistake[] {
   const places = parts.flatMap(({ kind }, at) => (kind === 'text' ? [] : [at]));
+  if (places.length > maxSwapped) return [];
   const orders = places.length <= maxOrdered ? permutations(places) : swapsOf(places);
   return orders.map((order) => {
     const moved = [...parts];

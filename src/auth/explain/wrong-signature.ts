@@ -10,6 +10,7 @@ import {
   type SignatureScheme,
 } from '../signature-scheme.ts';
 import type { TraceKnowledge } from '../trace.ts';
+import { Budget } from './budget.ts';
 import type { Facts } from './mistake.ts';
 import { variantsOfPart } from './parts.ts';
 import {
@@ -47,37 +48,52 @@ export function factsOf({ request, target = request.target, time }: Presented, c
   return { request, target, host, content, time };
 }
 
-/** Returns the messages that clients sign by mistake, most likely first, without those that equal the right one. */
+/**
+ * Returns the messages that clients sign by mistake, most likely first, without those that equal the right one. Their number is
+ * limited by the time that it takes to build them.
+ */
 export function messageMistakes<Own extends Presented>(
-  { scheme, presented }: Pick<WrongSignature<Own>, 'scheme' | 'presented'>,
+  wrong: Pick<WrongSignature<Own>, 'scheme' | 'presented'>,
   parts: readonly Part[],
   right: Buffer,
   content: Uint8Array,
 ): MessageMistake[] {
+  const seen = new Set([right.toString('latin1')]);
+  const size = parts.reduce((sum, { value }) => sum + value.length, 0);
+  const budget = new Budget();
+  const mistakes: MessageMistake[] = [];
+  for (const mistake of buildMistakes(wrong, parts, right, content)) {
+    if (!budget.spend('secret', size)) break;
+    if (seen.size < seen.add(mistake.message.toString('latin1')).size) mistakes.push(mistake);
+  }
+  return mistakes;
+}
+
+function* buildMistakes<Own extends Presented>(
+  { scheme, presented }: Pick<WrongSignature<Own>, 'scheme' | 'presented'>,
+  parts: readonly Part[],
+  right: Buffer,
+  content: Uint8Array,
+): Generator<MessageMistake> {
   const facts = factsOf(presented, content);
   const assemble = (changed: readonly Part[]): readonly Piece[] =>
     assembleMessage(scheme, changed, presented);
-  const inParts = parts.flatMap((part, at) =>
-    [...(scheme.partMistakes?.(part, presented, content) ?? []), ...variantsOfPart(part, facts)].map(
-      ([hint, signed]): MessageMistake => ({
+  yield* scheme.messageMistakes?.(presented, parts, content) ?? [];
+  yield* endMistakes(right, parts);
+  for (const [at, part] of parts.entries()) {
+    const own = scheme.partMistakes?.(part, presented, content) ?? [];
+    for (const [hint, signed] of [...own, ...variantsOfPart(part, facts)])
+      yield {
         hint,
         message: messageBytes(assemble(parts.with(at, { ...part, value: signed }))),
         differs: { name: part.name, signed },
-      }),
-    ),
-  );
-  const all = [
-    ...(scheme.messageMistakes?.(presented, parts, content) ?? []),
-    ...endMistakes(right, parts),
-    ...inParts,
-    ...omissions(parts, assemble),
-    ...separatorMistakes(parts, assemble),
-    ...orderMistakes(parts, assemble),
-    ...wholeMistakes(right),
-    ...additions(parts, facts, presented.user, assemble),
-  ];
-  const seen = new Set([right.toString('latin1')]);
-  return all.filter(({ message }) => seen.size < seen.add(message.toString('latin1')).size);
+      };
+  }
+  yield* omissions(parts, assemble);
+  yield* separatorMistakes(parts, assemble);
+  yield* orderMistakes(parts, assemble);
+  yield* wholeMistakes(right);
+  yield* additions(parts, facts, presented.user, assemble);
 }
 
 /** Returns whether a signature was presented. The time does not depend on where signatures differ. */

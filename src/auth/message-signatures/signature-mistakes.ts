@@ -1,5 +1,6 @@
 // Signatures of the right signature base that clients compute or encode by mistake.
 import { constants, createHash, createHmac, type KeyObject, verify } from 'node:crypto';
+import { decodedSecret } from '../decoded-secret.ts';
 import type { VerifyingKey } from './keys.ts';
 
 /** A signature in another encoding. */
@@ -86,16 +87,12 @@ function hmac(hash: string, secret: string | Buffer, data: string | Buffer): str
 const sha256 = (data: Buffer): Buffer => createHash('sha256').update(data).digest();
 const utf8 = (secret: Buffer): string => secret.toString('utf8');
 
-/** Minimum length (bytes) of a decoded secret. A hint would otherwise confirm a guess at a short one. */
-const minSecret = 16;
-
-/** Signs with the decoded secret if it is decoded as a whole. */
+/** Signs with the decoded secret. If it must not be tried, it does the same work. */
 function decoded(encoding: 'base64' | 'hex'): Compute {
   return (secret, data) => {
-    const bytes = Buffer.from(utf8(secret), encoding);
-    const isWhole = bytes.toString(encoding).toLowerCase() === utf8(secret).toLowerCase();
-    const digest = hmac('sha256', isWhole ? bytes : secret, data);
-    return isWhole && bytes.length >= minSecret ? digest : '';
+    const bytes = decodedSecret(utf8(secret), encoding);
+    const digest = hmac('sha256', bytes ?? secret, data);
+    return bytes === undefined ? '' : digest;
   };
 }
 

@@ -317,3 +317,26 @@ test('a long value is shortened, and content that is not UTF-8 is shown by its d
   assert.match(await shown('x'.repeat(40_000)), /"x{1024}… \(40000 bytes\)"/);
   assert.match(await shown(Uint8Array.of(0xff)), /"1 bytes that are not UTF-8, SHA-256 a8100ae6/);
 });
+
+// A lenient decoder stops at the first character that is not valid, or skips it.
+for (const [key, text, part] of [
+  ['base64', 'QUJD!the rest of the secret', 'QUJD!the rest of the secret'],
+  ['base64', 'QUJD=DEF0123456789abcdefghijkl', 'QUJD=DEF0123456789abcdefghijkl'],
+  ['hex', '414243!the rest of the secret', '414243'],
+  ['utf8', 'QUJD', 'QUJD'],
+] as const) {
+  for (const keyPrefix of ['', 'whsec_'])
+    test(`a guess at the part of a ${key} secret that a lenient decoder reads is not confirmed: ${keyPrefix}${text}`, async () => {
+      const declaration = { message: '{body}', key, signature: { field: 'S' }, user: 'ann' };
+      const declared = openDeclared(keyPrefix === '' ? declaration : { ...declaration, keyPrefix }, {
+        users: new Map([['ann', { secrets: [{ secret: keyPrefix + text }] }]]),
+        context: { explain: true },
+      });
+      const guessed = Buffer.from(part, key === 'hex' ? 'hex' : 'base64');
+      const signature = createHmac('sha256', guessed).update('x').digest('hex');
+      const problem = await declared.problemWith(
+        createRequest({ method: 'POST', target: '/', fields: [['S', signature]], content: 'x' }),
+      );
+      assert.match(String(problem.members['hint']), /^the user does not exist/);
+    });
+}
