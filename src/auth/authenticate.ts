@@ -177,10 +177,11 @@ export function createAuthenticator(
   const present = ({ request, authTrace, allowed }: Attempt): Presented => {
     const credentials = credentialsOf(request);
     if (credentials === 'several') throw severalCredentials(request);
-    const [located, ...more] = locations.find(request, allowed);
+    const places = locations.find(request, allowed);
+    const located = places[0];
     if (authTrace !== undefined) authTrace.scheme = credentials?.scheme ?? located?.name;
-    if (located !== undefined && (credentials !== undefined || more.length > 0))
-      throw severalCredentials(request, [located, ...more]);
+    if (located !== undefined && (credentials !== undefined || places.length > 1))
+      throw severalCredentials(request, places);
     if (located?.tlsOnly === true && !request.connection.secure) throw tlsRequired();
     const other =
       schemesElsewhere.length === 0

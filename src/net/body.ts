@@ -32,6 +32,12 @@ export class IncomingBody implements Body {
     return this.#awaitsContinue;
   }
 
+  /** Whether all content was read. With a length, that is known before node:http reports the end of the message. */
+  get isWhole(): boolean {
+    const { complete, headers, readableLength } = this.#request;
+    return readableLength === 0 && (complete || this.#received === Number(headers['content-length']));
+  }
+
   /** The reason why the content will never be complete; undefined if there is none so far. */
   get failure(): Problem | undefined {
     return this.#failure;
@@ -61,7 +67,7 @@ export class IncomingBody implements Body {
     return this.#flow(sink);
   }
 
-  /** Reads and drops the rest of the content. */
+  /** Reads and drops the rest of the content, up to its 'end' event. */
   discard(): void {
     this.#request.resume();
   }
@@ -74,20 +80,21 @@ export class IncomingBody implements Body {
     });
   }
 
-  #flow(sink: (chunk: Uint8Array) => void): Promise<void> {
-    try {
-      this.#readBuffered(sink);
-    } catch (cause) {
-      return Promise.reject(cause);
-    }
+  async #flow(sink: (chunk: Uint8Array) => void): Promise<void> {
     const request = this.#request;
-    return request.complete && request.readableLength === 0 ? Promise.resolve() : this.#readRest(sink);
+    // Short content is in the packet of the header section, which is parsed to its end before this continues.
+    if (!request.complete) await undefined;
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#readBuffered(sink);
+    if (!this.isWhole) await this.#readRest(sink);
   }
 
   /** Reads what has arrived, which is all of a short content. Using events instead would cost more than everything else. */
   #readBuffered(sink: (chunk: Uint8Array) => void): void {
-    for (;;) {
-      const chunk: unknown = this.#request.read();
+    const request = this.#request;
+    while (request.readableLength > 0) {
+      // With a size, `read` does not start the events of the end.
+      const chunk: unknown = request.read(request.readableLength);
       if (!(chunk instanceof Uint8Array)) return;
       this.#received += chunk.length;
       sink(chunk);

@@ -59,7 +59,7 @@ export class Exchange {
 
   /** Whether the whole request has arrived. */
   get isComplete(): boolean {
-    return this.incoming.complete;
+    return this.incoming.complete || this.content.isWhole;
   }
 
   /** The bytes of the request in memory. */
@@ -99,7 +99,7 @@ export class Exchange {
     // response without content. It would also close a connection on which 100 Continue was expected but not sent.
     this.#writeHead(response, persistence);
     this.outgoing.end(contentSent(response, this.isHead));
-    if (!this.isComplete) this.content.discard();
+    this.content.discard();
   }
 
   /**
@@ -109,6 +109,7 @@ export class Exchange {
   writeLast(response: Response, timeout: number): void {
     this.#writeHead(response, ['Connection', 'close']);
     endLingering(this.outgoing, contentSent(response, this.isHead), timeout);
+    if (this.isComplete) this.content.discard();
   }
 
   /** Uses `appendHeader`, because observers of node:http do not see fields that are passed to `writeHead` as a list. */

@@ -8,8 +8,9 @@ import { Socket } from 'node:net';
  * node:http. It is used only for a request that has arrived completely, on a connection with nothing buffered and no other request
  * queued, and only if `allows` returned true. All other responses use `writeHead` and `end`.
  *
- * It relies on a property of every release line in `verified`: the listener of 'finish' that node:http adds to a response
- * advances to the next request. test/net/fast-response.test.ts fails if that changes.
+ * It relies on two properties of every release line in `verified`: the listener of 'finish' that node:http adds to a response
+ * advances to the next request, and of the request it uses only `resume`, to read content to its end, and `readableEnded`.
+ * test/net/fast-response.test.ts fails if that changes.
  */
 
 /** Release lines whose `node:http` passed the tests of the fast path. */
@@ -20,6 +21,7 @@ const warmUp = 16;
 
 const { emit } = EventEmitter.prototype;
 const { end, writeHead } = ServerResponse.prototype;
+const { resume } = IncomingMessage.prototype;
 const channels = [
   channel('http.server.request.start'),
   channel('http.server.response.created'),
@@ -50,6 +52,7 @@ export class FastResponses {
       response.emit === emit &&
       response.end === end &&
       response.writeHead === writeHead &&
+      response.req.resume === resume &&
       !isSubscribed()
     );
   }
@@ -68,14 +71,21 @@ export function writeFast(
   flushed: () => void,
 ): void {
   const settle = (): void => {
+    if (response.req.complete && response.req.readableLength === 0) skipEnd(response.req);
     response.emit('finish');
     flushed();
   };
-  if (typeof message === 'string') socket.write(message, 'latin1');
-  else socket.write(message);
-  if (socket.writableLength === 0) settle();
-  else socket.write('', settle);
+  if (typeof message === 'string') socket.write(message, 'latin1', settle);
+  else socket.write(message, settle);
 }
+
+/** Makes node:http take the end of a request for read, because its events take a tenth of the time of a small request. */
+function skipEnd(request: IncomingMessage): void {
+  request.resume = () => request;
+  Object.defineProperty(request, 'readableEnded', ended);
+}
+
+const ended: PropertyDescriptor = { value: true };
 
 function isSubscribed(): boolean {
   for (const { hasSubscribers } of channels) if (hasSubscribers) return true;

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { type TestContext, test } from 'node:test';
 import { FastResponses, writeFast } from '../../src/net/fast-response.ts';
 import { open } from '../support/net/wire.ts';
 
 /** Starts a server that answers on the fast path where that is allowed, and otherwise by `end`. */
-async function serveFast(t: TestContext, version?: string) {
+async function serveFast(t: TestContext, version?: string, readsToEnd = true) {
   const server = createServer({ requireHostHeader: false });
   const fast = new FastResponses(server, version);
   const taken: boolean[] = [];
@@ -18,7 +19,7 @@ async function serveFast(t: TestContext, version?: string) {
     const allowed = fast.allows(response);
     taken.push(allowed);
     responses.push(response);
-    incoming.resume();
+    if (readsToEnd) incoming.resume();
     const content = `${incoming.url}`;
     if (!allowed || socket === null) response.end(content);
     else
@@ -55,19 +56,55 @@ async function warm(ask: (target: string) => Promise<boolean>): Promise<void> {
   assert.equal(await ask('/warm'), true, 'the fast path is not taken on this version of Node.js');
 }
 
-test('node:http advances to the next request after a response on the fast path', async (t) => {
-  const { server, ask, responses } = await serveFast(t);
+for (const [how, readsToEnd] of [
+  ['', true],
+  [' to a request whose end was not read', false],
+] as const)
+  test(`node:http advances to the next request after a response on the fast path${how}`, async (t) => {
+    const { server, ask, responses } = await serveFast(t, undefined, readsToEnd);
+    await warm(ask);
+    for (const target of ['/1', '/2', '/3']) assert.equal(await ask(target), true);
+    const [before, response] = responses.slice(-2);
+    assert.equal(before?.socket, null);
+    const closed = new Promise((resolve) => response?.once('close', resolve));
+    await closed;
+    assert.equal(response?.socket, null);
+    // Node's own count of idle connections is right.
+    const ended = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeIdleConnections();
+    await ended;
+  });
+
+test('a request whose response took the fast path is not read to its end', async (t) => {
+  const { ask, responses } = await serveFast(t, undefined, false);
   await warm(ask);
-  for (const target of ['/1', '/2', '/3']) assert.equal(await ask(target), true);
-  const [before, response] = responses.slice(-2);
-  assert.equal(before?.socket, null);
-  const closed = new Promise((resolve) => response?.once('close', resolve));
-  await closed;
-  assert.equal(response?.socket, null);
-  // Node's own count of idle connections is right.
-  const ended = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  await ended;
+  const [response] = responses.slice(-1);
+  assert.ok(response !== undefined);
+  let ends = 0;
+  response.req.on('end', () => {
+    ends += 1;
+  });
+  await ask('/next');
+  await ask('/next');
+  assert.equal(ends, 0);
+  assert.equal(response.req.listenerCount('end'), 1);
+});
+
+test('a response is written with one call, even if the socket accepts it later', async () => {
+  const written: string[] = [];
+  const socket = new Socket();
+  socket._write = (chunk, _, accepted) => {
+    written.push(String(chunk));
+    setImmediate(accepted);
+  };
+  const response = new ServerResponse(new IncomingMessage(socket));
+  let finished = 0;
+  response.on('finish', () => {
+    finished += 1;
+  });
+  await new Promise<void>((resolve) => writeFast(response, socket, 'whole', resolve));
+  assert.deepEqual(written, ['whole']);
+  assert.equal(finished, 1);
 });
 
 test('a listener of few requests does not look for observers, and takes the ordinary path', async (t) => {
@@ -116,6 +153,19 @@ const observers: [name: string, observe: Observe][] = [
       };
       return () => {
         delete prototype.emit;
+      };
+    },
+  ],
+  [
+    'who wraps the resume of requests',
+    () => {
+      const { resume } = IncomingMessage.prototype;
+      const wrapped: typeof resume = function (this: IncomingMessage) {
+        return resume.call(this);
+      };
+      IncomingMessage.prototype.resume = wrapped;
+      return () => {
+        IncomingMessage.prototype.resume = resume;
       };
     },
   ],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { spawn } from 'node:child_process';
 import diagnostics from 'node:diagnostics_channel';
-import { type IncomingMessage, Server, type ServerResponse } from 'node:http';
+import { IncomingMessage, Server, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { PerformanceObserver } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
@@ -72,6 +72,43 @@ test('a subscriber of http.server.response.finish sees the fields and the status
   diagnostics.subscribe('http.server.response.finish', watch);
   t.after(() => diagnostics.unsubscribe('http.server.response.finish', watch));
   assert.deepEqual(await exchanged(wire, seen), expected);
+});
+
+test('a subscriber of http.server.request.start sees each request end and close', async (t) => {
+  const wire = await warmed(t, await serve(t));
+  const events: string[] = [];
+  const watch = (message: unknown): void => {
+    assert.ok(typeof message === 'object' && message !== null && 'request' in message);
+    const { request } = message;
+    assert.ok(isIncoming(request));
+    for (const event of ['end', 'close']) request.on(event, () => events.push(`${event} ${request.method}`));
+  };
+  diagnostics.subscribe('http.server.request.start', watch);
+  t.after(() => diagnostics.unsubscribe('http.server.request.start', watch));
+  await wire.send(`GET /unchanged ${observed}\r\n`);
+  await wire.reply();
+  await wire.send(`POST /consume ${observed}Content-Length: 2\r\n\r\nab`);
+  await wire.reply();
+  while (events.length < 4) await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(events, ['end GET', 'close GET', 'end POST', 'close POST']);
+});
+
+test('content in the packet of its header section is read without events', async (t) => {
+  const { port, consumed } = await serve(t);
+  const wire = await warmed(t, { port });
+  const { on } = IncomingMessage.prototype;
+  const added: unknown[] = [];
+  IncomingMessage.prototype.on = function (...parts: Parameters<typeof on>) {
+    added.push(parts[0]);
+    return on.apply(this, parts);
+  };
+  t.after(() => {
+    IncomingMessage.prototype.on = on;
+  });
+  await wire.send('POST /consume HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab');
+  await wire.reply();
+  assert.deepEqual(consumed, [2]);
+  assert.deepEqual(added, []);
 });
 
 function isExchange(value: unknown): value is { request: IncomingMessage; response: ServerResponse } {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { get } from 'node:https';
-import { connect } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type ConnectionOptions, connect as connectSecurely, type TLSSocket } from 'node:tls';
@@ -290,4 +290,28 @@ test('Chromium trusts the certificate when its database does, and not otherwise'
   // P: a peer that is trusted by itself, and no authority.
   await run('certutil', ['-d', database, '-A', '-t', 'P,,', '-n', 'Countersign', '-i', file]);
   for (const host of hosts) assert.match(await browse(host), /<articles/, host);
+});
+
+test('a request that arrives with another one does not pause reading', async (t) => {
+  const { port, cert } = await serve(t);
+  const socket = await agree(port, { ca: cert });
+  t.after(() => socket.destroy());
+  let replies = 0;
+  socket.on('data', (chunk) => {
+    replies += String(chunk).split('HTTP/1.1 200').length - 1;
+  });
+  const { pause } = Socket.prototype;
+  let pauses = 0;
+  Socket.prototype.pause = function () {
+    if (this.localPort === port) pauses += 1;
+    return pause.call(this);
+  };
+  t.after(() => {
+    Socket.prototype.pause = pause;
+  });
+  for (let round = 1; round <= 20; round += 1) {
+    socket.write(request.repeat(2));
+    while (replies < round * 2) await once(socket, 'data');
+  }
+  assert.equal(pauses, 0);
 });
