@@ -196,10 +196,9 @@ function replacedOutcome(
 ): Outcome {
   const fields: FieldLine[] = created ? [['Location', call.path]] : [];
   const representation = requestedRepresentation(collection, call, entry.value);
-  const outcome = changedOutcome(call, representation, created ? 201 : 200, fields);
-  if (!isStoredAsSent(collection, call, entry, representation)) return outcome;
-  const shows = foundOf(collection, store, entry);
-  return shows === undefined ? outcome : { ...outcome, shows };
+  const asSent = isStoredAsSent(collection, call, entry, representation);
+  const shows = asSent ? foundOf(collection, store, entry) : undefined;
+  return changedOutcome(call, representation, created ? 201 : 200, fields, shows);
 }
 
 /**
@@ -261,9 +260,7 @@ function mergedOutcome(
   entry: Entry,
   representation = requestedRepresentation(collection, call, entry.value),
 ): Outcome {
-  const shows = foundOf(collection, store, entry);
-  const outcome = changedOutcome(call, representation, 200, []);
-  return shows === undefined ? outcome : { ...outcome, shows };
+  return changedOutcome(call, representation, 200, [], foundOf(collection, store, entry));
 }
 
 /** Writes the item for the response to a change; undefined if the client prefers a minimal response. */
@@ -281,11 +278,13 @@ function changedOutcome(
   representation: Representation | undefined,
   status: number,
   fields: FieldLine[],
+  shows: Found<Entry> | undefined,
 ): Outcome {
   fields.push(...appliedPreference(call.request.fields));
-  if (representation === undefined) return { status: status === 200 ? 204 : status, fields };
+  if (representation === undefined)
+    return { status: status === 200 ? 204 : status, fields, ...(shows && { shows }) };
   fields.push(['Content-Location', call.path]);
-  return { status, fields, representation };
+  return { status, fields, ...(shows && { shows }), representation };
 }
 
 async function remove(
