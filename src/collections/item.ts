@@ -86,13 +86,13 @@ export function itemResource(
     ...(cors === undefined ? {} : { cors }),
     ...(collection.idempotency !== 'off' && { requestFields: ['Idempotency-Key'] }),
     PUT: action(access.PUT, (call) => put(call), {
-      reads: bodyReadersOf<Entry>(shape, { ...documentLimits, partial: false }).map(keepingContent),
+      reads: bodyReadersOf(shape, { ...documentLimits, partial: false }).map(keepingContent<Entry>),
       mayCreate: (call) => collection.createWithPut && checkId(idOf(call)),
       storesNonce: true,
       ...repetition.checks,
     }),
     POST: action(access.POST, (call) => post(call), {
-      reads: bodyReadersOf<Entry>(shape, { ...documentLimits, partial: true }).map(keepingContent),
+      reads: bodyReadersOf(shape, { ...documentLimits, partial: true }).map(keepingContent<Entry>),
       storesNonce: true,
       ...repetition.checks,
     }),
@@ -196,21 +196,26 @@ function replacedOutcome(
 ): Outcome {
   const fields: FieldLine[] = created ? [['Location', call.path]] : [];
   const representation = requestedRepresentation(collection, call, entry.value);
-  const outcome = changedOutcome(call, representation, created ? 201 : 200, fields);
-  if (!isStoredAsSent(collection, call, contentOf(call), entry)) return outcome;
-  const shows = foundOf(collection, store, entry);
-  return shows === undefined ? outcome : { ...outcome, shows };
+  const asSent = isStoredAsSent(collection, call, entry, representation);
+  const shows = asSent ? foundOf(collection, store, entry) : undefined;
+  return changedOutcome(call, representation, created ? 201 : 200, fields, shows);
 }
 
 /**
  * Returns whether the new representation is the content of the request, byte for byte. Only then may the response to PUT have a
  * validator (RFC 9110 §9.3.4). The validator is that of the variant that the client prefers, so it must be the one that was sent.
  */
-function isStoredAsSent({ shape }: Collection, call: ItemCall, sent: SentItem, { value }: Entry): boolean {
+function isStoredAsSent(
+  { shape }: Collection,
+  call: ItemCall,
+  { value }: Entry,
+  representation: Representation | undefined,
+): boolean {
+  const sent = contentOf(call);
   const format = formatOf(call.variant);
   if (format.reads !== sent.type) return false;
   if (parseContentCoding(call.request.fields.get('content-encoding')) !== 'identity') return false;
-  return isAsSent(sent, format.writeItem(shape, value));
+  return isAsSent(sent, representation?.content ?? format.writeItem(shape, value));
 }
 
 /**
@@ -255,9 +260,7 @@ function mergedOutcome(
   entry: Entry,
   representation = requestedRepresentation(collection, call, entry.value),
 ): Outcome {
-  const shows = foundOf(collection, store, entry);
-  const outcome = changedOutcome(call, representation, 200, []);
-  return shows === undefined ? outcome : { ...outcome, shows };
+  return changedOutcome(call, representation, 200, [], foundOf(collection, store, entry));
 }
 
 /** Writes the item for the response to a change; undefined if the client prefers a minimal response. */
@@ -275,11 +278,13 @@ function changedOutcome(
   representation: Representation | undefined,
   status: number,
   fields: FieldLine[],
+  shows: Found<Entry> | undefined,
 ): Outcome {
   fields.push(...appliedPreference(call.request.fields));
-  if (representation === undefined) return { status: status === 200 ? 204 : status, fields };
+  if (representation === undefined)
+    return { status: status === 200 ? 204 : status, fields, ...(shows && { shows }) };
   fields.push(['Content-Location', call.path]);
-  return { status, fields, representation };
+  return { status, fields, ...(shows && { shows }), representation };
 }
 
 async function remove(

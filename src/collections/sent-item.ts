@@ -1,3 +1,4 @@
+import type { ItemReading } from '../formats/body-readers.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { Decoder } from '../pipeline/decoder.ts';
 import type { Reading } from '../pipeline/resource.ts';
@@ -13,17 +14,8 @@ export interface SentItem {
 }
 
 /** Returns a body reader that decodes like `reading` and keeps the content as received. */
-export function keepingContent<State>({
-  type,
-  decoder,
-  ...limits
-}: Reading<State, RecordValue>): Reading<State, SentItem> {
-  return {
-    ...limits,
-    type,
-    decoder: ({ content, ...call }) =>
-      andThen(decoder({ ...call, content: content?.value }), (inner) => recording(type, inner)),
-  };
+export function keepingContent<State>({ type, decoder }: ItemReading): Reading<State, SentItem> {
+  return { type, decoder: () => andThen(decoder(), (inner) => recording(type, inner)) };
 }
 
 function recording(type: string, inner: Decoder): Decoder {
@@ -39,5 +31,6 @@ function recording(type: string, inner: Decoder): Decoder {
 
 /** Returns whether a document has the same bytes as the content that the client sent. */
 export function isAsSent({ pieces }: SentItem, document: string | Uint8Array): boolean {
-  return Buffer.concat(pieces).equals(Buffer.from(document));
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  return Buffer.byteLength(document) === length && Buffer.concat(pieces).equals(Buffer.from(document));
 }

@@ -1,8 +1,8 @@
-import type { Reading } from '../pipeline/resource.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
 import type { Shape } from '../schema/schema.ts';
-import type { RecordValue } from '../store/store.ts';
 import { XmlNames } from '../xml/names.ts';
 import { formats } from './index.ts';
+import type { ItemDecoder } from './item-decoder.ts';
 
 /** The maximum nesting depth, number of attributes and length of a value in a document from a client. */
 export interface DocumentLimits {
@@ -17,8 +17,14 @@ export interface ReadingOptions extends DocumentLimits {
   readonly partial: boolean;
 }
 
+/** A body reader for the items of a collection (`Reading`). Its decoder does not depend on the call. */
+export interface ItemReading {
+  readonly type: string;
+  decoder(): MaybePromise<ItemDecoder>;
+}
+
 /** Returns a body reader for each format of a collection. */
-export function bodyReadersOf<State>(shape: Shape, options: ReadingOptions): Reading<State, RecordValue>[] {
+export function bodyReadersOf(shape: Shape, options: ReadingOptions): ItemReading[] {
   // All documents share one bounded table of names; without it, parsing takes twice as long.
   let shared: (ReadingOptions & { readonly names: XmlNames }) | undefined;
   const decoder = (format: (typeof formats)[number]) => {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 
 /** A commit that is checked out beside the working tree. */
 export interface Worktree {
@@ -40,10 +40,10 @@ function takeBench(root: string, directory: string): void {
   for (const name of ['tsconfig.json', 'tsconfig.test.json'])
     copyFileSync(join(root, name), join(directory, name));
   rmSync(join(directory, 'bench'), { recursive: true, force: true });
-  const own = ['node_modules', 'results'];
+  const own = ['node_modules', 'results'].map((name) => join(root, 'bench', name));
   cpSync(join(root, 'bench'), join(directory, 'bench'), {
     recursive: true,
-    filter: (source) => !own.includes(basename(source)),
+    filter: (source) => !own.includes(source),
   });
 }
 

@@ -98,11 +98,8 @@ export class OrderedIndex {
 
   /** Replaces the entry with the same sequence. Throws RangeError if there is none. */
   replace(entry: Entry): void {
-    const at = this.#indexFor(entry.sequence);
-    const chunk = this.#chunks[at];
-    if (!chunk?.replace(entry)) throw noEntry();
+    if (!this.#chunks[this.#indexFor(entry.sequence)]?.replace(entry)) throw noEntry();
     this.#cache.forget(entry.sequence);
-    if (chunk instanceof EncodedSegment && chunk.isOutdated) this.#encode(at, chunk.parts());
   }
 
   /** Removes the entry with this sequence. Throws RangeError if there is none. */

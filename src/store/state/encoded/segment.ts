@@ -3,9 +3,6 @@ import type { EntryCache } from '../entry-cache.ts';
 import type { EntryChunk } from '../entry-chunk.ts';
 import { type EncodedLines, type EntryHead, parseHead, parseLine, sliceLines } from './lines.ts';
 
-/** The share of changed items above which a segment is encoded again. */
-const changedShare = 1 / 10;
-
 /**
  * A chunk of items, encoded as lines of a snapshot. As objects, they would need twice the memory and slow down garbage
  * collection. An item is parsed when it is read. The lines are immutable: changed items are in a map. When too many
@@ -39,11 +36,6 @@ export class EncodedSegment implements EntryChunk {
 
   get hasChanges(): boolean {
     return this.#changed.size > 0;
-  }
-
-  /** Whether so many items have changed that the segment should be encoded again. */
-  get isOutdated(): boolean {
-    return this.#changed.size > changedShare * this.lines.sequences.length;
   }
 
   find(sequence: number): Entry | undefined {

@@ -136,6 +136,17 @@ describe('a run of a snapshot', () => {
     assert.equal(order.head(1), undefined);
   });
 
+  test('keeps changed items as objects until it is copied, however many have changed', () => {
+    const order = new OrderedIndex();
+    const entries = Array.from({ length: 256 }, (_, index) => entryOf(index + 1));
+    appendLines(order, entries);
+    const changed = entries.map((entry) => ({ ...entry, revision: entry.revision + 256 }));
+    for (const entry of changed) order.replace(entry);
+    for (const entry of changed) assert.equal(order.find(entry.sequence), entry);
+    assert.deepEqual(copied(order, 256), changed);
+    assert.notEqual(order.find(1), changed[0], 'it is read from its line');
+  });
+
   test('is cut in two as often as its items become long', () => {
     const order = new OrderedIndex();
     appendLines(
