@@ -33,6 +33,11 @@ export interface Body {
    * `consume` does, and with a Problem (413) if there are more than `limit` bytes.
    */
   hold(limit: number): Promise<Uint8Array>;
+  /**
+   * Stops counting the content as that of a request that is not authenticated, of which a server holds a limited amount; beyond it
+   * reading rejects with a Problem (503). Undefined if it is not counted.
+   */
+  release?(): void;
 }
 
 /** A request as a value. Nothing in it has been validated. */

@@ -12,6 +12,7 @@ import { didYouMean } from '../did-you-mean.ts';
 import { writeDescription, writeProblem } from '../formats/server-documents.ts';
 import { createDateCache } from '../http/headers/date.ts';
 import type { Request, Response } from '../http/message.ts';
+import { ByteBudget } from '../net/byte-budget.ts';
 import { type Listener, type ListenerOptions, listen } from '../net/listener.ts';
 import type { ServerIdentity } from '../net/tls/identity.ts';
 import type { GrantEvent } from '../oauth/records.ts';
@@ -149,6 +150,7 @@ export function createControllableService(
   checkOptionValues(options);
   const { clock = systemClock, random = randomBytes, defaultFormat, health } = options;
   const limits = { ...defaultLimits, ...options.limits };
+  const contentBudget = new ByteBudget(Math.max(limits.unverifiedContent, limits.body));
   const store = options.store ?? createMemoryStore({ storeId: Buffer.from(random(4)).toString('hex') });
   const collections = collectionsOf(options);
   const idempotency = new Idempotency(store, idempotencyOptionsOf(options));
@@ -239,7 +241,12 @@ export function createControllableService(
     ready,
     handle,
     async listen(address) {
-      const { listener, listening } = await openPort(address, { limits, respond: handle, refuse });
+      const { listener, listening } = await openPort(address, {
+        limits,
+        contentBudget,
+        respond: handle,
+        refuse,
+      });
       listeners.push(listener);
       if (address.tls !== undefined) origins.listening(listening.url);
       return listening;
@@ -345,7 +352,7 @@ function responseSigningOf(
 /** Opens a port for the service. Returns the listener, and the part of it that the caller of `listen` gets. */
 async function openPort(
   { host = '127.0.0.1', port = 0, tls, connected, unref }: Address,
-  service: Pick<ListenerOptions, 'limits' | 'respond' | 'refuse'>,
+  service: Pick<ListenerOptions, 'limits' | 'contentBudget' | 'respond' | 'refuse'>,
 ): Promise<{ readonly listener: Listener; readonly listening: Listening }> {
   const listener = await listen({ host, port, tls, connected, unref, ...service });
   const name = host.includes(':') ? `[${host}]` : host;
