@@ -14,6 +14,8 @@ export interface Connection {
   readonly peer: string;
   /** Whether the request arrived over TLS. */
   readonly secure: boolean;
+  /** Returns false once the client has disconnected, or closed its sending side. Default: not known. */
+  isOpen?(): boolean;
 }
 
 /** The content of a request, which may still be arriving. */

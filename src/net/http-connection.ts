@@ -121,7 +121,11 @@ export class HttpConnection {
     this.#host = host;
     this.#socket = socket;
     this.#tcpSocket = tcpSocket;
-    this.#origin = { peer: peerOf(socket), secure: 'encrypted' in socket && socket.encrypted === true };
+    this.#origin = {
+      peer: peerOf(socket),
+      secure: 'encrypted' in socket && socket.encrypted === true,
+      isOpen: () => !this.#ended && !this.#halfClosed,
+    };
     this.#full = full;
     this.#sequence = host.nextSequence();
     // After an error, a socket always emits 'close'.
