@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { Problem } from '../http/problem.ts';
 import { formatIpAddress, isMapped, masked, parseIpAddress } from '../http/syntax/ip-address.ts';
@@ -85,7 +86,7 @@ export function createRateLimiter(limit: number, clock: Clock): RateLimiter {
       resetIfElapsed();
       const key = rateLimitKey(peer);
       countPeer(key, user === undefined ? 0 : count(pairs, pairKey(key, user)));
-      if (user !== undefined) count(users, user);
+      if (user !== undefined) count(users, userKey(user));
     },
     blocksPeer(peer, active = 0) {
       if (limit === 0 || (peers.size === 0 && active === 0)) return false;
@@ -106,7 +107,7 @@ export function createRateLimiter(limit: number, clock: Clock): RateLimiter {
     blocksUser(user) {
       if (limit === 0 || users.size === 0) return false;
       resetIfElapsed();
-      return (users.get(user) ?? 0) >= limit;
+      return (users.get(userKey(user)) ?? 0) >= limit;
     },
     retryAfter: () => Math.max(1, Math.ceil(((minuteOf(clock) + 1) * minute - clock.steady()) / 1000)),
   };
@@ -125,9 +126,14 @@ export function rateLimitKey(peer: string): string {
   return formatIpAddress(isMapped(address) ? address : masked(address, subscriberBits));
 }
 
+/** Returns the key under which a user is counted. It has a fixed size, because a client may claim a name of tens of kilobytes. */
+function userKey(user: string): string {
+  return hash('sha256', user, 'base64url');
+}
+
 /** Returns the key of a peer and a user. The key of a peer has no space. */
 function pairKey(peerKey: string, user: string): string {
-  return `${peerKey} ${user}`;
+  return userKey(`${peerKey} ${user}`);
 }
 
 /** The subject whose failures were counted: a peer, a user, or a user at a peer. */

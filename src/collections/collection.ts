@@ -1,3 +1,4 @@
+import { systemClock } from '../clock.ts';
 import { bodyReadersOf, type DocumentLimits } from '../formats/body-readers.ts';
 import { formatOf, formatsFor } from '../formats/index.ts';
 import { ownContent, PageWriter, pageBytes } from '../formats/page.ts';
@@ -21,6 +22,7 @@ import { noRepetition, type Repetition } from './idempotency.ts';
 import { addShown, hrefOf, linkField } from './lists/page-links.ts';
 import { malformedQuery, readSearch } from './lists/query.ts';
 import { type ListRules, readListRules } from './lists/rules.ts';
+import { ScanQueue } from './lists/scan-queue.ts';
 import { findSearched, listSearched, type Searched } from './lists/searched-list.ts';
 import { createQueryCheck } from './lists/strict-query.ts';
 import type { Serving } from './serving.ts';
@@ -48,7 +50,7 @@ export function collectionResource(
   store: Store,
   documentLimits: DocumentLimits,
   repetition: Repetition = noRepetition,
-  { defaultFormat, isCredential }: Serving = {},
+  { defaultFormat, isCredential, scans = new ScanQueue(systemClock) }: Serving = {},
 ): Resource<State, RecordValue> {
   const { access, cors, filter, shape, schemes, sort } = collection;
   const rules = readListRules(collection);
@@ -76,7 +78,7 @@ export function collectionResource(
         checkQuery?.(call);
         const search = rules && lists(call) ? readSearch(rules, call) : undefined;
         if (search === undefined) return page(collection, store, call);
-        return findSearched(collection, store, call, search, limitOf(call.query.get('limit')));
+        return findSearched(collection, { store, scans }, call, search, limitOf(call.query.get('limit')));
       },
       (_, found) => found,
     ),

@@ -1,7 +1,7 @@
 import { Problem } from '../http/problem.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Call, changedMeanwhile, Found, Outcome, Resource } from '../pipeline/resource.ts';
-import type { Receipt, ReceiptedChange, RecordValue, Store } from '../store/store.ts';
+import type { Receipt, ReceiptCount, ReceiptedChange, RecordValue, Store } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import {
   checkIdempotencyKey,
@@ -19,6 +19,9 @@ export interface IdempotencyOptions {
   /** The maximum number of stored keys of a user. */
   readonly maxPerUser: number;
 }
+
+/** The length of the items of the stored keys of a user, as JSON, from which no further key is stored: 32 MiB. */
+const maxSizePerUser = 33_554_432;
 
 /** An action that makes a change, with the receipt if the request may be repeated. */
 type Perform<State, Content> = (
@@ -68,6 +71,7 @@ export class Idempotency {
   readonly #options: IdempotencyOptions;
   /** The fingerprints of the requests that are being performed, by the keys of their receipts. */
   readonly #running = new Map<string, string>();
+  readonly #admissions = new Map<string, Admissions>();
 
   constructor(store: Store, options: IdempotencyOptions) {
     this.#store = store;
@@ -113,11 +117,21 @@ export class Idempotency {
       throw inProgress();
     }
     this.#running.set(receipt.key, receipt.fingerprint);
+    const { user = '' } = receipt;
+    const admissions = this.#admissions.get(user) ?? { requests: 0, begun: 0, ended: 0, waiting: [] };
+    this.#admissions.set(user, admissions);
+    admissions.requests += 1;
     try {
-      await this.#requireRoom(receipt, call.now);
-      return await perform(call, receipt);
+      await this.#admit(user, admissions, call.now);
+      try {
+        return await perform(call, receipt);
+      } finally {
+        end(admissions);
+      }
     } finally {
       this.#running.delete(receipt.key);
+      admissions.requests -= 1;
+      if (admissions.requests === 0) this.#admissions.delete(user);
     }
   }
 
@@ -134,17 +148,53 @@ export class Idempotency {
     return { key, fingerprint: fingerprintOf(call, content), until, user: ownerOf(call.principal) };
   }
 
-  async #requireRoom({ user = '' }: Receipt, now: number): Promise<void> {
+  /**
+   * Admits a request of a user who has room for its receipt. If that depends on requests that are being performed, waits for them.
+   * Throws a Problem (429).
+   */
+  async #admit(user: string, admissions: Admissions, now: number): Promise<void> {
     const { maxPerUser } = this.#options;
-    const stored = await this.#store.receiptsOf?.(user, now);
-    if (stored === undefined || stored.count < maxPerUser) return;
-    const seconds = Math.max(1, Math.ceil(((stored.freeAt ?? now) - now) / 1000));
-    throw new Problem(
-      'too-many-idempotency-keys',
-      `${maxPerUser} keys of this user are stored, which is the limit. Nothing was changed.`,
-      { fields: [['Retry-After', String(seconds)]] },
-    );
+    for (;;) {
+      const { ended } = admissions;
+      const stored = await this.#store.receiptsOf?.(user, now);
+      // Requests that were being performed while the receipts were counted may be among them or not.
+      const uncounted = admissions.begun - ended;
+      if (stored === undefined) break;
+      const { count, size = 0, freeAt = now } = stored;
+      if (count + uncounted < maxPerUser && size < maxSizePerUser) break;
+      if (uncounted === 0) throw tooManyKeys(stored, maxPerUser, (freeAt - now) / 1000);
+      if (admissions.begun > admissions.ended)
+        await new Promise<void>((resolve) => admissions.waiting.push(resolve));
+    }
+    admissions.begun += 1;
   }
+}
+
+/** The requests of a user with keys. */
+interface Admissions {
+  /** The number of those that wait or are being performed. */
+  requests: number;
+  /** The number of those that were ever admitted, and of those whose change was made or rejected since. */
+  begun: number;
+  ended: number;
+  /** Called when no admitted request is being performed. */
+  readonly waiting: (() => void)[];
+}
+
+function end(admissions: Admissions): void {
+  admissions.ended += 1;
+  if (admissions.begun > admissions.ended) return;
+  for (const proceed of admissions.waiting.splice(0)) proceed();
+}
+
+function tooManyKeys({ count }: ReceiptCount, maxPerUser: number, seconds: number): Problem {
+  const detail =
+    count >= maxPerUser
+      ? `${maxPerUser} keys of this user are stored, which is the limit. Nothing was changed.`
+      : `The items of ${count} stored keys of this user have reached the limit of their size. Nothing was changed.`;
+  return new Problem('too-many-idempotency-keys', detail, {
+    fields: [['Retry-After', String(Math.max(1, Math.ceil(seconds)))]],
+  });
 }
 
 /** Returns the key of the receipt of a request; undefined if it cannot be repeated. */

@@ -1,4 +1,5 @@
 import type { DocumentFormat } from '../pipeline/resource.ts';
+import type { ScanQueue } from './lists/scan-queue.ts';
 
 /** The options of a service that the resources of collections depend on. */
 export interface Serving {
@@ -8,4 +9,6 @@ export interface Serving {
    * If given, unknown and repeated query parameters of lists are rejected. Returns whether a parameter belongs to the credentials of a scheme.
    */
   readonly isCredential?: ((parameter: string) => boolean) | undefined;
+  /** The queue of scans of all collections. Default: each collection has its own. */
+  readonly scans?: ScanQueue | undefined;
 }

@@ -14,6 +14,8 @@ export interface Connection {
   readonly peer: string;
   /** Whether the request arrived over TLS. */
   readonly secure: boolean;
+  /** Returns false once the client has disconnected, or closed its sending side. Default: not known. */
+  isOpen?(): boolean;
 }
 
 /** The content of a request, which may still be arriving. */
@@ -33,6 +35,11 @@ export interface Body {
    * `consume` does, and with a Problem (413) if there are more than `limit` bytes.
    */
   hold(limit: number): Promise<Uint8Array>;
+  /**
+   * Stops counting the content as that of a request that is not authenticated, of which a server holds a limited amount; beyond it
+   * reading rejects with a Problem (503). Undefined if it is not counted.
+   */
+  release?(): void;
 }
 
 /** A request as a value. Nothing in it has been validated. */

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Body, readAll } from '../http/message.ts';
-import type { Problem } from '../http/problem.ts';
+import { Problem } from '../http/problem.ts';
 import { setImmediate } from '../timers.ts';
+import type { ByteBudget } from './byte-budget.ts';
 
 /** The content of a request that arrives on a socket. */
 export class IncomingBody implements Body {
@@ -12,15 +13,28 @@ export class IncomingBody implements Body {
   #failure: Problem | undefined;
   #consumed = false;
   #received = 0;
+  /** The budget from which the content takes its bytes; undefined if it takes none, or no longer. */
+  #budget: ByteBudget | undefined;
+  #taken = 0;
   #held: Promise<Uint8Array> | undefined;
   #reject: ((reason: unknown) => void) | undefined;
 
-  /** `awaitsContinue` is true if the client waits for 100 Continue before it sends. */
-  constructor(request: IncomingMessage, response: ServerResponse, present: boolean, awaitsContinue: boolean) {
+  /**
+   * @param awaitsContinue Whether the client waits for 100 Continue before it sends.
+   * @param budget The budget of content that is not authenticated. Default: none.
+   */
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    present: boolean,
+    awaitsContinue: boolean,
+    budget?: ByteBudget,
+  ) {
     this.#request = request;
     this.#response = response;
     this.present = present;
     this.#awaitsContinue = awaitsContinue;
+    this.#budget = budget;
   }
 
   get received(): number {
@@ -60,6 +74,11 @@ export class IncomingBody implements Body {
     return this.#held;
   }
 
+  release(): void {
+    this.#budget?.giveBack(this.#taken);
+    this.#budget = undefined;
+  }
+
   #receive(sink: (chunk: Uint8Array) => void): Promise<void> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (!this.present) return Promise.resolve();
@@ -96,9 +115,16 @@ export class IncomingBody implements Body {
       // With a size, `read` does not start the events of the end.
       const chunk: unknown = request.read(request.readableLength);
       if (!(chunk instanceof Uint8Array)) return;
-      this.#received += chunk.length;
+      this.#count(chunk.length);
       sink(chunk);
     }
+  }
+
+  #count(bytes: number): void {
+    this.#received += bytes;
+    if (this.#budget === undefined) return;
+    if (!this.#budget.take(bytes)) throw budgetExceeded();
+    this.#taken += bytes;
   }
 
   #readRest(sink: (chunk: Uint8Array) => void): Promise<void> {
@@ -110,8 +136,8 @@ export class IncomingBody implements Body {
         this.#reject = undefined;
       };
       const take = (chunk: Uint8Array): void => {
-        this.#received += chunk.length;
         try {
+          this.#count(chunk.length);
           sink(chunk);
         } catch (cause) {
           stop();
@@ -132,6 +158,13 @@ export class IncomingBody implements Body {
       request.on('end', finish);
     });
   }
+}
+
+function budgetExceeded(): Problem {
+  return new Problem('full', 'The server holds too much content of requests that are not authenticated.', {
+    fields: [['Retry-After', '1']],
+    close: true,
+  });
 }
 
 async function passOn(held: Promise<Uint8Array>, sink: (chunk: Uint8Array) => void): Promise<void> {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Fields } from '../http/fields.ts';
 import type { Body, Connection, Request, Response } from '../http/message.ts';
 import { IncomingBody } from './body.ts';
+import type { ByteBudget } from './byte-budget.ts';
 import { endLingering } from './lingering-close.ts';
 import { contentSent, fieldsSent } from './response-encoder.ts';
 
@@ -37,19 +38,23 @@ export class Exchange {
   /** Whether the response was passed to the socket. */
   replied = false;
 
-  /** `awaitsContinue` is true if the client waits for 100 Continue. */
+  /**
+   * @param awaitsContinue Whether the client waits for 100 Continue.
+   * @param budget The budget of content that is not authenticated. Default: none.
+   */
   constructor(
     incoming: IncomingMessage,
     fields: Fields,
     outgoing: ServerResponse,
     origin: Connection,
     awaitsContinue: boolean,
+    budget?: ByteBudget,
   ) {
     const present = fields.has('content-length') || fields.has('transfer-encoding');
     this.incoming = incoming;
     this.outgoing = outgoing;
     this.#expectsContinue = awaitsContinue;
-    this.content = new IncomingBody(incoming, outgoing, present, awaitsContinue);
+    this.content = new IncomingBody(incoming, outgoing, present, awaitsContinue, budget);
     this.request = requestOf(incoming, fields, this.content, origin);
   }
 

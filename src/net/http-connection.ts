@@ -6,6 +6,7 @@ import type { Connection, Request, Response } from '../http/message.ts';
 import { Problem, type ProblemParts } from '../http/problem.ts';
 import type { WireFault } from '../http/wire-fault.ts';
 import { setImmediate } from '../timers.ts';
+import type { ByteBudget } from './byte-budget.ts';
 import { detachListener } from './detach-listener.ts';
 import { Exchange, noContent, peerOf, requestOf } from './exchange.ts';
 import { type FastResponses, writeFast } from './fast-response.ts';
@@ -40,6 +41,8 @@ export interface ConnectionHost {
   nextSequence(): number;
   /** The accepted sizes in bytes, and how long a response may stay unread, in milliseconds. */
   readonly limits: { readonly headers: number; readonly target: number; readonly requestTimeout: number };
+  /** The budget of content of requests that are not authenticated. */
+  readonly contentBudget: ByteBudget | undefined;
   readonly idleTimeouts: IdleTimeouts;
   readonly sweep: DeadlineSweep;
   /** The connections that have sent more requests at once than are queued. */
@@ -118,7 +121,11 @@ export class HttpConnection {
     this.#host = host;
     this.#socket = socket;
     this.#tcpSocket = tcpSocket;
-    this.#origin = { peer: peerOf(socket), secure: 'encrypted' in socket && socket.encrypted === true };
+    this.#origin = {
+      peer: peerOf(socket),
+      secure: 'encrypted' in socket && socket.encrypted === true,
+      isOpen: () => !this.#ended && !this.#halfClosed,
+    };
     this.#full = full;
     this.#sequence = host.nextSequence();
     // After an error, a socket always emits 'close'.
@@ -154,7 +161,14 @@ export class HttpConnection {
       return;
     }
     const fields = new Fields(incoming.rawHeaders);
-    const exchange = new Exchange(incoming, fields, outgoing, this.#origin, awaitsContinue);
+    const exchange = new Exchange(
+      incoming,
+      fields,
+      outgoing,
+      this.#origin,
+      awaitsContinue,
+      this.#host.contentBudget,
+    );
     this.#latest = exchange;
     this.#hasRequest = true;
     if (this.#current === undefined) this.#start(exchange);
@@ -257,6 +271,7 @@ export class HttpConnection {
     } catch {
       this.#reject(exchange, new Problem('internal-error', 'The server failed to respond.', last));
     }
+    exchange.content.release();
     this.#host.requestFinished();
   }
 

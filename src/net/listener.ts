@@ -13,6 +13,7 @@ import type { SecureContextOptions } from 'node:tls';
 import type { Request, Response } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import { clearTimeout, setTimeout } from '../timers.ts';
+import type { ByteBudget } from './byte-budget.ts';
 import { FastResponses } from './fast-response.ts';
 import { type ConnectionHost, HttpConnection } from './http-connection.ts';
 import { DeadlineSweep, type IdleTimeouts } from './idle-timeout.ts';
@@ -46,6 +47,8 @@ export interface ListenerOptions {
   /** TLS identity, or a function that returns one on the first connection; it must not throw. Default: none, plain HTTP. */
   tls?: ServerIdentity | (() => ServerIdentity) | undefined;
   limits: ListenerLimits;
+  /** The budget of content of requests that are not authenticated, until they are answered. Default: no limit. */
+  contentBudget?: ByteBudget | undefined;
   /** Returns the response to a request. Never rejects. */
   respond: (request: Request) => Promise<Response>;
   /** Returns the response to what could not be parsed, or to a request while the listener is full or stopping. */
@@ -160,6 +163,7 @@ class HttpListener implements Listener, ConnectionHost {
   readonly limits: ListenerLimits;
   readonly respond: (request: Request) => Promise<Response>;
   readonly refuse: ListenerOptions['refuse'];
+  readonly contentBudget: ByteBudget | undefined;
   readonly idleTimeouts: IdleTimeouts;
   readonly sweep: DeadlineSweep;
   readonly fastResponses: FastResponses;
@@ -188,6 +192,7 @@ class HttpListener implements Listener, ConnectionHost {
     this.limits = options.limits;
     this.respond = options.respond;
     this.refuse = options.refuse;
+    this.contentBudget = options.contentBudget;
     const { keepAliveTimeout: keepAlive = 5000, headerTimeout: header, requestTimeout } = options.limits;
     const seconds = Math.floor(keepAlive / 1000);
     const hint = seconds > 0 ? ['Keep-Alive', `timeout=${seconds}`] : [];

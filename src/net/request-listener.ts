@@ -18,6 +18,7 @@ export function requestListener(respond: (request: Request) => Promise<Response>
     const origin: Connection = {
       peer: peerOf(socket),
       secure: 'encrypted' in socket && socket.encrypted === true,
+      isOpen: () => !socket.destroyed,
     };
     const exchange = new Exchange(incoming, new Fields(incoming.rawHeaders), response, origin, false);
     incoming.once('close', () => {

@@ -86,6 +86,7 @@ export interface Options extends Declarations, Registrations {
   readonly controlPort: number | undefined;
   /** In bytes, as are the following two. */
   readonly maxBody: number;
+  readonly maxUnverifiedContent: number;
   readonly maxTarget: number;
   readonly maxHeaders: number;
   readonly maxXmlDepth: number;
@@ -251,6 +252,7 @@ function independentOptions(settings: Settings): IndependentOptions {
     requestId: settings.toggle('requestId'),
     controlPort: settings.maybeWhole('controlPort'),
     maxBody: settings.whole('maxBody'),
+    maxUnverifiedContent: settings.whole('maxUnverifiedContent'),
     maxTarget: settings.whole('maxTarget'),
     maxHeaders: settings.whole('maxHeaders'),
     maxXmlDepth: settings.whole('maxXmlDepth'),

@@ -226,6 +226,14 @@ export const optionTable = {
     fallback: 1_048_576,
     about: 'maximum size of request content',
   },
+  maxUnverifiedContent: {
+    kind: 'whole',
+    value: 'BYTES',
+    least: 1,
+    most: maxCount,
+    fallback: 67_108_864,
+    about: 'maximum size of content of all requests that are not authenticated',
+  },
   maxTarget: {
     kind: 'whole',
     value: 'BYTES',

@@ -130,6 +130,7 @@ function decideFor(
   trace: RequestTrace,
 ): Response | Promise<Response> {
   trace.principal = principal;
+  if (principal !== undefined) request.body.release?.();
   context.quotas?.take(request, trace);
   const { resource, parameters } = route;
   const now = context.clock.now();

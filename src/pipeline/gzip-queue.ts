@@ -1,4 +1,5 @@
 import { promisify } from 'node:util';
+import { Slots } from './slots.ts';
 
 /**
  * The number of concurrent operations. Node.js has four threads for zlib, scrypt and files together, and passwords use at most two
@@ -14,29 +15,17 @@ const zlib = (): typeof import('node:zlib') => process.getBuiltinModule('node:zl
 
 /** Compresses and decompresses outside the event loop, with bounded concurrency. */
 export class GzipQueue {
-  readonly #waiting: (() => void)[] = [];
-  #underway = 0;
+  readonly #slots = new Slots(concurrency);
 
   /** Compresses content. Returns undefined if too many operations wait; the content is then sent uncompressed. */
   pack(content: string | Uint8Array): Promise<Uint8Array> | undefined {
-    return this.#waiting.length >= maxWaiting ? undefined : this.#run(() => promisify(zlib().gzip)(content));
+    return this.#slots.waiting >= maxWaiting
+      ? undefined
+      : this.#slots.run(() => promisify(zlib().gzip)(content));
   }
 
   /** Decompresses content. Rejects as zlib does, with ERR_BUFFER_TOO_LARGE if it exceeds `limit` bytes. */
   unpack(content: Uint8Array, limit: number): Promise<Uint8Array> {
-    return this.#run(() => promisify(zlib().gunzip)(content, { maxOutputLength: limit }));
-  }
-
-  async #run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#underway >= concurrency) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#underway += 1;
-    try {
-      return await work();
-    } finally {
-      // The next operation takes this slot, so the number under way stays the same.
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#underway -= 1;
-      else next();
-    }
+    return this.#slots.run(() => promisify(zlib().gunzip)(content, { maxOutputLength: limit }));
   }
 }

@@ -44,7 +44,7 @@ export function createForwardedRewrite(networks: readonly string[]): (request: R
     const { fields, connection } = request;
     if (!trusts(connection.peer)) return request;
     const { peer, secure } = originOf(fields, trusts);
-    const asSent = { peer: peer ?? connection.peer, secure: secure ?? connection.secure };
+    const asSent = { ...connection, peer: peer ?? connection.peer, secure: secure ?? connection.secure };
     return { ...request, connection: asSent };
   };
 }

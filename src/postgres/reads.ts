@@ -62,13 +62,14 @@ export class Reads {
 
   /** Counts the unexpired receipts of a user. `freeAt` is the time (ms) at which the first of them expires. */
   async receiptsOf(user: string, now: number): Promise<ReceiptCount> {
-    if (!isStorableKey(user)) return { count: 0, freeAt: undefined };
+    if (!isStorableKey(user)) return { count: 0, size: 0, freeAt: undefined };
     const [row] = await this.#database.query(
-      `SELECT count(*) AS count, min(until) AS free_at FROM ${this.#schema}.receipts WHERE owner = $1 AND until > $2`,
+      `SELECT count(*) AS count, coalesce(sum(length(value)), 0) AS size, min(until) AS free_at
+       FROM ${this.#schema}.receipts WHERE owner = $1 AND until > $2`,
       [escapeText(user), Math.floor(now)],
     );
     const count = numberIn(row, 'count');
-    return { count, freeAt: count === 0 ? undefined : numberIn(row, 'free_at') };
+    return { count, size: numberIn(row, 'size'), freeAt: count === 0 ? undefined : numberIn(row, 'free_at') };
   }
 
   /** Resolves when all items have been read. */

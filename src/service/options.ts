@@ -19,6 +19,11 @@ export type { ClientOption, ConsumerOption, RegisteredBy };
 export interface Limits {
   /** Bytes of content, both as sent and decompressed. Default: 1 MiB. */
   readonly body: number;
+  /**
+   * Bytes of content that the server holds of all requests that are not authenticated, or not yet. Beyond it, a request gets the
+   * status 503 when its content is read. `body`, if that is more. Default: 64 MiB.
+   */
+  readonly unverifiedContent: number;
   /** Bytes of the request target. Default: 8 KiB. */
   readonly target: number;
   /** Bytes of the header section. Default: 16 KiB. */
@@ -41,6 +46,7 @@ export interface Limits {
 /** The default limits. */
 export const defaultLimits: Limits = {
   body: 1_048_576,
+  unverifiedContent: 67_108_864,
   target: 8_192,
   headers: 16_384,
   xmlDepth: 32,

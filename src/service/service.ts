@@ -7,11 +7,13 @@ import { type Quotas, rateLimitFields } from '../auth/quota/quota.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
 import { Idempotency, type IdempotencyOptions } from '../collections/idempotency.ts';
+import { ScanQueue } from '../collections/lists/scan-queue.ts';
 import { loadSeed } from '../collections/seed.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { writeDescription, writeProblem } from '../formats/server-documents.ts';
 import { createDateCache } from '../http/headers/date.ts';
 import type { Request, Response } from '../http/message.ts';
+import { ByteBudget } from '../net/byte-budget.ts';
 import { type Listener, type ListenerOptions, listen } from '../net/listener.ts';
 import type { ServerIdentity } from '../net/tls/identity.ts';
 import type { GrantEvent } from '../oauth/records.ts';
@@ -149,6 +151,7 @@ export function createControllableService(
   checkOptionValues(options);
   const { clock = systemClock, random = randomBytes, defaultFormat, health } = options;
   const limits = { ...defaultLimits, ...options.limits };
+  const contentBudget = new ByteBudget(Math.max(limits.unverifiedContent, limits.body));
   const store = options.store ?? createMemoryStore({ storeId: Buffer.from(random(4)).toString('hex') });
   const collections = collectionsOf(options);
   const idempotency = new Idempotency(store, idempotencyOptionsOf(options));
@@ -162,7 +165,7 @@ export function createControllableService(
   const { oauth } = authentication;
   const authenticator = controlled ?? authentication.authenticator;
   const isCredential = options.strictQuery ? authenticatorParameters(authenticator) : undefined;
-  const serving = { defaultFormat, isCredential };
+  const serving = { defaultFormat, isCredential, scans: new ScanQueue(clock) };
   const routerOf = (served: readonly Collection[], resources: ServedRoutes['resources']): Router => {
     for (const { path, schemes } of served)
       checkSchemeNames(schemes, authentication.configured, `collections.${path}.schemes`);
@@ -245,7 +248,12 @@ export function createControllableService(
     ready,
     handle,
     async listen(address) {
-      const { listener, listening } = await openPort(address, { limits, respond: handle, refuse });
+      const { listener, listening } = await openPort(address, {
+        limits,
+        contentBudget,
+        respond: handle,
+        refuse,
+      });
       listeners.push(listener);
       if (address.tls !== undefined) origins.listening(listening.url);
       return listening;
@@ -351,7 +359,7 @@ function responseSigningOf(
 /** Opens a port for the service. Returns the listener, and the part of it that the caller of `listen` gets. */
 async function openPort(
   { host = '127.0.0.1', port = 0, tls, connected, unref }: Address,
-  service: Pick<ListenerOptions, 'limits' | 'respond' | 'refuse'>,
+  service: Pick<ListenerOptions, 'limits' | 'contentBudget' | 'respond' | 'refuse'>,
 ): Promise<{ readonly listener: Listener; readonly listening: Listening }> {
   const listener = await listen({ host, port, tls, connected, unref, ...service });
   const name = host.includes(':') ? `[${host}]` : host;

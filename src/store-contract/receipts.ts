@@ -32,6 +32,10 @@ async function found(store: CheckedStore, key: string, now: number): Promise<Rec
   return store.receipt(key, now);
 }
 
+async function sizeFor(store: WithReceipts, user: string, now: number): Promise<number | undefined> {
+  return (await store.receiptsOf?.(user, now))?.size;
+}
+
 /** The checks of receipts. */
 export const receiptChecks = [
   receiptCheck('is stored with its change, also across a restart', async (store, session) => {
@@ -111,6 +115,26 @@ export const receiptChecks = [
     assert.deepEqual(await store.apply({ ...stale, at: now, receipt }), { applied: false });
     assert.equal(await store.receipt('once', now), undefined);
     entryOf(await store.apply({ ...creation('/a'), at: now, receipt }));
+  }),
+
+  receiptCheck('counts for its user until it expires, if the store counts them', async (store, session) => {
+    const { now } = session;
+    if (store.receiptsOf === undefined) return;
+    for (const [n, user] of ['ann', 'ann', 'bob'].entries()) {
+      const until = now + (n + 1) * lifetime;
+      const receipt = { ...receiptFor(`counted ${n}`, session), until, user };
+      await store.apply({ ...creation('/a', { n }), at: now, receipt });
+    }
+    const countedOf = async (user: string, at: number): Promise<readonly (number | undefined)[]> => {
+      const counted = await store.receiptsOf?.(user, at);
+      return [counted?.count, counted?.freeAt];
+    };
+    assert.deepEqual(await countedOf('ann', now), [2, now + lifetime]);
+    assert.deepEqual(await countedOf('bob', now), [1, now + 3 * lifetime]);
+    assert.deepEqual(await countedOf('ann', now + lifetime), [1, now + 2 * lifetime]);
+    assert.deepEqual(await countedOf('nobody', now), [0, undefined]);
+    const [size, less] = [await sizeFor(store, 'ann', now), await sizeFor(store, 'ann', now + lifetime)];
+    assert.ok(size === undefined || (less !== undefined && less > 0 && size > less));
   }),
 
   receiptCheck(

@@ -65,6 +65,8 @@ export interface ReceiptedChange {
 /** The unexpired receipts of a user. */
 export interface ReceiptCount {
   readonly count: number;
+  /** The length of the items in them, as JSON. Stores without this member limit only the number. */
+  readonly size?: number;
   /** The time (ms) at which the oldest of them expires; undefined if there are none. */
   readonly freeAt: number | undefined;
 }

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createRateLimiter, rateLimitKey, tooManyFailures } from '../../src/auth/rate-limit.ts';
 import { manualClock } from '../../src/clock.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: () => void = runInNewContext('gc');
 
 const start = Date.UTC(2024, 1, 29, 12, 0, 30);
 
@@ -146,4 +151,23 @@ test('peers that are counted already stay blocked however many others fail', () 
   for (let peer = 0; peer < 65_536; peer += 1)
     rateLimiter.fail(`2001:db8:1:${peer.toString(16)}::`, `v${peer}`);
   assert.ok(rateLimiter.blocksPeer('192.0.2.1') && rateLimiter.blocksUser('ann'));
+});
+
+test('failures for long names are counted in little memory', () => {
+  const rateLimiter = createRateLimiter(2, manualClock(start));
+  const nameOf = (at: number): string => Buffer.alloc(16_384, `${at}.`).toString('latin1');
+  collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  for (let at = 0; at < 2000; at += 1) {
+    const peer = `2001:db8:0:${at.toString(16)}::`;
+    rateLimiter.fail(peer, nameOf(at));
+    rateLimiter.fail(peer, nameOf(at));
+    // A part of a text refers to the whole of it.
+    rateLimiter.fail(peer, nameOf(at).slice(1000, 1100));
+  }
+  collectGarbage();
+  const bytes = process.memoryUsage().heapUsed - before;
+  assert.ok(rateLimiter.blocksUser(nameOf(1)) && rateLimiter.blocksPair('2001:db8:0:1::', nameOf(1)));
+  assert.ok(!rateLimiter.blocksUser(`${nameOf(1)}x`), 'a name with the same beginning is another one');
+  assert.ok(bytes < 8_000_000, `${bytes} bytes`);
 });

@@ -91,6 +91,7 @@ test('without a word said, everything is as documented', () => {
     requestId: false,
     controlPort: undefined,
     maxBody: 1_048_576,
+    maxUnverifiedContent: 67_108_864,
     maxTarget: 8192,
     maxHeaders: 16_384,
     maxXmlDepth: 32,

@@ -103,6 +103,7 @@ function lifetimesOf(options: Options): Lifetimes {
 function limitsOf(options: Options): Limits {
   return {
     body: options.maxBody,
+    unverifiedContent: options.maxUnverifiedContent,
     target: options.maxTarget,
     headers: options.maxHeaders,
     xmlDepth: options.maxXmlDepth,

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { Page, Store } from '../../store/store.ts';
-import { nextTurn } from '../../timers.ts';
 import { comparePositions, type Position } from './order.ts';
 import type { Search } from './query.ts';
+import type { ScanQueue } from './scan-queue.ts';
 import { type Candidate, Selection } from './selection.ts';
 
-/** The number of items, and of stored bytes, that are read in one turn of the event loop: about a millisecond. */
-const sliceItems = 256;
-const sliceBytes = 64 * 1024;
+/** The number of items, and of stored bytes, that are read in one step: a millisecond at most. */
+const stepItems = 256;
+const stepBytes = 64 * 1024;
 
 /** The page of a list that a search selects. */
 export interface Matches {
@@ -21,28 +21,39 @@ export interface Matches {
   readonly modified: number;
 }
 
+/** The store that is searched, and the queue of all its scans. */
+export interface SearchedStore {
+  readonly store: Store;
+  readonly scans: ScanQueue;
+}
+
 /** The page to search for. */
 interface Wanted {
   readonly search: Search;
   /** The place after which the page begins; undefined for the first page. */
   readonly after: Position | undefined;
   readonly limit: number;
+  /** Returns whether the client can still receive the response. */
+  isOpen(): boolean;
 }
 
 /**
- * Reads a collection in slices, and returns the first items of the search. Other requests are handled between the slices, so the
- * collection may change meanwhile. Every item is in a state that it had during the search.
+ * Reads a collection in steps, and returns the first items of the search. All steps after the first one wait in `scans`. Other
+ * requests are handled meanwhile, so the collection may change. Every item is in a state that it had during the search.
  */
-export function searchItems(store: Store, collection: string, wanted: Wanted): MaybePromise<Matches> {
+export function searchItems(
+  { store, scans }: SearchedStore,
+  collection: string,
+  wanted: Wanted,
+): MaybePromise<Matches> {
   const scan = new Scan(wanted);
-  const slice = (): MaybePromise<Page> => store.list(collection, scan.position, sliceItems, sliceBytes);
+  const step = (): MaybePromise<boolean> =>
+    andThen(store.list(collection, scan.position, stepItems, stepBytes), (page) => scan.take(page));
   const finish = async (): Promise<Matches> => {
-    for (;;) {
-      await nextTurn();
-      if (scan.take(await slice())) return scan.matches;
-    }
+    await scans.run(step, wanted.isOpen);
+    return scan.matches;
   };
-  return andThen(slice(), (page) => (scan.take(page) ? scan.matches : finish()));
+  return andThen(step(), (complete) => (complete ? scan.matches : finish()));
 }
 
 class Scan {
@@ -65,7 +76,7 @@ class Scan {
     return { search: this.#wanted.search, items, more, revision, modified };
   }
 
-  /** Takes a slice. Returns whether the search is complete. */
+  /** Takes the result of a step. Returns whether the search is complete. */
   take(page: Page): boolean {
     const { matches, order } = this.#wanted.search;
     this.#first ??= page;

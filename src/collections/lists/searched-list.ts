@@ -6,11 +6,10 @@ import { fillTemplate } from '../../http/path.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { Call, Found, Outcome } from '../../pipeline/resource.ts';
 import type { Shape } from '../../schema/schema.ts';
-import type { Store } from '../../store/store.ts';
 import { formatCursor, parseCursor } from './cursor.ts';
 import { addShown, hrefOf, linkField } from './page-links.ts';
 import type { Search } from './query.ts';
-import { type Matches, searchItems, tagOfMatches } from './search.ts';
+import { type Matches, type SearchedStore, searchItems, tagOfMatches } from './search.ts';
 
 /** The state of a GET of a searched list. */
 export interface Searched {
@@ -29,7 +28,7 @@ interface Subject {
 /** Returns the page that the query selects. Throws a Problem (400) if `after` is malformed. */
 export function findSearched(
   { form, path }: Subject,
-  store: Store,
+  searched: SearchedStore,
   call: Call,
   search: Search,
   limit: number,
@@ -37,9 +36,12 @@ export function findSearched(
   const cursor = call.query.get('after');
   const after = cursor === null ? undefined : parseCursor(search.order, cursor);
   const query = call.query.has('limit') ? `${search.query}&limit=${limit}` : search.query;
-  const found = searchItems(store, fillTemplate(path, call.parameters), { search, after, limit });
+  const { connection } = call.request;
+  const isOpen = (): boolean => connection.isOpen?.() ?? true;
+  const wanted = { search, after, limit, isOpen };
+  const found = searchItems(searched, fillTemplate(path, call.parameters), wanted);
   return andThen(found, (matches) => ({
-    tag: tagOfMatches(matches, store.storeId, form, call.path, query),
+    tag: tagOfMatches(matches, searched.store.storeId, form, call.path, query),
     modified: matches.revision === 0 ? Number.NaN : matches.modified,
     state: { matches, query },
   }));

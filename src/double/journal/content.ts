@@ -70,6 +70,10 @@ export class RecordedContent implements Body {
     return whole;
   }
 
+  release(): void {
+    this.#body.release?.();
+  }
+
   #record(chunk: Uint8Array): void {
     this.#length += chunk.length;
     const room = this.#limit - this.#recorded;

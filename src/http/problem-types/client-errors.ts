@@ -104,7 +104,7 @@ export const clientErrorTypes = {
     status: 429,
     title: 'This user has used too many idempotency keys',
     explanation:
-      'The response to a request with an Idempotency-Key is stored until the key expires. The number stored for each user is limited (--max-idempotency-keys-per-user). Nothing was changed. Retry after the time in Retry-After, when the oldest key will have expired.',
+      'The response to a request with an Idempotency-Key is stored until the key expires. The number stored for each user (--max-idempotency-keys-per-user) and their size are limited. Nothing was changed. Retry after the time in Retry-After, when the oldest key will have expired.',
   },
   'too-many-failures': {
     status: 429,

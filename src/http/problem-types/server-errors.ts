@@ -33,7 +33,7 @@ export const serverErrorTypes = {
     status: 503,
     title: 'The server is full',
     explanation:
-      'The number of connections or of stored nonces has reached the limit. Retry after the time in Retry-After.',
+      'The number of connections or of stored nonces, or the size of content that is not authenticated, has reached the limit. Retry after the time in Retry-After.',
   },
   'nonces-lost': {
     status: 503,

@@ -107,12 +107,9 @@ function refusedClient(
   return error.because(clientReason(first.id, clients.find(first.id), first.secret, authTrace));
 }
 
-/** Maximum length of an unverified client id in the rate limiter. */
-const maxCountedLength = 128;
-
 /** Returns the name under which failures are counted. No user can have it: a user name has no colon (RFC 7617 §2). */
 function claimedBy([first]: readonly Presented[]): string {
-  return `client:${(first?.id ?? '').slice(0, maxCountedLength)}`;
+  return `client:${first?.id ?? ''}`;
 }
 
 /** Returns the credentials in a request (two candidates if those of Basic can be read in two ways), or the error. */

@@ -6,8 +6,7 @@ import type { ReceiptCount, ReceiptedChange } from '../store.ts';
  */
 export class Receipts {
   readonly #changes = new Map<string, ReceiptedChange>();
-  /** The keys of each user, in the order in which they were added. */
-  readonly #keys = new Map<string, Set<string>>();
+  readonly #owned = new Map<string, OwnedReceipts>();
 
   /** The number of receipts, expired ones included. */
   get size(): number {
@@ -35,21 +34,23 @@ export class Receipts {
     this.#delete(key);
     this.#changes.set(key, change);
     if (user === undefined) return;
-    const keys = this.#keys.get(user);
-    if (keys === undefined) this.#keys.set(user, new Set([key]));
-    else keys.add(key);
+    const owned = this.#owned.get(user) ?? { sizes: new Map(), size: 0 };
+    const size = JSON.stringify(change.entry.value).length;
+    owned.sizes.set(key, size);
+    owned.size += size;
+    this.#owned.set(user, owned);
   }
 
   /** Counts the unexpired receipts of a user. */
   of(user: string, now: number): ReceiptCount {
-    const keys = this.#keys.get(user) ?? new Set();
-    for (const key of keys) {
+    const owned = this.#owned.get(user);
+    for (const key of owned?.sizes.keys() ?? []) {
       const change = this.#changes.get(key);
       if (change !== undefined && isUnexpired(change, now))
-        return { count: keys.size, freeAt: change.receipt.until };
+        return { count: owned?.sizes.size ?? 0, size: owned?.size ?? 0, freeAt: change.receipt.until };
       this.#delete(key);
     }
-    return { count: 0, freeAt: undefined };
+    return { count: 0, size: 0, freeAt: undefined };
   }
 
   /** Iterates over all receipts, expired ones included, in the order in which they were added. */
@@ -66,10 +67,20 @@ export class Receipts {
     const user = this.#changes.get(key)?.receipt.user;
     this.#changes.delete(key);
     if (user === undefined) return;
-    const keys = this.#keys.get(user);
-    keys?.delete(key);
-    if (keys?.size === 0) this.#keys.delete(user);
+    const owned = this.#owned.get(user);
+    if (owned === undefined) return;
+    owned.size -= owned.sizes.get(key) ?? 0;
+    owned.sizes.delete(key);
+    if (owned.sizes.size === 0) this.#owned.delete(user);
   }
+}
+
+/** The receipts of a user. */
+interface OwnedReceipts {
+  /** The lengths of the items, as JSON, by the keys of the receipts, in the order in which they were added. */
+  readonly sizes: Map<string, number>;
+  /** The sum of the lengths. */
+  size: number;
 }
 
 function isUnexpired({ receipt }: ReceiptedChange, now: number): boolean {

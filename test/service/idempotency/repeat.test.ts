@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { defaultDeclarations } from '../../../src/collections/declaration.ts';
 import type { CollectionDeclaration, ServiceOptions } from '../../../src/index.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
-import { StoreError } from '../../../src/store/store.ts';
+import { type Store, StoreError } from '../../../src/store/store.ts';
 import { type Answer, type Asking, article, type Guest, openService } from '../../support/service/guest.ts';
 
 const day = 86_400_000;
@@ -312,6 +312,76 @@ describe('Idempotency-Key', () => {
     );
     clock.advance(day - 1000);
     assert.equal((await ask('POST', '/articles', keyed('c', article('Tea')))).status, 201);
+  });
+});
+
+describe('the limit of keys of a user', () => {
+  for (const [name, wait] of [
+    ['in memory', undefined],
+    ['on another host', () => new Promise<void>((resolve) => setImmediate(resolve))],
+  ] as const) {
+    test(`is exact for simultaneous requests to a store ${name}`, async () => {
+      const memory = createMemoryStore({ storeId: 'test' });
+      const store: Store = {
+        ...memory,
+        async apply(change) {
+          await wait?.();
+          return memory.apply(change);
+        },
+        async receiptsOf(user, now) {
+          await wait?.();
+          const count = await memory.receiptsOf?.(user, now);
+          await wait?.();
+          return count ?? { count: 0, freeAt: undefined };
+        },
+      };
+      const { ask } = openService({ ...accepted, store, maxIdempotencyKeysPerUser: 10 });
+      const answers = await Promise.all(
+        Array.from({ length: 100 }, (_, n) => ask('POST', '/articles', keyed(`k${n}`, article('Tea')))),
+      );
+      const statuses = answers.map(({ status }) => status);
+      assert.equal(statuses.filter((status) => status === 201).length, 10);
+      assert.equal(statuses.filter((status) => status === 429).length, 90);
+    });
+  }
+
+  test('is reached earlier by the size of the stored items', async () => {
+    const { ask } = openService({ ...accepted, limits: { body: 20_000_000 } });
+    const long = 'x'.repeat(17_000_000);
+    const large = article(long);
+    const statuses: number[] = [];
+    for (const key of ['a', 'b', 'c', 'd'])
+      statuses.push((await ask('POST', '/articles', keyed(key, large))).status);
+    assert.deepEqual(statuses, [201, 201, 429, 429]);
+    const other = { ...keyed('c', article('Tea')), user: 'bob' };
+    assert.equal((await ask('POST', '/articles', other)).status, 201);
+  });
+
+  test('leaves room for a simultaneous request if a change could not be stored', async () => {
+    const memory = createMemoryStore({ storeId: 'test' });
+    let changes = 0;
+    const store: Store = {
+      ...memory,
+      async apply(change) {
+        changes += 1;
+        if (changes > 1) return memory.apply(change);
+        await new Promise((resolve) => setImmediate(resolve));
+        throw new StoreError('full', 'the disk is full');
+      },
+    };
+    const { ask } = openService({
+      ...accepted,
+      store,
+      maxIdempotencyKeysPerUser: 1,
+      onError: () => undefined,
+    });
+    const answers = await Promise.all(
+      ['a', 'b'].map((key) => ask('POST', '/articles', keyed(key, article('Tea')))),
+    );
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [507, 201],
+    );
   });
 });
 

@@ -20,6 +20,11 @@ export function creation(key: string, text: string, more: Partial<Receipt> = {})
   return { ...common, kind: 'create', value: { text }, receipt: receiptOf(key, more) };
 }
 
+/** The length of the item of such a creation, as JSON. */
+function sizeOf(text: string): number {
+  return JSON.stringify({ text }).length;
+}
+
 /** A store that is new and empty, and a way to open it again. */
 export interface OpenedStore {
   readonly store: Store;
@@ -126,12 +131,21 @@ export function receiptsContract(name: string, open: () => Promise<OpenedStore>)
       for (const again of [async () => store, reopen]) {
         const opened = await again();
         assert.ok(opened.receiptsOf !== undefined);
-        assert.deepEqual(await opened.receiptsOf('ann', at), { count: 2, freeAt: at + hour });
-        assert.deepEqual(await opened.receiptsOf('bob', at), { count: 1, freeAt: at + hour });
-        assert.deepEqual(await opened.receiptsOf('eve', at), { count: 0, freeAt: undefined });
+        const ofBoth = { count: 2, size: sizeOf('one') + sizeOf('two'), freeAt: at + hour };
+        assert.deepEqual(await opened.receiptsOf('ann', at), ofBoth);
+        assert.deepEqual(await opened.receiptsOf('bob', at), {
+          count: 1,
+          size: sizeOf('three'),
+          freeAt: at + hour,
+        });
+        assert.deepEqual(await opened.receiptsOf('eve', at), { count: 0, size: 0, freeAt: undefined });
       }
       const opened = await reopen();
-      assert.deepEqual(await opened.receiptsOf?.('ann', at + hour), { count: 1, freeAt: at + 2 * hour });
+      assert.deepEqual(await opened.receiptsOf?.('ann', at + hour), {
+        count: 1,
+        size: sizeOf('two'),
+        freeAt: at + 2 * hour,
+      });
     });
   });
 }
