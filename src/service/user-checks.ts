@@ -1,6 +1,6 @@
 import { checkQuota } from '../auth/quota/policy.ts';
 import { sha256 } from '../oauth/sha256.ts';
-import { checkMembers, checkNumber, checkObject } from './argument-checks.ts';
+import { checkMembers, checkNumber, checkObject, checkString } from './argument-checks.ts';
 import type { ClientOption, ConsumerOption, RegisteredBy, UserOption } from './options.ts';
 
 /** The members of a user with one secret. */
@@ -13,7 +13,8 @@ const withSecrets: readonly string[] = ['secrets', 'password', 'disabled', 'sinc
  * @param generated whether a user without a secret gets a generated one
  * @throws RangeError with the nearest known name
  */
-export function checkUser(name: string, user: unknown, generated: boolean): void {
+export function checkUser(name: unknown, user: unknown, generated: boolean): void {
+  checkString(name, 'the name of a user');
   const what = `the user ${JSON.stringify(name)}`;
   checkObject(user, what, 'such as { secret: … }');
   const hasKeys = checkKeys(user, what);
