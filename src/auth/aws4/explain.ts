@@ -22,6 +22,8 @@ interface Found {
 
 /** The explanation of a wrong signature. */
 export interface Explained {
+  /** Whether a usual mistake explains it. */
+  readonly isExplained: boolean;
   /** For the trace. */
   readonly traced: Members;
   /** For the client. It does not reveal whether the access key exists, except to a client with the secret. */
@@ -52,6 +54,7 @@ export function explainSignature(
   const common = { canonicalRequest: texts.canonicalRequest, stringToSign: texts.stringToSign };
   const own = secrets?.length === 0 ? noSecret : otherSecret;
   return {
+    isExplained: found !== undefined,
     traced: { ...common, ...(secrets === undefined ? {} : { hint: own }), ...described },
     shown: { ...common, hint: `the access key does not exist, ${otherSecret}`, ...described },
   };
@@ -68,18 +71,26 @@ function mistakeOf(
   { stringToSign }: Texts,
   mistakes: readonly MessageMistake[],
 ): Found | undefined {
-  const given = Buffer.from(credentials.signature, 'hex');
-  const signs = (key: Buffer, text: string): boolean =>
-    timingSafeEqual(createHmac('sha256', key).update(text, 'latin1').digest(), given);
+  const isSigned = (key: Buffer, text: string): boolean => signs(key, text, credentials.signature);
   const key = deriveKey(secret, credentials.scope);
-  const isExpired = signs(key, stringToSign);
-  const [message] = mistakes.filter((mistake) => signs(key, mistake.stringToSign));
+  const isExpired = isSigned(key, stringToSign);
+  const [message] = mistakes.filter((mistake) => isSigned(key, mistake.stringToSign));
   const [other] = keyMistakes(secret, credentials.scope).filter((mistake) =>
-    signs(mistake.key, stringToSign),
+    isSigned(mistake.key, stringToSign),
   );
   if (isExpired) return { hint: 'the request is signed with an expired secret' };
   if (message !== undefined) return { hint: message.hint, message };
   return other === undefined ? undefined : { hint: other.hint };
+}
+
+/** Returns whether a secret produces the signature. */
+export function isSignedWith(secret: string, { credentials }: Presented, { stringToSign }: Texts): boolean {
+  return signs(deriveKey(Buffer.from(secret), credentials.scope), stringToSign, credentials.signature);
+}
+
+function signs(key: Buffer, text: string, signature: string): boolean {
+  const expected = createHmac('sha256', key).update(text, 'latin1').digest();
+  return timingSafeEqual(expected, Buffer.from(signature, 'hex'));
 }
 
 function describe({ stamp, credentials }: Presented, texts: Texts, found?: Found): SignatureExplanation {

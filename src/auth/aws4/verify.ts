@@ -12,6 +12,7 @@ import { createStampParser } from '../../signature/aws4/date.ts';
 import { scopeText } from '../../signature/aws4/signing-key.ts';
 import { admitOnce } from '../freshness.ts';
 import { noRoomForNonce, type RefusedNonce } from '../nonce-claim.ts';
+import { otherSecretMistake } from '../other-secrets.ts';
 import type { BadVerdict, Scheme, Verdict } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { AuthenticationTrace, TraceDetails } from '../trace.ts';
@@ -280,6 +281,12 @@ async function explained(
 ): Promise<Explained> {
   const { request, payloadHash } = presented;
   const content = payloadHash === undefined ? await request.body.hold(bodyLimit) : undefined;
-  const { explainSignature } = await import('./explain.ts');
-  return explainSignature(presented, texts, access?.secrets, content);
+  const { explainSignature, isSignedWith } = await import('./explain.ts');
+  const explanation = explainSignature(presented, texts, access?.secrets, content);
+  if (explanation.isExplained) return explanation;
+  const user = access?.account.name ?? presented.credentials.accessKeyId;
+  const hint = otherSecretMistake(presented.authTrace?.knowledge, user, (secret) =>
+    isSignedWith(secret, presented, texts),
+  );
+  return hint === undefined ? explanation : { ...explanation, traced: { ...explanation.traced, hint } };
 }

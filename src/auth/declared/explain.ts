@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, createHmac } from 'node:crypto';
 import type { ProblemMember } from '../../http/problem.ts';
-import { isSameDigest, keyBytes } from '../../signature/declared/key.ts';
-import { messageBytes, namedPieces, type Piece } from '../../signature/declared/message.ts';
+import { createDeclaredKey, isSameDigest, keyBytes } from '../../signature/declared/key.ts';
+import { messageBytes, messagePieces, namedPieces, type Piece } from '../../signature/declared/message.ts';
 import type { Secret } from '../accounts.ts';
 import type { MessagePart, SignatureExplanation } from '../explanation.ts';
 import { keyMistakes } from './mistakes/key.ts';
@@ -104,6 +104,21 @@ function shown(piece: Piece): string {
   return text.length <= longestShown
     ? text
     : `${text.slice(0, longestShown).replace(/[\ud800-\udbff]$/, '')}… (${bytes.length} bytes)`;
+}
+
+/** Returns whether a secret produces one of the signatures. Long messages are not tried. */
+export function isSignedWith(
+  secret: string,
+  sources: Sources,
+  { digests }: Presented,
+  options: DeclaredOptions,
+): boolean {
+  const key = keyBytes(Buffer.from(secret), options);
+  if (key === undefined || digests.length === 0) return false;
+  return sources.some((source) => {
+    const message = messageBytes(messagePieces(options.message, source));
+    return message.length <= longestMessage && createDeclaredKey(key, options.hash).signs([message], digests);
+  });
 }
 
 /** Converts an explanation to members of a Problem. */

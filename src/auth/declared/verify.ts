@@ -15,6 +15,7 @@ import {
 import type { SigningKey } from '../../signature/hmac.ts';
 import { admitOnce, type NonceUse } from '../freshness.ts';
 import { createKeyHolders, derivedOnce, isCurrent, type KeyHolder } from '../named-user.ts';
+import { otherSecretMistake } from '../other-secrets.ts';
 import type { Scheme, Verdict } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { AuthenticationTrace, TraceDetails } from '../trace.ts';
@@ -295,16 +296,18 @@ function refuseSignature(
   if (holder !== undefined) authTrace?.pass('user');
   if (!context.explain && authTrace === undefined)
     return refuse(presented, 'credentials-refused', detail, {});
-  return import('./explain.ts').then(({ explainSignature, membersOf }) => {
+  return import('./explain.ts').then(({ explainSignature, isSignedWith, membersOf }) => {
     const secrets = holder?.secrets ?? [];
     const explanation = explainSignature(attempt.sources, presented, secrets, options);
     const members = membersOf(explanation);
-    if (holder === undefined) authTrace?.fail('user', members);
-    else
-      authTrace?.fail('signature', {
-        ...members,
-        hint: explanation.hint ?? hintFor(holder, presented, options),
-      });
+    const user = holder?.account.name ?? presented.user;
+    const hint =
+      explanation.hint ??
+      otherSecretMistake(authTrace?.knowledge, user, (secret) =>
+        isSignedWith(secret, attempt.sources, presented, options),
+      );
+    if (holder === undefined) authTrace?.fail('user', hint === undefined ? members : { ...members, hint });
+    else authTrace?.fail('signature', { ...members, hint: hint ?? hintFor(holder, presented, options) });
     const shown = { check: 'signature', ...members, hint: explanation.hint ?? otherUserOrSecret };
     return refuse(presented, 'credentials-refused', detail, context.explain ? shown : {});
   });

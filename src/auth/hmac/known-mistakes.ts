@@ -11,6 +11,7 @@ import {
   withoutSpaces,
 } from '../../signature/hmac.ts';
 import type { Account } from '../accounts.ts';
+import { describeOtherSecret, otherSecrets } from '../other-secrets.ts';
 import type { KnownSecret, TraceKnowledge } from '../trace.ts';
 import { describeUnknownUser } from '../unknown-user.ts';
 import type { Found } from './explain.ts';
@@ -27,8 +28,8 @@ export interface WrongDigest {
   readonly user: string;
 }
 
-/** The largest number of secrets that are tried with all mistakes, and with the message alone. */
-const maxTried = { withMistakes: 32, alone: 1000 } as const;
+/** The largest number of secrets that are tried with all mistakes. */
+const maxWithMistakes = 32;
 
 /** Finds the mistake that produced a wrong digest with all that a test double knows; undefined if none did. */
 export async function explainWithKnowledge(
@@ -37,11 +38,10 @@ export async function explainWithKnowledge(
   knowledge: TraceKnowledge,
 ): Promise<Found | undefined> {
   const { request, signed, digest, user } = wrong;
-  const known = knowledge.secrets().filter(({ owner, secret }) => owner === 'user' && secret !== '');
-  const others = known
-    .filter(({ name, current, isPassword }) => isPassword || name !== user || !current)
-    .slice(-maxTried.alone);
-  const own = known
+  const others = otherSecrets(knowledge, user);
+  const own = knowledge
+    .secrets()
+    .filter(({ owner, secret }) => owner === 'user' && secret !== '')
     .filter(({ name, current, isPassword }) => name === user && current && !isPassword)
     .map(({ secret }) => keyOf(secret));
   const mistakes = messageMistakes(request, signed, user);
@@ -51,7 +51,7 @@ export async function explainWithKnowledge(
     firstSigned(own, publicHostMistakes(signed, knowledge), digest) ??
     firstSigned(own, dateMistakes(wrong), digest) ??
     firstSigned(own, await contentMistakes(signed, knowledge), digest) ??
-    signedBy(others.slice(-maxTried.withMistakes), user, mistakes, digest) ??
+    signedBy(others.slice(-maxWithMistakes), user, mistakes, digest) ??
     firstSigned(own, pairs(signed, mistakes), digest);
   if (unknown === undefined) return found;
   return { ...found, hint: found === undefined ? unknown : `${unknown}; ${found.hint}` };
@@ -76,16 +76,10 @@ function signedBy(
     const key = keyOf(known.secret);
     const mistake = mistakes.find(({ message }) => key.signs([message], digest));
     if (mistake === undefined) continue;
-    const hint = `the request is signed with ${describeSecret(known, user)}`;
+    const hint = describeOtherSecret(known, user);
     return mistake.hint === '' ? { hint } : { ...mistake, hint: `${hint}; and ${mistake.hint}` };
   }
   return undefined;
-}
-
-function describeSecret({ name, isPassword, current }: KnownSecret, user: string): string {
-  if (isPassword) return `the password of ${name} instead of a secret`;
-  if (current) return `the secret of another user, ${name}`;
-  return `a former secret of ${name}, which ${name === user ? 'was replaced' : 'is not valid any more'}`;
 }
 
 /** Returns messages with two mistakes, in different parts. */
