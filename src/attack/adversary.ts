@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readMembers } from '../auth/option-values.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { linesOf } from '../http/field-lines.ts';
 import { type Attempt, accepted, attempt, type HeaderLine, type OutgoingRequest } from './attempt.ts';
@@ -69,7 +70,7 @@ export interface AdversaryOptions {
  * Generates, from one good request, forged requests that a correct server must refuse, each with the expected statuses and
  * the reason. The signer determines the attempts: if a signature does not cover the query, for example, the query is not
  * changed. The first attempt is the good request itself: unless it is accepted, the refusal of the others proves nothing.
- * @throws RangeError if the signer does not sign the request, or if it signs it differently for equal dates and nonces
+ * @throws RangeError if an argument is missing, if the signer does not sign the request, or if it signs it differently for equal dates and nonces
  * @example
  * const attempts = adversary({ url: `${origin}/articles` }, hmacSigner({ user, secret }));
  * for (const { name, requests, expected } of attempts) console.log(name, requests.length, expected);
@@ -79,6 +80,7 @@ export function adversary(
   signer: RequestSigner,
   options: AdversaryOptions = {},
 ): Attempt[] {
+  checkArguments(request, signer, options);
   const { clock = systemClock, window = 600, otherUser, open = false, random = randomBytes } = options;
   const plain = outgoing(request);
   const now = clock.now();
@@ -95,6 +97,25 @@ export function adversary(
     ...schemeAttempts(forger),
     ...raceAttempts(forger),
   ];
+}
+
+/** The names of the options. The type checks that the list is complete. */
+const optionNames: Readonly<Record<keyof AdversaryOptions, true>> = {
+  clock: true,
+  window: true,
+  otherUser: true,
+  open: true,
+  random: true,
+};
+
+/** Throws RangeError that names the argument that is missing or of another kind. */
+function checkArguments(request: unknown, signer: unknown, options: unknown): void {
+  const { url } = readMembers(request, 'the good request');
+  if (!(url instanceof URL) && !(typeof url === 'string' && URL.canParse(url)))
+    throw new RangeError('the good request.url: an absolute URL is expected');
+  if (typeof signer !== 'function')
+    throw new RangeError('the signer: a function such as hmacSigner({ user, secret }) is expected');
+  readMembers(options, 'the options of adversary', Object.keys(optionNames));
 }
 
 function outgoing({ method = 'GET', url, headers = {}, body }: GoodRequest): OutgoingRequest {

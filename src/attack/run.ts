@@ -55,10 +55,34 @@ export async function attack(
   attempts: Iterable<Attempt>,
   options: AttackOptions = {},
 ): Promise<AttackReport> {
-  const server = typeof target === 'string' || target instanceof URL ? serverAt(new URL(target)) : target;
+  const server = serverOf(target);
+  if (!isIterable(attempts))
+    throw new RangeError('the attempts of attack: a list is expected, such as the result of adversary');
   const results: AttackResult[] = [];
-  for (const attempt of attempts) results.push(await perform(server, attempt, options));
+  for (const attempt of attempts) {
+    if (typeof attempt !== 'object' || attempt === null)
+      throw new RangeError('an attempt of attack: an object is expected, such as adversary returns');
+    results.push(await perform(server, attempt, options));
+  }
   return reportOf(results, describe);
+}
+
+/** Throws TypeError if an origin is not a URL, and RangeError if the target is of another kind. */
+function serverOf(target: string | URL | AttackTarget): AttackTarget {
+  if (target instanceof URL) return serverAt(target);
+  if (typeof target === 'string') {
+    if (!URL.canParse(target))
+      throw new TypeError(`the target of attack is not a URL: ${JSON.stringify(target)}`);
+    return serverAt(new URL(target));
+  }
+  // The members are not read here: those of a double can throw.
+  if (typeof target === 'object' && target !== null && ('url' in target || 'secureUrl' in target))
+    return target;
+  throw new RangeError('the target of attack: a URL, or an object with url or secureUrl, is expected');
+}
+
+function isIterable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Symbol.iterator in value;
 }
 
 function serverAt(origin: URL): AttackTarget {

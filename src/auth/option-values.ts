@@ -8,12 +8,13 @@ export type Members = Readonly<Record<string, unknown>>;
  * Returns the members of an object. Throws RangeError if the value is not an object, or has an unknown member.
  *
  * @param where The path of the value in the configuration, with which every message begins: `schemes.partner.timestamp`.
+ * @param known The names that members may have. Default: any name.
  */
-export function readMembers(value: unknown, where: string, known: readonly string[]): Members {
+export function readMembers(value: unknown, where: string, known?: readonly string[]): Members {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new RangeError(`${where}: an object is expected`);
   for (const name of Object.keys(value)) {
-    if (!known.includes(name))
+    if (known?.includes(name) === false)
       throw new RangeError(`${where}.${name}: unknown key${didYouMean(name, known)}`);
   }
   return Object.fromEntries(Object.entries(value));

@@ -119,6 +119,8 @@ export function defineCollection(path: string, declaration: CollectionDeclaratio
  * @throws {DeclarationError} for an invalid declaration
  */
 export function readCollection(path: string, declaration: unknown): Collection {
+  if (typeof path !== 'string')
+    throw new DeclarationError('path', 'collections', `a path must be a string, is ${kindOf(path)}`);
   const at = `collections.${path}`;
   const parameters = parametersOf(path, at);
   const members = membersOf(declaration, at);

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { createRouter } from '../pipeline/router.ts';
-import { DeclarationError } from '../schema/error.ts';
+import { DeclarationError, kindOf, membersOf } from '../schema/error.ts';
 import type { RecordValue, Store } from '../store/store.ts';
 import { type Collection, decodeSeed } from './declaration.ts';
 
@@ -36,13 +36,15 @@ export function decodeSeeds(
   seed: Seed,
 ): [path: string, values: RecordValue[]][] {
   const collectionAt = collectionFinder(collections);
-  return Object.entries(seed).map(([path, items]) => {
+  return [...membersOf(seed, 'seed')].map(([path, items]) => {
     const collection = collectionAt(path);
     if (collection === undefined || path.includes('{')) {
       const others = collections.map(({ path }) => path).filter((other) => other !== path);
       const message = `is not the path of a collection${didYouMean(path, others)}`;
       throw new DeclarationError('seed', `seed.${path}`, message);
     }
+    if (!Array.isArray(items))
+      throw new DeclarationError('seed', `seed.${path}`, `must be an array of items, is ${kindOf(items)}`);
     return [path, items.map((item, at) => decodeSeed(collection, item, `seed.${path}[${at}]`))];
   });
 }

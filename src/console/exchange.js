@@ -214,21 +214,35 @@ function redactedNote({ request }) {
 	return `Copied.${names.length === 0 ? '' : ` Complete ${names.join(', ')}, which the journal redacts.`}`;
 }
 
-/** Returns the command that sends the request again. */
+/** Returns the command that sends the request again, to the server's own origin only. */
 function curlOf({ request, user }, origin) {
 	if (request === undefined) throw new Error('The request could not be parsed.');
 	const { method, target, fields, text, secure } = request;
 	const words = ['curl', '--include', '--path-as-is', '--globoff', ...(secure ? ['--insecure'] : [])];
 	words.push(...(method === 'HEAD' ? ['--head'] : ['--request', quoted(method)]));
 	for (const [name, value] of fields) {
-		if (/^(?:content-length|connection|transfer-encoding)$/i.test(name)) continue;
-		if (!/^host$/i.test(name) || !origin.endsWith(`//${value}`))
-			words.push('--header', quoted(`${name}: ${isRedacted([name, value]) ? `CREDENTIALS of ${user}` : value}`));
+		if (/^(?:content-length|connection|transfer-encoding)$/i.test(name) || !isSendable(name, value)) continue;
+		if (/^host$/i.test(name) && origin.endsWith(`//${value}`)) continue;
+		const sent = isRedacted([name, value]) ? `CREDENTIALS of ${user}` : value;
+		// curl drops a field that has a colon and no value; one with a semicolon is sent empty.
+		words.push('--header', quoted(sent === '' ? `${name};` : `${name}: ${sent}`));
 	}
-	if (text !== '') words.push('--data-binary', quoted(text));
-	return [...words, quoted(/^https?:\/\//i.test(target) ? target : origin + target)].join(' ');
+	// Unlike --data-binary, this option never reads a file.
+	if (text !== '') words.push('--data-raw', quoted(text));
+	// A recorded absolute form must not select the server, and curl drops a fragment.
+	if (/^\/[^#]*$/.test(target)) return [...words, quoted(origin + target)].join(' ');
+	return [...words, '--request-target', quoted(target), quoted(origin)].join(' ');
 }
 
+/** Returns whether curl takes `name: value` as one field line: a name that begins with an at sign would be read as a file. */
+function isSendable(name, value) {
+	return /^[!#$%&'*+.^_`|~\w-]+$/.test(name) && !/[\0\r\n]/.test(value);
+}
+
+/** Quotes a word for a shell. Control characters other than line feeds are escaped, since a terminal acts on them. */
 function quoted(text) {
-	return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+	if (/^[\w@%+:,./-]+$/.test(text)) return text;
+	if (!/[\0-\x09\x0b-\x1f\x7f]/.test(text)) return `'${text.replaceAll("'", "'\\''")}'`;
+	const escaped = (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
+	return `$'${text.replace(/[\\']/g, '\\$&').replace(/[\0-\x09\x0b-\x1f\x7f]/g, escaped)}'`;
 }

@@ -267,6 +267,8 @@ export function allow(
   principal: Principal | undefined,
   parameters: Parameters = {},
 ): Method[] {
+  if (typeof resource !== 'object' || resource === null)
+    throw new RangeError("the resource must be an object such as { GET: action('anyone', …) }");
   return methods.filter((method) => mayUse(resource, method, principal, parameters));
 }
 

@@ -77,6 +77,17 @@ export function checkText(value: unknown, what: string): void {
   throw new RangeError(`${what} must be text, is ${kindOf(value)}`);
 }
 
+/** Requires a string. */
+export function checkString(value: unknown, what: string): asserts value is string {
+  if (typeof value !== 'string') throw new RangeError(`${what} must be a string, is ${kindOf(value)}`);
+}
+
+/** Returns a value for a message about it: text in quotes, `5`, `null`, `an object`. It must not be a secret. */
+export function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  return typeof value === 'object' && value !== null ? kindOf(value) : String(value);
+}
+
 /** Requires a function, unless the value is undefined. */
 export function checkFunction(value: unknown, what: string): void {
   if (value === undefined || typeof value === 'function') return;

@@ -1,14 +1,17 @@
 import { checkQuota } from '../auth/quota/policy.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import { isBasePath } from '../pipeline/proxy.ts';
+import { kindOf } from '../schema/error.ts';
 import {
   checkFlag,
   checkFunction,
   checkMembers,
   checkNumber,
   checkObject,
+  checkString,
   checkText,
   checkWord,
+  shown,
 } from './argument-checks.ts';
 import { checkCors } from './cors-checks.ts';
 import { defaultLimits, type ServiceOptions } from './options.ts';
@@ -34,11 +37,38 @@ export function checkOptionValues(options: Omit<ServiceOptions, 'users'>): void 
   if (limits !== undefined) checkNumbers(limits, Object.keys(defaultLimits), 'limits');
   if (lifetimes !== undefined) checkNumbers(lifetimes, Object.keys(defaultLifetimes), 'lifetimes');
   checkCors(options.cors, 'cors');
+  checkRegistered(options.clients, 'client');
+  checkRegistered(options.consumers, 'consumer');
+  checkTrustProxy(options.trustProxy);
   if (seed !== undefined) checkObject(seed, 'seed');
-  if (collections !== undefined && !Array.isArray(collections)) checkObject(collections, 'collections');
+  checkCollections(collections);
   if (resources === undefined) return;
   checkObject(resources, 'resources');
   for (const [template, resource] of Object.entries(resources)) checkResource(template, resource);
+}
+
+function checkCollections(collections: unknown): void {
+  if (collections === undefined) return;
+  if (!Array.isArray(collections)) checkObject(collections, 'collections');
+  else if (collections.some((each) => typeof each?.path !== 'string' || each.shape === undefined))
+    throw new RangeError('a list of collections must contain results of defineCollection');
+}
+
+/** Requires objects by name, unless the value is undefined. A message contains no value, which can be a secret. */
+function checkRegistered(registered: unknown, what: string): void {
+  if (registered === undefined) return;
+  checkObject(registered, `${what}s`);
+  const entries = registered instanceof Map ? registered.entries() : Object.entries(registered);
+  for (const [name, one] of entries) checkObject(one, `the ${what} ${shown(name)}`);
+}
+
+function checkTrustProxy(networks: unknown): void {
+  if (networks === undefined) return;
+  if (!Array.isArray(networks))
+    throw new RangeError(
+      `trustProxy must be a list of networks such as ['10.0.0.0/8'], is ${kindOf(networks)}`,
+    );
+  for (const network of networks) checkString(network, 'a network of trustProxy');
 }
 
 function checkHealth(health: ServiceOptions['health']): void {

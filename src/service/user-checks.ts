@@ -1,7 +1,7 @@
 import { checkQuota } from '../auth/quota/policy.ts';
 import { readUserSchemes } from '../auth/scheme-limits.ts';
 import { sha256 } from '../oauth/sha256.ts';
-import { checkMembers, checkNumber, checkObject } from './argument-checks.ts';
+import { checkMembers, checkNumber, checkObject, checkString } from './argument-checks.ts';
 import type { ClientOption, ConsumerOption, RegisteredBy, UserOption } from './options.ts';
 
 /** The members of a user with one secret. */
@@ -22,7 +22,8 @@ const withSecrets: readonly string[] = [
  * @param generated whether a user without a secret gets a generated one
  * @throws RangeError with the nearest known name
  */
-export function checkUser(name: string, user: unknown, generated: boolean): void {
+export function checkUser(name: unknown, user: unknown, generated: boolean): void {
+  checkString(name, 'the name of a user');
   const what = `the user ${JSON.stringify(name)}`;
   checkObject(user, what, 'such as { secret: … }');
   const hasKeys = checkKeys(user, what);

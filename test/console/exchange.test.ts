@@ -151,7 +151,7 @@ test('copied as curl, a request has its method, target, fields and content', inB
   assert.match(command, /^curl --include --path-as-is --globoff --request POST /);
   assert.match(command, /--header 'content-type: application\/json'/i);
   assert.match(command, /--header 'auth[a-z]+: CREDENTIALS of ann'/i);
-  assert.ok(command.includes(`--data-binary '{"title":"it'\\''s tea"}'`), command);
+  assert.ok(command.includes(`--data-raw '{"title":"it'\\''s tea"}'`), command);
   assert.ok(command.endsWith(` '${double.url}/articles?a=b&c'`), command);
   await page.locator('.notice').locator('text=which the journal redacts').waitFor();
   await page.getByRole('button', { name: 'Copy link' }).click();

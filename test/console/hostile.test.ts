@@ -1,14 +1,27 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { startDouble } from '../../src/double/index.ts';
+import { promisify } from 'node:util';
+import { type CollectionDeclaration, startDouble } from '../../src/double/index.ts';
 import { inBrowser, type OpenedConsole, openConsole, until } from '../support/console/browser.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const markup = `<img src=x onerror="window.attacked=1"><script>window.attacked=1</script>"'><svg onload=window.attacked=1>`;
 const bidi = '\u202egnp.exe\u2066\u200b\ufeff';
 
+/** A collection whose content is read from everyone. */
+const articles: CollectionDeclaration = {
+  element: 'articles',
+  item: 'article',
+  fields: { title: { type: 'text' } },
+  access: { read: 'anyone', write: 'anyone' },
+};
+
 /** Opens the console of a double that received these bytes. */
 async function opened(t: TestContext, ...requests: readonly (string | Buffer)[]): Promise<OpenedConsole> {
-  const double = await startDouble({ https: false });
+  const double = await startDouble({ https: false, collections: { '/articles': articles } });
   t.after(() => double.close());
   const console = await openConsole(t, double);
   const { control } = console;
@@ -106,4 +119,44 @@ test('a long value is cut, and shown as a whole piece by piece', inBrowser, asyn
   await page.getByRole('button', { name: /show more/ }).click();
   assert.ok((await page.evaluate<number>(length)) > 60_000);
   await page.getByRole('button', { name: /show more/ }).waitFor();
+});
+
+test('copied as curl, a hostile request goes to the server as it was received', inBrowser, async (t) => {
+  const file = join(temporaryDirectory(), 'private');
+  writeFileSync(file, 'private');
+  const contents = [`@${file}`, '-K/dev/null', '\u0003\u001b[201~\nid\n', `'; id; '\\'$(id)`, '=id'];
+  const targets = [
+    'http://attacker.example:1/articles?a=[1-2]&b={c,d}',
+    '//attacker.example/../articles?%00',
+  ];
+  const sent = [
+    ...contents.map((content) => ({ content, target: '/articles' })),
+    ...targets.map((target) => ({ content: '', target })),
+  ];
+  const hostile = `X-At: @${file}\r\nX-Shell: $(id) \`id\` "'; id #\r\nX-Empty:\r\nContent-Type: application/json\r\n`;
+  const { page, double } = await opened(
+    t,
+    ...sent.map(
+      ({ content, target }) =>
+        `POST ${target} HTTP/1.1\r\nHost: a.example\r\n${hostile}Content-Length: ${content.length}\r\n\r\n${content}`,
+    ),
+  );
+  await page.evaluate(`navigator.clipboard.writeText = async (text) => { window.copied = text }`);
+  for (const [at, { content, target }] of sent.entries()) {
+    await page.evaluate(`window.copied = undefined; location.hash = '#/exchanges/${at + 1}'`);
+    await until(page, `document.title.startsWith('#${at + 1} ')`);
+    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    await until(page, 'window.copied !== undefined');
+    const command = await page.evaluate<string>('window.copied');
+    await promisify(execFile)('bash', ['-c', command]);
+    assert.equal(double.journal.length, sent.length + at + 1, command);
+    const { request } = double.journal.last() ?? {};
+    assert.equal(request?.target, target);
+    assert.equal(request.text, content);
+    const fields = request.fields.filter(([name]) => /^x-/i.test(name));
+    assert.deepEqual(
+      fields,
+      double.journal.all()[at]?.request?.fields.filter(([name]) => /^x-/i.test(name)),
+    );
+  }
 });

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { checkOAuthOptions } from './check-options.ts';
 import { clientCases } from './clients.ts';
 import { codeCases } from './codes.ts';
 import { type AuthorizationServerMetadata, createFlow, type OAuthClient } from './flow.ts';
@@ -42,8 +43,11 @@ export interface OAuthAdversaryOptions extends ConnectionOptions {
  * assert.ok(report.held, String(report));
  */
 export async function oauthAdversary(options: OAuthAdversaryOptions): Promise<OAuthReport> {
+  checkOAuthOptions(options, 'oauthAdversary', {
+    metadata: ['authorization_endpoint', 'token_endpoint'],
+    client: [],
+  });
   const { metadata, client, otherClient, approve, parameters = {}, resource, expireCodes } = options;
-  for (const endpoint of [metadata.authorization_endpoint, metadata.token_endpoint]) new URL(endpoint);
   const random = options.random ?? randomBytes;
   const sender = createSender(options);
   const flow = createFlow({ metadata, client, otherClient, approve, parameters, resource, random, sender });

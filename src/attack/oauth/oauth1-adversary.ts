@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { raceSize } from '../cases/races.ts';
+import { checkOAuthOptions } from './check-options.ts';
 import {
   createOAuth1Flow,
   type OAuth1Consumer,
@@ -50,9 +51,11 @@ export interface OAuth1AdversaryOptions extends ConnectionOptions {
  * assert.ok(report.held, String(report));
  */
 export async function oauth1Adversary(options: OAuth1AdversaryOptions): Promise<OAuthReport> {
+  checkOAuthOptions(options, 'oauth1Adversary', {
+    endpoints: ['requestToken', 'authorize', 'accessToken'],
+    consumer: [],
+  });
   const { endpoints, consumer, otherConsumer, callback, approve, clock, random = randomBytes } = options;
-  for (const endpoint of [endpoints.requestToken, endpoints.authorize, endpoints.accessToken])
-    new URL(endpoint);
   const sender = createSender(options);
   const parts = { endpoints, consumer, otherConsumer, callback, approve, clock, random, sender };
   const flow = createOAuth1Flow(parts);

@@ -1,4 +1,6 @@
+import { readFieldPlace } from '../../auth/option-values.ts';
 import type { ApiKeyDeclaration } from '../../auth/scheme-declarations.ts';
+import { checkSignerOptions } from './check-options.ts';
 import { withScheme } from './schemes.ts';
 import type { RequestSigner, SignerTraits } from './signer.ts';
 
@@ -21,7 +23,10 @@ export interface ApiKeySigning {
  * @example apiKeySigner({ user: { field: 'X-Api-Key' }, secret: { field: 'X-Api-Secret' } }, { user: 'ann', secret })
  */
 export function apiKeySigner(declared: ApiKeyDeclaration, options: ApiKeySignerOptions): RequestSigner {
-  const [userField, secretField] = [declared.user.field, declared.secret.field];
+  const members = checkSignerOptions(declared, 'apiKeySigner', []);
+  const { field: userField } = readFieldPlace(members['user'], 'apiKeySigner.user');
+  const { field: secretField } = readFieldPlace(members['secret'], 'apiKeySigner.secret');
+  checkSignerOptions(options, 'the credentials of apiKeySigner', ['user', 'secret']);
   const sign: RequestSigner = (_request, { user = options.user, secret = options.secret }) =>
     // A field value has no white space at its ends, so such a name cannot be sent.
     user === user.trim() ? { [userField]: user, [secretField]: secret } : undefined;

@@ -6,6 +6,7 @@ import {
   signAws4,
 } from '../../signature/aws4/sign.ts';
 import { lineOf, type OutgoingRequest } from '../attempt.ts';
+import { checkSignerOptions } from './check-options.ts';
 import { type Aws4Changes, type Aws4SignerOptions, type Aws4Signing, withScheme } from './schemes.ts';
 import type { SigningChanges } from './signed-parts.ts';
 import type { RequestSigner, SignerTraits } from './signer.ts';
@@ -19,6 +20,7 @@ const defaultExpires = 300;
  * URL must be that of the server under attack. Signed are Host, Content-Type and all X-Amz fields.
  */
 export function aws4Signer(options: Aws4SignerOptions): RequestSigner {
+  checkSignerOptions(options, 'aws4Signer', ['accessKeyId', 'secret', 'region', 'service']);
   const { presigned } = options;
   const inFields: Aws4Signing['inFields'] = (request, changes, other) => {
     const signed = signedBy(options, changes, other, (all) => signAws4(requestOf(request), all));

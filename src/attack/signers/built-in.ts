@@ -9,6 +9,7 @@ import {
   messageOf,
 } from '../../signature/hmac.ts';
 import { lineOf, type OutgoingRequest } from '../attempt.ts';
+import { checkSignerOptions } from './check-options.ts';
 import type { RequestSigner } from './signer.ts';
 
 /** The options of `hmacSigner`. */
@@ -20,9 +21,12 @@ export interface HmacSignerOptions extends Pick<SignOptions, 'user' | 'secret' |
 /**
  * Creates a signer for Countersign's HMAC scheme, by default in the full form. The signer throws RangeError as `signRequest`
  * does.
+ * @throws RangeError without a user and a secret
  * @example const attempts = adversary({ url }, hmacSigner({ user: 'johndoe', secret: 's3cret' }));
  */
-export function hmacSigner({ bodyDigest = false, ...options }: HmacSignerOptions): RequestSigner {
+export function hmacSigner(given: HmacSignerOptions): RequestSigner {
+  checkSignerOptions(given, 'hmacSigner', ['user', 'secret']);
+  const { bodyDigest = false, ...options } = given;
   const sign: RequestSigner = (request, { date, nonce, user = options.user, secret = options.secret }) => {
     const { method, url, body } = request;
     const signing: SignOptions = {
@@ -60,7 +64,9 @@ function signedWithNonce(signing: SignOptions, nonce: string): Record<string, st
 }
 
 /** Creates a signer for Basic credentials (RFC 7617). */
-export function basicSigner({ user, password }: { user: string; password: string }): RequestSigner {
+export function basicSigner(options: { user: string; password: string }): RequestSigner {
+  checkSignerOptions(options, 'basicSigner', ['user', 'password']);
+  const { user, password } = options;
   const sign: RequestSigner = (_request, changes) => {
     return { Authorization: basicHeader(changes.user ?? user, changes.secret ?? password) };
   };
@@ -68,7 +74,9 @@ export function basicSigner({ user, password }: { user: string; password: string
 }
 
 /** Creates a signer for a bearer token (RFC 6750 §2.1). */
-export function bearerSigner({ token }: { token: string }): RequestSigner {
+export function bearerSigner(options: { token: string }): RequestSigner {
+  checkSignerOptions(options, 'bearerSigner', ['token']);
+  const { token } = options;
   const sign: RequestSigner = (_request, { secret = token }) => ({ Authorization: `Bearer ${secret}` });
   return Object.assign(sign, { tlsOnly: true });
 }
@@ -78,7 +86,11 @@ export function bearerSigner({ token }: { token: string }): RequestSigner {
  * server under attack. `user` of a change is the consumer's key, and `secret` is the token's secret. Timestamps are
  * numbers, so other date formats are not tried.
  */
-export function oauth1Signer({ consumer, token }: Pick<OAuth1Signing, 'consumer' | 'token'>): RequestSigner {
+export function oauth1Signer(options: Pick<OAuth1Signing, 'consumer' | 'token'>): RequestSigner {
+  checkSignerOptions(options, 'oauth1Signer', []);
+  const { consumer, token } = options;
+  checkSignerOptions(consumer, 'oauth1Signer.consumer', ['key', 'secret']);
+  checkSignerOptions(token, 'oauth1Signer.token', ['token', 'tokenSecret']);
   const sign: RequestSigner = (request, changes) => {
     const { date, nonce, user = consumer.key, secret = token.tokenSecret } = changes;
     if (typeof date !== 'number' || nonce === undefined) return undefined;

@@ -4,6 +4,7 @@ import type { DeclaredHmacDeclaration, PresetDeclaration } from '../../auth/sche
 import type { Declaration } from '../../signature/declared/declaration.ts';
 import { signDeclared } from '../../signature/declared/sign.ts';
 import { lineOf, type OutgoingRequest } from '../attempt.ts';
+import { checkSignerOptions } from './check-options.ts';
 import { type DeclaredChanges, type DeclaredSigning, withScheme } from './schemes.ts';
 import type { SignedParts } from './signed-parts.ts';
 import type { CredentialPlace, RequestSigner, SignerTraits } from './signer.ts';
@@ -29,6 +30,7 @@ export function declaredSigner(
   options: DeclaredSignerOptions,
 ): RequestSigner {
   const declaration = readDeclaredOptions(declared, 'declaration');
+  checkSignerOptions(options, 'the credentials of declaredSigner', ['user', 'secret']);
   const named = typeof declaration.user === 'object';
   const scheme: DeclaredSigning = {
     kind: 'declared',

@@ -10,6 +10,7 @@ import { contentDigestOf, defaultComponents } from '../../signature/message-sign
 import { serializeDictionary } from '../../signature/structured-fields/serialize.ts';
 import { type BareItem, stringItem } from '../../signature/structured-fields/value.ts';
 import { lineOf, type OutgoingRequest } from '../attempt.ts';
+import { checkSignerOptions } from './check-options.ts';
 import { type MessageSignaturesSignerOptions, type MessageSignaturesSigning, withScheme } from './schemes.ts';
 import type { RequestSigner } from './signer.ts';
 import { bytesOf, splitUrl } from './target.ts';
@@ -22,6 +23,8 @@ export type { MessageAlgorithm, MessageKey };
  * @example messageSignaturesSigner({ key: { id: 'key-1', algorithm: 'ed25519', privateKey } })
  */
 export function messageSignaturesSigner(options: MessageSignaturesSignerOptions): RequestSigner {
+  checkSignerOptions(options, 'messageSignaturesSigner', []);
+  checkSignerOptions(options.key, 'messageSignaturesSigner.key', ['id', 'algorithm']);
   const scheme = createSigning(options);
   const sign: RequestSigner = (request, changes) => {
     const spec = scheme.spec(request, changes);

@@ -1,6 +1,7 @@
 // Mistakes that only a test double can recognize, because it knows all secrets, also former ones, and the content.
 import { createHash, createHmac } from 'node:crypto';
 import { messageBytes, type Part } from '../../signature/message.ts';
+import { describeOtherSecret, otherSecrets } from '../other-secrets.ts';
 import { assembleMessage, type MessageMistake, type Presented } from '../signature-scheme.ts';
 import type { KnownSecret, TraceKnowledge } from '../trace.ts';
 import { describeUnknownUser } from '../unknown-user.ts';
@@ -10,8 +11,8 @@ import { labelOf, shiftedTimeMistakes } from './parts.ts';
 import { publicHostMistakes } from './target.ts';
 import { type Found, factsOf, isGiven, messageMistakes, type WrongSignature } from './wrong-signature.ts';
 
-/** The largest number of secrets that are tried with all mistakes, and with the right message alone. */
-const maxTried = { withMistakes: 32, alone: 1000 } as const;
+/** The largest number of secrets that are tried with all mistakes. */
+const maxTried = 32;
 
 /** Finds the mistake that made a wrong signature, with all that a test double knows; undefined if none did. */
 export async function explainByKnowledge<Own extends Presented>(
@@ -59,31 +60,21 @@ async function findByKnowledge<Own extends Presented>(
     for (const known of secrets) {
       const mistake = mistakes.find((each) => signs(Buffer.from(known.secret), each.message));
       if (mistake === undefined) continue;
-      const hint = `the request is signed with ${describeSecret(known, user)}`;
+      const hint = describeOtherSecret(known, user);
       return mistake.hint === '' ? { hint } : { ...mistake, hint: `${hint}; and ${mistake.hint}` };
     }
     return undefined;
   };
-  const others = knowledge
-    .secrets()
-    .filter(({ owner, secret }) => owner === 'user' && secret !== '')
-    .filter(({ name, current, isPassword }) => isPassword || name !== user || !current)
-    .slice(-maxTried.alone);
+  const others = otherSecrets(knowledge, user);
   const mistakes = messageMistakes(wrong, parts, message, content);
   return (
     signedBy(others, [{ hint: '', message }]) ??
     firstSigned(changedParts(wrong, parts, 'target', knowledge)) ??
     firstSigned(changedParts(wrong, parts, 'time', knowledge)) ??
     firstSigned(await contentMistakes(wrong, parts, knowledge)) ??
-    signedBy(others.slice(-maxTried.withMistakes), mistakes) ??
+    signedBy(others.slice(-maxTried), mistakes) ??
     firstSigned(pairs(wrong, parts, mistakes))
   );
-}
-
-function describeSecret({ name, isPassword, current }: KnownSecret, user: string): string {
-  if (isPassword) return `the password of ${name} instead of a secret`;
-  if (current) return `the secret of another user, ${name}`;
-  return `a former secret of ${name}, which ${name === user ? 'was replaced' : 'is not valid any more'}`;
 }
 
 /** Returns messages with another value of the target or the time, which takes many tries or needs the configuration. */

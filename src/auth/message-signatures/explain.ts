@@ -1,4 +1,5 @@
 import type { ProblemMember } from '../../http/problem.ts';
+import { keyOf } from '../../signature/hmac.ts';
 import type { RequestMessage } from '../../signature/message-signatures/message.ts';
 import type { MessagePart, SignatureExplanation } from '../explanation.ts';
 import type { TraceDetails } from '../trace.ts';
@@ -18,6 +19,8 @@ export interface Refused {
 
 /** Explanations of a refusal: for the client, which does not reveal whether the key exists, and for the trace, in full. */
 export interface Explained {
+  /** Whether a usual mistake explains it. */
+  readonly isExplained: boolean;
   readonly shown: TraceDetails;
   readonly traced: TraceDetails;
 }
@@ -50,8 +53,20 @@ export function explainSignature(refused: Refused): Explained {
       ...(found?.differs === undefined ? {} : { differs: found.differs }),
     }),
   });
-  const traced = holder === undefined ? unknownKey : (anotherKey(holder, candidate) ?? otherMessage);
-  return { shown: explain(`${unknownKey}; or ${otherMessage}`), traced: explain(traced) };
+  const other = holder && anotherKey(holder, candidate);
+  const traced = holder === undefined ? unknownKey : (other ?? otherMessage);
+  return {
+    isExplained: (found ?? other) !== undefined,
+    shown: explain(`${unknownKey}; or ${otherMessage}`),
+    traced: explain(traced),
+  };
+}
+
+/** Returns whether a secret produces the signature. */
+export function isSignedWith(secret: string, { text, value }: ParsedCandidate): boolean {
+  return (
+    bytesIn(value) === 32 && isSignedBy({ algorithm: 'hmac-sha256', secret: keyOf(secret) }, [text], value)
+  );
 }
 
 /** Converts an explanation to members of a Problem. */

@@ -8,6 +8,7 @@ import {
   parseSignatures,
 } from '../../signature/message-signatures/signature-fields.ts';
 import { admitClaimed } from '../freshness.ts';
+import { otherSecretMistake } from '../other-secrets.ts';
 import type { RefuseNonce, Verdict } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { AuthenticationTrace, TraceDetails } from '../trace.ts';
@@ -318,11 +319,18 @@ function refuseSignature(
   const refused = (members: TraceDetails): Verdict =>
     bad(new Problem('credentials-refused', wrongSignature, { members }), claimed);
   if (!context.explain && authTrace === undefined) return refused({});
-  return import('./explain.ts').then(({ explainSignature }) => {
-    const { shown, traced } = explainSignature({ message, candidate, holder, verifiers });
+  return import('./explain.ts').then(({ explainSignature, isSignedWith }) => {
+    const { isExplained, shown, traced } = explainSignature({ message, candidate, holder, verifiers });
+    const user = holder?.account.name ?? claimed ?? '';
+    const hint = isExplained
+      ? undefined
+      : otherSecretMistake(authTrace?.knowledge, user, (secret) => isSignedWith(secret, candidate));
     authTrace?.pass('parse');
     if (holder !== undefined) authTrace?.pass('user');
-    authTrace?.fail(holder === undefined ? 'user' : 'signature', traced);
+    authTrace?.fail(
+      holder === undefined ? 'user' : 'signature',
+      hint === undefined ? traced : { ...traced, hint },
+    );
     return refused(context.explain ? { check: 'signature', ...shown } : {});
   });
 }

@@ -313,7 +313,9 @@ function curlCommand(
   else if (method !== 'GET' || content !== undefined) words.push('-X', shellQuote(method));
   // Without this option, curl expands brackets and braces in a URL.
   if (/[[\]{}]/.test(url)) words.push('--globoff');
-  for (const [name, value] of headers) words.push('-H', shellQuote(`${name}: ${value}`));
+  // curl drops a field that has a colon and no value; one with a semicolon is sent empty.
+  for (const [name, value] of headers)
+    words.push('-H', shellQuote(value === '' ? `${name};` : `${name}: ${value}`));
   if (content !== undefined) {
     const hasType = headers.some(([name]) => name.toLowerCase() === 'content-type');
     if (!hasType) words.push('-H', shellQuote(`Content-Type: ${typeOf(content)}`));

@@ -1,7 +1,7 @@
 import type { AsymmetricAlgorithm, KeyDeclaration } from '../../auth/account-key.ts';
 import type { Clock } from '../../clock.ts';
 import type { Grants } from '../../oauth/grants.ts';
-import { checkMembers } from '../../service/argument-checks.ts';
+import { checkMembers, shown } from '../../service/argument-checks.ts';
 import { type Duration, lengthOf } from '../state/clock.ts';
 import type { GeneratedKey } from '../state/generate-key.ts';
 import type { DoubleNonces } from '../state/nonces.ts';
@@ -86,7 +86,7 @@ export function createAuthControl(parts: {
     generateKey: (user, id, algorithm = 'ed25519') => users.generateKey(user, id, algorithm),
     removeKey: (user, id) => users.removeKey(user, id),
     burnNext(what, times = 1) {
-      if (what !== 'nonce') throw new RangeError(`only 'nonce' can be burnt, not ${JSON.stringify(what)}`);
+      if (what !== 'nonce') throw new RangeError(`only 'nonce' can be burnt, not ${shown(what)}`);
       if (!Number.isInteger(times) || times < 0) throw new RangeError('times must be a non-negative integer');
       nonces.burn(times);
     },

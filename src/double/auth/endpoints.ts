@@ -1,5 +1,5 @@
 import { didYouMean } from '../../did-you-mean.ts';
-import { checkMembers, checkText } from '../../service/argument-checks.ts';
+import { checkMembers, checkString, checkText } from '../../service/argument-checks.ts';
 import type { Faults, PlannedFault } from '../faults/faults.ts';
 import { type FaultMatchParts, faultMatchNames } from '../faults/match.ts';
 import type { JournalEntry } from '../journal/entry.ts';
@@ -66,9 +66,10 @@ export function createEndpoints<Endpoint extends string>(
 ): Endpoints<Endpoint> {
   const { faults, journal, paths, write, type } = parts;
   const pathOf = (endpoint: Endpoint): MatchPath => {
+    checkString(endpoint, 'an endpoint');
     if (Object.hasOwn(paths, endpoint)) return paths[endpoint];
     throw new RangeError(
-      `${JSON.stringify(endpoint)} is not an endpoint${didYouMean(String(endpoint), Object.keys(paths))}`,
+      `${JSON.stringify(endpoint)} is not an endpoint${didYouMean(endpoint, Object.keys(paths))}`,
     );
   };
   return {

@@ -5,7 +5,7 @@ import { createTokenSecrets } from '../../oauth/oauth1/secrets.ts';
 import { oauth1Paths as paths } from '../../oauth/paths.ts';
 import { formatScope } from '../../oauth/scopes.ts';
 import type { Scope } from '../../principal.ts';
-import { checkMembers } from '../../service/argument-checks.ts';
+import { checkMembers, checkText } from '../../service/argument-checks.ts';
 import { createEndpoints, type Endpoints } from './endpoints.ts';
 import {
   createOAuthControl,
@@ -88,6 +88,7 @@ export function consumerOf({ oauth, consumers }: OAuth1ControlParts, name: strin
 async function issue(parts: OAuth1ControlParts, wish: OAuth1TokenWish): Promise<OAuth1IssuedToken> {
   checkMembers(wish, Object.keys(wishNames), 'a token to issue', "such as { user: 'johndoe' }");
   const { user, expiresIn } = wish;
+  checkText(wish.consumer, 'consumer of a token to issue');
   const { key, scopes: registered } = consumerOf(parts, wish.consumer);
   parts.users.credentials(user);
   const scopes = scopesOf(wish.scope ?? registered, registered, key);

@@ -5,7 +5,7 @@ import { oauth2Paths as paths } from '../../oauth/paths.ts';
 import type { TokenDraft } from '../../oauth/records.ts';
 import { formatScope } from '../../oauth/scopes.ts';
 import type { Scope } from '../../principal.ts';
-import { checkFlag, checkMembers } from '../../service/argument-checks.ts';
+import { checkFlag, checkMembers, checkText } from '../../service/argument-checks.ts';
 import { createEndpoints, type Endpoints } from './endpoints.ts';
 import {
   createOAuthControl,
@@ -94,6 +94,7 @@ async function issue(parts: OAuth2ControlParts, wish: TokenWish): Promise<Issued
   checkFlag(wish.refresh, 'refresh of a token to issue');
   const { clock, lifetimes, oauth } = parts;
   const { user, expiresIn } = wish;
+  checkText(wish.client, 'client of a token to issue');
   const client = clientOf(parts, wish.client);
   if (user !== undefined) parts.users.credentials(user);
   const scopes = scopesOf(wish.scope, client.scopes, client.id);

@@ -34,7 +34,7 @@ interface Described {
   readonly memoryOnly?: boolean;
   /** The schema of the response. Default: no content (204). */
   readonly returns?: JsonSchema;
-  /** The media type of a response that is text. Default: the response is JSON. */
+  /** The media type of a response that `run` returns as text. Default: the result of `run` is written as JSON. */
   readonly media?: string;
   /** The status of a response with content. Default: 200. */
   readonly status?: 200 | 201;

@@ -1,3 +1,5 @@
+import { kindOf } from '../../schema/error.ts';
+import { checkObject } from '../../service/argument-checks.ts';
 import { type Addresses, checkOrigin, originOfPaths } from './origins.ts';
 
 /** The options of a double's `fetch`. */
@@ -46,6 +48,7 @@ export function fetchRequestOf(
   addresses: FetchAddresses,
   typeOfText = plainText,
 ): FetchRequest | Promise<FetchRequest> {
+  checkObject(init, 'the options of fetch', "such as { method: 'PUT' }");
   return simple(input, init, addresses, typeOfText) ?? general(input, init, addresses, typeOfText);
 }
 
@@ -54,12 +57,19 @@ export function fetchRequestOf(
  * another server.
  */
 export function addressOf(input: FetchInput, secure: boolean, addresses: FetchAddresses): string {
-  const text = isRequest(input) ? input.url : String(input);
+  const text = isRequest(input) ? input.url : textOfUrl(input);
   const origin = originOfPaths(addresses, secure);
   if (plainPath.test(text)) return origin + text;
   const { href } = new URL(text, origin);
   if (addresses.origins !== undefined) checkOrigin(href, addresses.origins, addresses);
   return href.replace(/#.*$/s, '');
+}
+
+/** Returns a path or URL as text. Throws RangeError for other values, which the platform would convert to a path. */
+function textOfUrl(input: unknown): string {
+  if (typeof input === 'string') return input;
+  if (typeof input === 'object' && input !== null && 'href' in input) return String(input.href);
+  throw new RangeError(`the URL of a request must be a path, a URL or a Request, is ${kindOf(input)}`);
 }
 
 /** Paths that `URL` does not change: they have no dot segments and nothing to encode. */
@@ -135,7 +145,7 @@ function copyWithKnownLength(request: globalThis.Request): globalThis.Request | 
 }
 
 function isRequest(input: FetchInput): input is globalThis.Request {
-  return typeof input === 'object' && 'url' in input;
+  return typeof input === 'object' && input !== null && 'url' in input;
 }
 
 /** Returns whether there is a field of this name, which must be in lower case. */

@@ -4,7 +4,14 @@ import { signOAuth1 } from '../../client/oauth1.ts';
 import { signRequest } from '../../client/sign.ts';
 import { fieldLines, type HeaderFields, type SignedUrl } from '../../client/sign-with-scheme.ts';
 import type { Clock } from '../../clock.ts';
-import { checkFlag, checkMembers, checkText, checkWord } from '../../service/argument-checks.ts';
+import {
+  checkFlag,
+  checkMembers,
+  checkObject,
+  checkString,
+  checkText,
+  checkWord,
+} from '../../service/argument-checks.ts';
 import { formatSignedDate } from '../../signature/hmac.ts';
 import { type Moment, timeOf } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
@@ -197,8 +204,10 @@ export function createSigner(
   parts: SigningParts,
 ): Signer {
   const { sign, secure } = signingOf(user, options, parts);
-  const signUrl: Signer['signUrl'] = async (method, url, content, headers = {}) =>
-    sign({ method, url: parts.addressOf(url, secure), content, fields: fieldLines(headers) });
+  const signUrl: Signer['signUrl'] = async (method, url, content, headers = {}) => {
+    checkString(method, 'the method to sign');
+    return sign({ method, url: parts.addressOf(url, secure), content, fields: fieldLines(headers) });
+  };
   const addSignature: Complete = async (outgoing) => {
     const { method, url, fields } = outgoing;
     const content = await wholeOf(outgoing.content);
@@ -211,6 +220,7 @@ export function createSigner(
   return {
     user,
     async fetch(input, init = {}) {
+      checkObject(init, 'the options of fetch', "such as { method: 'PUT' }");
       const outgoing = await parts.read(input, { secure, ...init }, typeOfText);
       return parts.send({ ...outgoing, content: await wholeOf(outgoing.content) }, addSignature);
     },
@@ -229,6 +239,8 @@ function signingOf(
   options: AsOptions | ConfiguredSchemeOptions,
   parts: SigningParts,
 ): { readonly sign: SignUrl; readonly secure: boolean } {
+  checkString(user, 'the user of as');
+  checkObject(options, 'the options of as', "such as { scheme: 'basic' }");
   const { scheme: name = 'hmac' } = options;
   const own = parts.schemes.find((each) => each.name === name);
   if (own !== undefined) {

@@ -15,6 +15,7 @@ const tokenBytes = 32;
 export class KnownCredentials {
   readonly #names = new Set<string>();
   readonly #secrets = new Set<string>();
+  #unnamed: readonly string[] | undefined;
   readonly #tokens = new Set<string>();
   /** Secrets with their owners, by owner and secret. */
   readonly #owned = new Map<string, KnownSecret>();
@@ -29,9 +30,10 @@ export class KnownCredentials {
     this.#tokenSecrets = createTokenSecrets(masterKey);
   }
 
-  /** All secrets and passwords that do not equal a name. */
+  /** All secrets and passwords that do not equal a name: the same array until users, clients or consumers are added. */
   get secrets(): readonly string[] {
-    return [...this.#secrets].filter((secret) => !this.#names.has(secret));
+    this.#unnamed ??= [...this.#secrets].filter((secret) => !this.#names.has(secret));
+    return this.#unnamed;
   }
 
   /** Returns the names of the users that exist, disabled ones included. */
@@ -63,6 +65,7 @@ export class KnownCredentials {
 
   /** Remembers users with their secrets and passwords. */
   addUsers(users: ReadonlyMap<string, UserOption>): void {
+    this.#unnamed = undefined;
     this.#userNames = [...users.keys()];
     this.#endAll('user');
     for (const [name, user] of users) {
@@ -101,6 +104,7 @@ export class KnownCredentials {
     owner: KnownSecret['owner'],
     registered: Iterable<readonly [string, ClientOption | ConsumerOption]>,
   ): void {
+    this.#unnamed = undefined;
     this.#endAll(owner);
     for (const [name, { secret }] of registered) {
       this.#names.add(name);

@@ -55,7 +55,7 @@ const inData = namedValues(certainNames);
 /**
  * Creates a redaction. A secret of fewer than 6 characters is replaced only where a credential stands, since data has such
  * words too. A longer one is replaced anywhere, or as a whole word if it consists of fewer than 12 letters.
- * @param secrets returns all secrets and passwords, former ones included
+ * @param secrets returns all secrets and passwords, former ones included: the same object until one is added
  * @param isToken returns whether a text of 43 characters was issued as a token, a code or a ticket
  * @param places where configured schemes have credentials
  */
@@ -64,11 +64,18 @@ export function createRedaction(
   isToken: (text: string) => boolean = () => false,
   places: CredentialPlaces = noPlaces,
 ): Redact {
+  // A query can have thousands of parameters, so the forms are computed again only if the secrets have changed.
+  let known: Iterable<string> | undefined;
+  let forms: readonly string[] = [];
+  const currentForms = (): readonly string[] => {
+    const current = secrets();
+    if (current !== known) forms = [...current].filter(isSearched).flatMap(formsOf);
+    known = current;
+    return forms;
+  };
   const values = (text: string): string => {
-    let result = text;
-    for (const secret of secrets())
-      if (secret.length >= shortest) for (const form of formsOf(secret)) result = without(result, form);
-    return result.replace(tokenRun, (run) => withoutTokens(run, isToken));
+    if (text.length < shortest) return text;
+    return withoutAll(text, currentForms()).replace(tokenRun, (run) => withoutTokens(run, isToken));
   };
   const redact = (text: string): string =>
     values(everywhere(text).replace(encoded, `$1${redacted}`).replace(input, `$1"${redacted}"`)).replace(
@@ -87,12 +94,9 @@ export function withSessionToken(redact: Redact, raw: readonly string[]): Redact
     name.length === sessionToken.length && name.toLowerCase() === sessionToken;
   const at = raw.findIndex((name, index) => index % 2 === 0 && isToken(name));
   const token = raw[at + 1] ?? '';
-  if (at < 0 || token.length < shortest) return redact;
-  const hide = (text: string): string => {
-    let result = text;
-    for (const form of formsOf(token)) result = without(result, form);
-    return result;
-  };
+  if (at < 0 || !isSearched(token)) return redact;
+  const forms = formsOf(token);
+  const hide = (text: string): string => withoutAll(text, forms);
   return Object.assign((text: string) => hide(redact(text)), {
     values: (text: string) => hide(redact.values(text)),
     places: redact.places,
@@ -193,12 +197,16 @@ function decoded(text: string): string {
 }
 
 /** Returns a secret as text, in JSON, in XML, and percent-encoded as in a target, a form or a base string. */
-function formsOf(secret: string): ReadonlySet<string> {
+function formsOf(secret: string): readonly string[] {
   const [encodedOnce, xml] = [encodeURIComponent(Buffer.from(secret).toString()), xmlOf(secret)];
-  return new Set([
-    ...[secret, JSON.stringify(secret).slice(1, -1), xml, encodedOnce],
+  const forms = [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    xml,
+    encodedOnce,
     encodeURIComponent(encodedOnce),
-  ]);
+  ];
+  return [...new Set(forms)];
 }
 
 function xmlOf(secret: string): string {
@@ -209,6 +217,14 @@ function xmlOf(secret: string): string {
 const shortest = 6;
 /** Secrets that are replaced as whole words only, since they occur within other words. */
 const word = /^[A-Za-z]{1,11}$/;
+
+function isSearched(secret: string): boolean {
+  return secret.length >= shortest;
+}
+
+function withoutAll(text: string, secrets: readonly string[]): string {
+  return secrets.reduce(without, text);
+}
 
 function without(text: string, secret: string): string {
   if (!text.includes(secret)) return text;

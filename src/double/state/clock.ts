@@ -1,5 +1,7 @@
+import { types } from 'node:util';
 import { type AdjustableClock, adjustableClock, type Clock, type ClockSetting } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';
+import { shown } from '../../service/argument-checks.ts';
 import type { Snapshottable } from './snapshot.ts';
 
 /** A duration: ms, or a string such as `250ms`, `90s`, `11m`, `24h` or `7d`. A minus sign makes it negative. */
@@ -128,13 +130,14 @@ function checkRange(time: number): number {
 
 /** Returns a duration in ms. Throws RangeError if it is invalid. */
 export function lengthOf(duration: Duration): number {
-  const text = String(duration);
-  const size = typeof duration === 'number' ? duration : parseDuration(text.replace(/^[+-]/, ''));
-  if (size === undefined || !Number.isFinite(size))
-    throw new RangeError(
-      `${JSON.stringify(duration)} is not a duration such as 1500, '90s', '11m' or '-24h'`,
-    );
-  return typeof duration === 'string' && text.startsWith('-') ? -size : size;
+  const size = typeof duration === 'string' ? lengthOfText(duration) : duration;
+  if (typeof size === 'number' && Number.isFinite(size)) return size;
+  throw new RangeError(`${shown(duration)} is not a duration such as 1500, '90s', '11m' or '-24h'`);
+}
+
+function lengthOfText(text: string): number | undefined {
+  const size = parseDuration(text.replace(/^[+-]/, ''));
+  return size !== undefined && text.startsWith('-') ? -size : size;
 }
 
 const isoForm =
@@ -142,10 +145,12 @@ const isoForm =
 
 /** Returns a moment in ms since 1970-01-01T00:00:00Z. Throws RangeError if it is invalid. */
 export function timeOf(moment: Moment): number {
-  const time = typeof moment === 'string' ? timeOfText(moment) : Number(moment);
-  if (Number.isFinite(time)) return time;
+  const time = typeof moment === 'string' ? timeOfText(moment) : moment;
+  // A Date may be of another realm. Other values, such as null, would be converted to numbers.
+  const ms = types.isDate(time) ? time.getTime() : time;
+  if (typeof ms === 'number' && Number.isFinite(ms)) return ms;
   throw new RangeError(
-    `${JSON.stringify(moment)} is not a time such as '2026-03-01T12:00:00Z', a Date or ms since 1970`,
+    `${shown(moment)} is not a time such as '2026-03-01T12:00:00Z', a Date or ms since 1970`,
   );
 }
 

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { AsymmetricAlgorithm, KeyDeclaration } from '../../auth/account-key.ts';
 import type { UserDeclaration } from '../../auth/accounts.ts';
 import { didYouMean } from '../../did-you-mean.ts';
-import { checkObject } from '../../service/argument-checks.ts';
+import { checkObject, checkString } from '../../service/argument-checks.ts';
 import type { UserOption } from '../../service/options.ts';
 import { checkUser } from '../../service/user-checks.ts';
 import { type GeneratedKey, generateKey } from './generate-key.ts';
@@ -74,6 +74,7 @@ export function createDoubleUsers(
     users = next;
   };
   const found = (name: string): UserOption => {
+    checkString(name, 'the name of a user');
     const user = users.get(name);
     if (user === undefined)
       throw new RangeError(`the double has no user ${name}${didYouMean(name, [...users.keys()])}`);
@@ -82,6 +83,7 @@ export function createDoubleUsers(
   const credentials = (name: string): Credentials => credentialsOf(name, found(name));
   const addKey = (name: string, id: string, key: KeyDeclaration): void => {
     const user = declarationOf(found(name));
+    checkString(id, 'the id of a key');
     checkUser(name, { keys: { [id]: key } }, true);
     change(new Map(users).set(name, { ...user, keys: { ...user.keys, [id]: key } }));
   };
@@ -124,6 +126,7 @@ export function createDoubleUsers(
     },
     removeKey(name, id) {
       const { keys = {}, ...user } = declarationOf(found(name));
+      checkString(id, 'the id of a key');
       const { [id]: key, ...others } = keys;
       if (key === undefined)
         throw new RangeError(`the user ${name} has no key ${id}${didYouMean(id, Object.keys(keys))}`);

@@ -215,6 +215,9 @@ test('--curl prints a command with all fields and the URL to send', async () => 
     (await sign(words)).stdout,
     `curl -X POST -H 'Content-Type: application/json' -H 'Stripe-Signature: t=${second},v1=${mac}' --data-binary @${content} 'https://api.example/articles?limit=1'\n`,
   );
+  // curl would drop a field that has a colon and no value.
+  const empty = ['GET', url, '--scheme', 'stripe', '--date', date, '--header', 'X-Empty:', '--curl'];
+  assert.match((await sign(empty)).stdout, /^curl -H 'X-Empty;' /);
   const presigned = ['GET', url, '--user', 'ann', '--scheme', 'aws4', '--presign', '60', '--curl'];
   assert.match(
     (await sign(presigned)).stdout,

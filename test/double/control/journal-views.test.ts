@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { AuthenticationTrace } from '../../../src/auth/trace.ts';
+import { entriesJson } from '../../../src/double/control/exchange/entries-json.ts';
+import { harOf } from '../../../src/double/control/exchange/har.ts';
 import { type Double, startDouble } from '../../../src/double/index.ts';
 import { createRedaction } from '../../../src/double/journal/redaction.ts';
 import { viewAuthentication } from '../../../src/double/journal/view.ts';
@@ -186,4 +188,56 @@ test('the parts of a signed message are shown without secrets, if the scheme exp
     { name: 'path', expected: '/[redacted]', signed: '/a' },
   ]);
   assert.equal(view.differs, 'path');
+});
+
+const origins = { url: 'http://127.0.0.1', secureUrl: undefined };
+
+/** Returns the characters that are encoded while the journal with a request of this size is shown. */
+async function encodedFor(t: TestContext, size: number): Promise<number> {
+  await using double = await startDouble({ https: false, users: { ann, bob: {} } });
+  const headers = { 'X-Amz-Security-Token': 't'.repeat(size) };
+  await double.fetch(`/articles?${'+a=b&'.repeat(size / 5)}`, { headers });
+  const encode = t.mock.method(globalThis, 'encodeURIComponent');
+  const [entry] = double.journal.all();
+  JSON.stringify(entry);
+  encode.mock.restore();
+  return encode.mock.calls.reduce((sum, { arguments: [text] }) => sum + String(text).length, 0);
+}
+
+test('the work to redact an entry grows in proportion to its size', async (t) => {
+  const [little, much] = [await encodedFor(t, 500), await encodedFor(t, 2000)];
+  assert.ok(much <= 4 * little, `${little} characters, then ${much}`);
+  assert.ok(much < 20_000, `${much} characters`);
+});
+
+test('other work is done between the slices of a long journal', async () => {
+  await using double = await startDouble({ https: false });
+  for (let count = 0; count < 40; count += 1) await double.fetch(`/articles?${'a'.repeat(7000)}`);
+  const entries = double.journal.all();
+  for (const write of [() => entriesJson(entries), () => harOf(entries, origins, '1')]) {
+    let turns = 0;
+    let pending = setImmediate(function count() {
+      turns += 1;
+      pending = setImmediate(count);
+    });
+    await write();
+    clearImmediate(pending);
+    assert.ok(turns >= 4, `${turns} turns`);
+  }
+});
+
+test('an export reads each part of an entry once', async () => {
+  await using double = await startDouble({ https: false });
+  await double.fetch('/articles');
+  const [entry] = double.journal.all();
+  assert.ok(entry);
+  const reads: string[] = [];
+  const counted = new Proxy(entry, {
+    get(target, name) {
+      reads.push(String(name));
+      return Reflect.get(target, name, target);
+    },
+  });
+  await harOf([counted], origins, '1');
+  assert.deepEqual(reads, [...new Set(reads)]);
 });

@@ -92,3 +92,43 @@ test('without a known mistake, the entry shows the expected value of each part',
   assert.match(aws, /\n {2}expected method GET \| canonical path \/articles \| canonical query limit=1 \| /);
   for (const each of [text, signed, aws]) assert.ok(!/secret of ann|another secret/.test(each));
 });
+
+test('a secret of another user, a former one and a password are recognized in every scheme that signs', async () => {
+  const sources: Record<string, (key: string) => (url: string) => Record<string, string>> = {
+    partner,
+    stripe: (key) => (url) =>
+      signRequest({ method: 'GET', url, secret: key, scheme: { preset: 'stripe' }, clock: manualClock(now) }),
+    aws4: (key) => by({ ...aws4, secret: key }),
+    'message-signatures': (key) => by({ ...signatures, key: { id: 'ann', secret: key } }),
+  };
+  for (const [name, sign] of Object.entries(sources)) {
+    await using double = await startDouble({
+      ...options,
+      users: { ann: { secret: 'key-of-ann', password: 'a-pass-word' }, bob: { secret: 'key-of-bob' } },
+      schemes: { ...options.schemes, stripe: { preset: 'stripe', user: 'ann' } },
+    });
+    const hintOf = async (key: string): Promise<string | undefined> => {
+      const headers = { Host: 'api.example', ...sign(key)('http://api.example/articles') };
+      const response = await double.fetch('/articles', { headers });
+      assert.equal(response.status, 401, name);
+      return double.journal.last()?.auth?.hint;
+    };
+    assert.equal(
+      await hintOf('key-of-bob'),
+      'the request is signed with the secret of another user, bob',
+      name,
+    );
+    assert.equal(
+      await hintOf('a-pass-word'),
+      'the request is signed with the password of ann instead of a secret',
+      name,
+    );
+    double.auth.rotateSecret('ann');
+    assert.equal(
+      await hintOf('key-of-ann'),
+      'the request is signed with a former secret of ann, which was replaced',
+      name,
+    );
+    assert.doesNotMatch(String(await hintOf('a secret of nobody')), /the request is signed with/, name);
+  }
+});

@@ -1,43 +1,37 @@
-import type { JournalEntry } from '../../journal/entry.ts';
+import type { JournalEntry, ShownReply, ShownRequest } from '../../journal/entry.ts';
+import { entriesJson } from './entries-json.ts';
 
 type Line = readonly [name: string, value: string];
 
-/** A HAR document (HTTP Archive 1.2). */
-export interface Har {
-  readonly log: {
-    readonly version: '1.2';
-    readonly creator: { readonly name: string; readonly version: string };
-    readonly entries: readonly object[];
-  };
+/** The origins of the server over HTTP and over HTTPS. */
+interface Origins {
+  readonly url: string | undefined;
+  readonly secureUrl: string | undefined;
 }
 
 /**
- * Converts entries of the journal to HAR 1.2, which browsers' developer tools and proxies open. Secrets are redacted. What HAR
- * cannot express is in members that begin with an underscore.
- * @param origins the origins of the server over HTTP and over HTTPS
+ * Writes entries of the journal as HAR 1.2 (HTTP Archive), which browsers' developer tools and proxies open. Secrets are
+ * redacted. What HAR cannot express is in members that begin with an underscore.
  */
-export function harOf(
+export async function harOf(
   entries: readonly JournalEntry[],
-  origins: { readonly url: string | undefined; readonly secureUrl: string | undefined },
+  origins: Origins,
   version: string,
-): Har {
-  return {
-    log: {
-      version: '1.2',
-      creator: { name: 'Countersign', version },
-      entries: entries.map((entry) => harEntry(entry, origins)),
-    },
-  };
+): Promise<string> {
+  const creator = JSON.stringify({ name: 'Countersign', version });
+  const written = await entriesJson(entries, (entry) => harEntry(entry, origins));
+  return `{"log":{"version":"1.2","creator":${creator},"entries":${written}}}`;
 }
 
-function harEntry(entry: JournalEntry, { url, secureUrl }: Parameters<typeof harOf>[1]): object {
-  const { number, time, duration, step, problem, auth, fault, user, request } = entry;
+function harEntry(entry: JournalEntry, { url, secureUrl }: Origins): object {
+  // Each getter redacts anew, so each is read once.
+  const { number, time, duration, step, problem, auth, fault, user, request, received, reply } = entry;
   const origin = (request?.secure === true ? secureUrl : url) ?? url ?? secureUrl ?? '';
   return {
     startedDateTime: new Date(time).toISOString(),
     time: duration,
-    request: harRequest(entry, origin),
-    response: harResponse(entry),
+    request: harRequest(request, received, origin),
+    response: harResponse(reply),
     cache: {},
     timings: { send: 0, wait: duration, receive: 0 },
     ...{ _number: number, _user: user, _step: step, _problem: problem, _authentication: auth, _fault: fault },
@@ -45,14 +39,14 @@ function harEntry(entry: JournalEntry, { url, secureUrl }: Parameters<typeof har
 }
 
 /** Returns the request. One that could not be parsed has the method `-` and its text as content. */
-function harRequest({ request, received = '' }: JournalEntry, origin: string): object {
+function harRequest(request: ShownRequest | undefined, received: string | undefined, origin: string): object {
   const {
     method = '-',
     target = '/',
     version = '1.1',
     fields = [],
     query = [],
-    text = received,
+    text = received ?? '',
   } = request ?? {};
   return {
     method,
@@ -69,7 +63,7 @@ function harRequest({ request, received = '' }: JournalEntry, origin: string): o
   };
 }
 
-function harResponse({ reply }: JournalEntry): object {
+function harResponse(reply: ShownReply | undefined): object {
   const { status = 0, fields = [], text = '' } = reply ?? {};
   return {
     ...{ status, statusText: '', httpVersion: 'HTTP/1.1', cookies: [], headers: pairs(fields) },

@@ -1,10 +1,11 @@
 import { didYouMean } from '../../../did-you-mean.ts';
 import { Problem } from '../../../http/problem.ts';
 import { type ProblemType, problemTypes } from '../../../http/problem-types.ts';
-import type { EntrySummary } from '../../journal/entry.ts';
+import type { EntrySummary, JournalEntry } from '../../journal/entry.ts';
 import type { Journal } from '../../journal/journal.ts';
 import type { WaitOptions } from '../../journal/waiting.ts';
 import { JournalTimeout } from '../../journal/waiting.ts';
+import { entriesJson } from '../exchange/entries-json.ts';
 import { harOf } from '../exchange/har.ts';
 import { earlierUse, presentedBy } from '../exchange/presented.ts';
 import { matchMembers } from '../match.ts';
@@ -27,10 +28,16 @@ export function journalOperations({
 }: Pick<ControlTarget, 'journal' | 'addresses' | 'windows'>): readonly Operation[] {
   return [
     bareOperation({
-      ...{ method: 'GET', path: '/journal', id: 'journal', returns: entriesSchema },
+      ...{
+        method: 'GET',
+        path: '/journal',
+        id: 'journal',
+        returns: entriesSchema,
+        media: 'application/json',
+      },
       summary: 'Returns all entries, oldest first',
       description: 'Secrets, passwords, tokens and signatures are redacted.',
-      run: () => ({ entries: journal.all() }),
+      run: () => entriesContent(journal.all()),
     }),
     bareOperation({
       ...{ method: 'GET', path: '/journal/last', id: 'lastEntry', returns: entrySchema },
@@ -44,9 +51,10 @@ export function journalOperations({
     }),
     operation({
       ...{ method: 'POST', path: '/journal/find', id: 'findEntries', returns: entriesSchema },
+      media: 'application/json',
       summary: 'Returns the matching entries, oldest first',
       accepts: object(entryMembers),
-      run: (match) => ({ entries: journal.find(match) }),
+      run: (match) => entriesContent(journal.find(match)),
     }),
     operation({
       ...{ method: 'POST', path: '/journal/wait', id: 'waitForEntry', returns: entrySchema },
@@ -102,6 +110,7 @@ export function journalOperations({
     }),
     bareOperation({
       ...{ method: 'GET', path: '/journal.har', id: 'journalAsHar', returns: { type: 'object' } },
+      media: 'application/json',
       summary: 'Returns all entries as HTTP Archive (HAR 1.2), without secrets',
       run: () => harOf(journal.all(), addresses, version),
     }),
@@ -111,6 +120,10 @@ export function journalOperations({
       run: () => journal.clear(),
     }),
   ];
+}
+
+async function entriesContent(entries: readonly JournalEntry[]): Promise<string> {
+  return `{"entries":${await entriesJson(entries)}}`;
 }
 
 /** Returns the latest entry whose number is at most `after`. If it was dropped from the journal, so were all before it. */

@@ -1,0 +1,39 @@
+// The secrets with which a user's requests are signed by mistake. Only a test double knows them.
+import type { KnownSecret, TraceKnowledge } from './trace.ts';
+
+/** The largest number of secrets that are tried. */
+const maxTried = 1000;
+
+/** Returns the secrets of users with which a request of this user is not valid: those of others, former ones and passwords. */
+export function otherSecrets(knowledge: TraceKnowledge, user: string): readonly KnownSecret[] {
+  return knowledge
+    .secrets()
+    .filter(({ owner, secret }) => owner === 'user' && secret !== '')
+    .filter(({ name, current, isPassword }) => isPassword || name !== user || !current)
+    .slice(-maxTried);
+}
+
+/** Returns the mistake of a request that is signed with such a secret. */
+export function describeOtherSecret(known: KnownSecret, user: string): string {
+  return `the request is signed with ${describe(known, user)}`;
+}
+
+/**
+ * Returns the mistake of a request that is signed with a secret of another user or a former one; undefined if it is not.
+ * @param signs returns whether a secret produces the signature
+ */
+export function otherSecretMistake(
+  knowledge: TraceKnowledge | undefined,
+  user: string,
+  signs: (secret: string) => boolean,
+): string | undefined {
+  if (knowledge === undefined) return undefined;
+  const known = otherSecrets(knowledge, user).find(({ secret }) => signs(secret));
+  return known && describeOtherSecret(known, user);
+}
+
+function describe({ name, isPassword, current }: KnownSecret, user: string): string {
+  if (isPassword) return `the password of ${name} instead of a secret`;
+  if (current) return `the secret of another user, ${name}`;
+  return `a former secret of ${name}, which ${name === user ? 'was replaced' : 'is not valid any more'}`;
+}

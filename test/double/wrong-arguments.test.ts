@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as attack from '../../src/attack/index.ts';
+import { allow, type Double, startDouble } from '../../src/double/index.ts';
+
+/** Values that a caller in JavaScript can pass by mistake. */
+const wrongValues: readonly unknown[] = [
+  ...[undefined, null, 5, Number.NaN, 'no such thing', '', true, 1n, Symbol('s'), () => 1],
+  ...[{}, { unknown: 1 }, [], [null], Object.assign(Object.create(null), { unknown: 1 })],
+];
+
+const options = {
+  users: { ann: { secret: 'the secret of ann', password: 'the password of ann' } },
+  clients: { app: { secret: 'the secret of the client', redirectUris: ['https://client.example/cb'] } },
+  consumers: { partner: { secret: 'the secret of the consumer', callbacks: ['oob'] } },
+};
+
+const good = { url: 'http://api.example/' };
+const user = { user: 'ann', secret: 'the secret of ann' };
+
+/** The functions of a double with valid arguments, of which the test replaces one at a time. */
+function functionsOf(double: Double): Record<string, readonly [method: object, ...valid: unknown[]]> {
+  const { auth, clock, faults, journal, oauth1, oauth2 } = double;
+  const ann = double.as('ann');
+  return {
+    fetch: [double.fetch, '/articles', {}],
+    seed: [double.seed, { '/articles': [] }],
+    'seed of a path': [(items: unknown) => Reflect.apply(double.seed, double, [{ '/articles': items }]), []],
+    resource: [double.resource, '/x', {}],
+    collection: [double.collection, '/y', { element: 'ys', item: 'y', fields: { a: { type: 'text' } } }],
+    allowMatrix: [double.allowMatrix, { as: ['nobody'] }],
+    on: [double.on, 'replay', () => undefined],
+    as: [double.as, 'ann', {}],
+    'as.fetch': [ann.fetch, '/articles', {}],
+    'as.sign': [ann.sign, 'GET', '/articles'],
+    'as.signUrl': [ann.signUrl, 'GET', '/articles'],
+    'clock.advance': [clock.advance, 1],
+    'clock.set': [clock.set, '2026-03-01T12:00:00Z'],
+    'clock.freeze': [clock.freeze, '2026-03-01T12:00:00Z'],
+    'clock.skewServerDate': [clock.skewServerDate, 1],
+    'auth.credentials': [auth.credentials, 'ann'],
+    'auth.setUser': [auth.setUser, 'bob', {}],
+    'auth.removeUser': [auth.removeUser, 'bob'],
+    'auth.rotateSecret': [auth.rotateSecret, 'ann', {}],
+    'auth.generateKey': [auth.generateKey, 'ann', 'key-1', 'ed25519'],
+    'auth.addKey': [auth.addKey, 'ann', 'key-2', { algorithm: 'hmac-sha256', secret: 'another secret' }],
+    'auth.removeKey': [auth.removeKey, 'ann', 'key-2'],
+    'auth.burnNext': [auth.burnNext, 'nonce', 1],
+    'auth.expireTokens': [auth.expireTokens, {}],
+    'journal.last': [journal.last, {}],
+    'journal.find': [journal.find, {}],
+    'journal.waitFor': [journal.waitFor, {}, { timeout: 0 }],
+    'journal.subscribe': [journal.subscribe, () => undefined],
+    'faults.next': [faults.next, {}, { status: 503 }],
+    'faults.always': [faults.always, {}, { status: 503 }],
+    'faults.times': [faults.times, 1, {}, { status: 503 }],
+    'oauth2.issueToken': [oauth2.issueToken, { user: 'ann' }],
+    'oauth2.approve': [oauth2.approve, '/oauth2/authorize', { user: 'ann' }],
+    'oauth2.expire': [oauth2.expire, {}],
+    'oauth2.revoke': [oauth2.revoke, {}],
+    'oauth2.failNext': [oauth2.failNext, 'token', {}],
+    'oauth2.requests': [oauth2.requests, 'token'],
+    'oauth1.issueToken': [oauth1.issueToken, { user: 'ann' }],
+    'oauth1.approve': [oauth1.approve, '/oauth1/authorize', { user: 'ann' }],
+    openControl: [double.openControl, {}],
+    allow: [allow, {}, undefined],
+    adversary: [attack.adversary, good, attack.hmacSigner(user), {}],
+    attack: [attack.attack, double, []],
+    hmacSigner: [attack.hmacSigner, user],
+    basicSigner: [attack.basicSigner, { user: 'ann', password: 'the password of ann' }],
+    bearerSigner: [attack.bearerSigner, { token: 'token' }],
+    oauth1Signer: [attack.oauth1Signer, {}],
+    apiKeySigner: [attack.apiKeySigner, { user: { field: 'X-Id' }, secret: { field: 'X-Secret' } }, user],
+    aws4Signer: [attack.aws4Signer, {}],
+    declaredSigner: [attack.declaredSigner, { preset: 'github', user: 'ann' }, user],
+    messageSignaturesSigner: [attack.messageSignaturesSigner, {}],
+    oauthAdversary: [attack.oauthAdversary, {}],
+    oauth1Adversary: [attack.oauth1Adversary, {}],
+  };
+}
+
+/** Returns what a call throws or rejects with; undefined if it succeeds. */
+async function errorOf(method: object, values: readonly unknown[]): Promise<unknown> {
+  try {
+    assert.ok(typeof method === 'function');
+    await Reflect.apply(method, undefined, values);
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** Messages of JavaScript about a value that this project has not checked. */
+const unchecked =
+  /^Cannot |^Invalid URL$|is not a function|is not iterable|^Do not know how|^The ".*" argument must be/;
+
+function assertChecked(error: unknown, call: string): void {
+  if (error === undefined) return;
+  assert.ok(error instanceof Error, call);
+  assert.doesNotMatch(error.message, unchecked, `${call}: ${error.stack}`);
+  assert.doesNotMatch(error.message, /the (?:secret|password) of/, call);
+}
+
+test('a wrong argument works or is refused by name, in every position of every function', async () => {
+  await using double = await startDouble(options);
+  for (const [name, [method, ...valid]] of Object.entries(functionsOf(double)))
+    for (const at of valid.keys())
+      for (const wrong of wrongValues) {
+        const call = `${name}, argument ${at + 1}: ${typeof wrong} ${JSON.stringify(wrong, (_, value) => (typeof value === 'bigint' ? '1n' : value))}`;
+        assertChecked(await errorOf(method, valid.with(at, wrong)), call);
+      }
+});
+
+test('a wrong option of a double is refused by name', async () => {
+  const start = async (given: object): Promise<void> => {
+    const double = await Reflect.apply(startDouble, undefined, [given]);
+    await double.close();
+  };
+  for (const name of [
+    'collections',
+    'seed',
+    'now',
+    'clients',
+    'consumers',
+    'trustProxy',
+    'resources',
+    'users',
+  ])
+    for (const wrong of wrongValues)
+      assertChecked(await errorOf(start, [{ [name]: wrong }]), `${name}: ${String(typeof wrong)}`);
+  for (const wrong of wrongValues) {
+    assertChecked(await errorOf(start, [{ clients: { app: wrong } }]), 'a client');
+    assertChecked(await errorOf(start, [{ consumers: { partner: wrong } }]), 'a consumer');
+  }
+});
+
+/** Calls that JavaScript would convert to something valid, or refuse without naming the argument. */
+const refused: readonly (readonly [call: (double: Double) => unknown, name: string, message: string])[] = [
+  [
+    () => Reflect.apply(startDouble, undefined, [{ https: false, seed: { '/articles': {} } }]),
+    'DeclarationError',
+    'seed./articles: must be an array of items, is an object',
+  ],
+  [
+    (double) => Reflect.apply(double.seed, double, []),
+    'DeclarationError',
+    'seed: must be an object, is missing',
+  ],
+  [
+    (double) => Reflect.apply(double.as, double, []),
+    'RangeError',
+    'the user of as must be a string, is missing',
+  ],
+  [
+    () => Reflect.apply(attack.adversary, undefined, [good]),
+    'RangeError',
+    'the signer: a function such as hmacSigner({ user, secret }) is expected',
+  ],
+  [
+    () => Reflect.apply(attack.hmacSigner, undefined, [{ user: 'ann' }]),
+    'RangeError',
+    'hmacSigner.secret: a text that is not empty is expected',
+  ],
+  [
+    () => Reflect.apply(attack.hmacSigner, undefined, [{ user: 'ann', secert: 'a secret' }]),
+    'RangeError',
+    'hmacSigner.secert: unknown key; did you mean "secret"?',
+  ],
+  [
+    ({ clock }) => Reflect.apply(clock.set, clock, [null]),
+    'RangeError',
+    "null is not a time such as '2026-03-01T12:00:00Z', a Date or ms since 1970",
+  ],
+  [
+    (double) => Reflect.apply(double.fetch, double, []),
+    'RangeError',
+    'the URL of a request must be a path, a URL or a Request, is missing',
+  ],
+  [
+    (double) => double.as('ann').fetch(JSON.parse('null')),
+    'RangeError',
+    'the URL of a request must be a path, a URL or a Request, is null',
+  ],
+];
+
+test('an argument that JavaScript would convert is refused with what is expected', async () => {
+  await using double = await startDouble(options);
+  const now = double.clock.now();
+  for (const [call, name, message] of refused)
+    await assert.rejects(async () => call(double), { name, message });
+  assert.ok(double.clock.now() >= now);
+  assert.equal(double.journal.length, 0);
+});
+
+test('close accepts what a test framework passes to a hook', async () => {
+  const double = await startDouble({ https: false });
+  await Reflect.apply(double.close, undefined, [{ name: 'a context' }]);
+  await assert.rejects(fetch(double.url));
+});
