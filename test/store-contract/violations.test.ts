@@ -333,6 +333,7 @@ describe('the contract of receipts', () => {
     ['never expired', 'is not returned once it has expired, and its key can be used again'],
     ['of a collection', 'prevents another change with its key'],
     ['always created', 'is stored with its change, also across a restart'],
+    ['counted for all users', 'counts for its user until it expires, if the store counts them'],
   ];
 
   test('passes a store that stores receipts', async () => {

@@ -8,7 +8,8 @@ export type ReceiptFault =
   | 'of the current item'
   | 'never expired'
   | 'of a collection'
-  | 'always created';
+  | 'always created'
+  | 'counted for all users';
 
 /** Adds receipts to a store in memory. */
 export function withReceipts(store: Store, fault?: ReceiptFault): Store & Required<Pick<Store, 'receipt'>> {
@@ -52,6 +53,15 @@ export function withReceipts(store: Store, fault?: ReceiptFault): Store & Requir
     apply(change) {
       const stored = isStored(change);
       return inTurn(() => apply(change, fault === 'checked too early' ? stored : isStored(change)));
+    },
+    receiptsOf(user, now) {
+      const counted = [...receipts.values()].filter(
+        ({ receipt: { user: owner, until } }) =>
+          until >= now && (owner === user || fault === 'counted for all users'),
+      );
+      const freeAt = counted.map(({ receipt }) => receipt.until).sort((a, b) => a - b)[0];
+      const size = counted.reduce((sum, { entry }) => sum + JSON.stringify(entry.value).length, 0);
+      return { count: counted.length, size, freeAt };
     },
     async receipt(key, now) {
       const found = find(key, now) ?? (fault === 'of a collection' ? find(`/a ${key}`, now) : undefined);
