@@ -29,7 +29,9 @@ const entries = [
 const typescript = {
   name: 'typescript',
   async transform(code, id) {
-    return transform(code, { loader: 'ts', target: 'node20', sourcefile: id, sourcemap: true });
+    const options = { loader: 'ts', target: 'node20', sourcefile: id, sourcemap: true };
+    const { code: stripped, map } = await transform(code, options);
+    return { code: stripped.replace(/[^\0-\x7f]/g, escaped), map };
   },
   // The path of --module is known only when the command runs, and the module is an ES module.
   renderDynamicImport({ moduleId, targetModuleId }) {
@@ -42,17 +44,28 @@ const typescript = {
   },
 };
 
+/** Escapes a character in a comment; strings are escaped already. V8 reads a script faster if it is ASCII. */
+function escaped(character) {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
 /**
- * The named chunks. Each contains the listed modules and their imports, except those in a previous chunk. Without them, there
- * would be a small chunk for each set of entries and commands that share a module, and each file adds a third of a
- * millisecond to a start.
+ * The named chunks. Each contains the listed modules and their imports, except those in a previous chunk and those listed in
+ * another chunk of `onFirstUse`. Without them, there would be a small chunk for each set of entries and commands that share a
+ * module, and each file adds a third of a millisecond to a start.
  */
 const chunks = {
-  common: ['accounts/registration', 'duration', 'oauth/lifetimes'],
-  signing: ['client/sign', 'client/redirect', 'client/fetch-target'],
-  schemes: ['client/index'],
+  common: [
+    ...['attack/deferred', 'duration', 'http/syntax/control-character', 'oauth/lifetimes'],
+    ...['pipeline/cors/policy', 'xml/name-form'],
+  ],
+  signing: [
+    ...['auth/user-name', 'client/sign', 'client/redirect', 'client/fetch-target', 'http/syntax/token'],
+    'signature/oauth1-parameters',
+  ],
   writing: ['xml/writer', 'xml/names'],
   xml: ['xml/index'],
+  registration: ['accounts/registration'],
   command: [
     'cli/errors',
     'cli/accounts/no-account-files',
@@ -61,17 +74,61 @@ const chunks = {
     'accounts/account-file-path',
   ],
   service: [
-    'service/service',
-    'index',
-    'client/oauth1',
-    'client/basic',
-    'http/field-lines',
-    'net/tls/certificate',
+    ...['service/service', 'accounts/secret-box', 'client/oauth1', 'client/basic', 'http/field-lines'],
+    'http/thrown-problem',
   ],
-  attack: ['attack/index'],
   double: ['double/double', 'double/permission-matrix'],
+  schemes: [
+    ...['auth/declared/options', 'auth/message-signatures/options', 'auth/parse-account-key'],
+    ...[
+      'client/index',
+      'client/schemes/create-signer',
+      'client/schemes/private-key',
+      'client/sign-with-scheme',
+    ],
+    'signature/structured-fields/parse',
+  ],
+  verification: [
+    ...['auth/api-key/options', 'auth/api-key/scheme', 'auth/aws4/options', 'auth/aws4/scheme'],
+    ...['auth/declared/plan', 'auth/declared/scheme', 'auth/message-signatures/scheme'],
+  ],
+  oauth: [
+    ...['oauth/oauth1/access-token', 'oauth/oauth1/authorization', 'oauth/oauth1/parameters'],
+    ...['oauth/oauth1/request-token', 'oauth/oauth1/verification', 'oauth/consent/consents'],
+    ...['oauth/oauth2/authorization', 'oauth/oauth2/client-authentication', 'oauth/oauth2/introspection'],
+    ...['oauth/oauth2/metadata', 'oauth/oauth2/reasons', 'oauth/oauth2/revocation', 'oauth/oauth2/token'],
+  ],
+  items: [
+    ...['formats/json/index', 'formats/json/content', 'schema/pattern/syntax'],
+    ...['collections/idempotency-key', 'collections/lists/query', 'collections/lists/searched-list'],
+  ],
+  certificate: ['net/tls/certificate'],
+  journal: ['double/journal/match', 'double/journal/mistakes', 'double/journal/text', 'double/journal/view'],
+  faults: ['double/faults/declaration', 'double/faults/match', 'double/faults/response'],
+  attack: ['attack/adversary', 'attack/oauth/adversary', 'attack/oauth/oauth1-adversary'],
   configuration: ['options/options', 'cli/accounts/credentials'],
 };
+
+/**
+ * The chunks of features that many starts do not use. A chunk that imports one of them loads it when it first uses one of its
+ * names, because most of the time of a start is spent on compiling what is loaded.
+ */
+const onFirstUse = [
+  ...[
+    'writing',
+    'registration',
+    'schemes',
+    'verification',
+    'oauth',
+    'items',
+    'certificate',
+    'journal',
+    'faults',
+    'attack',
+  ],
+];
+
+const listedOnFirstUse = new Set(onFirstUse.flatMap((name) => chunks[name].map(source)));
 
 /** Returns the first chunk that contains a module; undefined leaves the choice to the bundler. */
 function chunkOf(id, { getModuleInfo }) {
@@ -79,15 +136,46 @@ function chunkOf(id, { getModuleInfo }) {
   return Object.keys(chunks).find((name) => contains(chunks[name]));
 }
 
-/** Returns the modules with these paths and all their static imports. */
+/** Returns the modules with these paths and their static imports, except those listed in a chunk of `onFirstUse`. */
 function imported(paths, getModuleInfo) {
   const found = new Set(paths);
   for (const path of found) {
     const module = getModuleInfo(path);
     if (module === null) throw new Error(`${path} is not part of the bundle`);
-    for (const id of module.importedIds) found.add(id);
+    for (const id of module.importedIds) if (!listedOnFirstUse.has(id)) found.add(id);
   }
   return found;
+}
+
+/** Replaces the imports of the chunks of `onFirstUse` by objects whose members load the chunk. */
+const lazyImports = {
+  name: 'lazy-imports',
+  generateBundle(_, bundle) {
+    for (const chunk of Object.values(bundle).filter(({ type }) => type === 'chunk'))
+      for (const path of chunk.imports.filter((path) => onFirstUse.includes(bundle[path]?.name)))
+        chunk.code = importedLazily(chunk.code, posix.basename(path), chunk.importedBindings[path]);
+  },
+};
+
+/**
+ * Returns the code with the import of a chunk replaced. The members are at its end, so that all lines of the source map stay
+ * where they are.
+ */
+function importedLazily(code, file, names) {
+  const pattern = new RegExp(`^const ([\\w$]+) = require\\(('\\.[^']*/${file}')\\);$`, 'm');
+  const [statement, variable, path] = pattern.exec(code) ?? [];
+  if (statement === undefined) throw new Error(`the import of ${file} is not found`);
+  const members = names.map((name) => `    get ${name}() { return load().${name}; },\n`);
+  const imported = code.replace(statement, () => `const ${variable} = ${variable}$onFirstUse();`);
+  const last = imported.lastIndexOf('//# sourceMappingURL=');
+  return `${imported.slice(0, last)}
+function ${variable}$onFirstUse() {
+  let loaded;
+  const load = () => (loaded ??= require(${path}));
+  return {
+${members.join('')}  };
+}
+${imported.slice(last)}`;
 }
 
 /** Returns the path of a module in src. */
@@ -100,9 +188,11 @@ async function writeScripts() {
   const bundle = await rollup({
     input: { server: source('server'), ...Object.fromEntries(library) },
     external: /^node:/,
-    plugins: [typescript],
+    plugins: [typescript, lazyImports],
     treeshake: { moduleSideEffects: false },
     onwarn(warning) {
+      // A chunk that is loaded on first use may import the one that loads it.
+      if (warning.code === 'CIRCULAR_CHUNK' && warning.ids.some((name) => onFirstUse.includes(name))) return;
       throw new Error(warning.message);
     },
   });

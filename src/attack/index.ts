@@ -22,25 +22,19 @@ export {
   type AttackVerdict,
   type Attempt,
   type Aws4SignerOptions,
-  adversary,
   apiKeySigner,
-  attack,
   aws4Signer,
-  basicSigner,
-  bearerSigner,
   type CredentialPlace,
   type DeclaredSignerOptions,
   declaredSigner,
   type GoodRequest,
   type HeaderLine,
   type HmacSignerOptions,
-  hmacSigner,
   type MessageAlgorithm,
   type MessageKey,
   type MessageSignaturesSignerOptions,
   messageSignaturesSigner,
   type OutgoingRequest,
-  oauth1Signer,
   type RequestSigner,
   type SignedFields,
   type SignedQuery,
@@ -48,6 +42,7 @@ export {
   type SigningChanges,
   type Transport,
 } from './adversary.ts';
+export { adversary, attack, basicSigner, bearerSigner, hmacSigner, oauth1Signer } from './deferred.ts';
 export { type OAuthAdversaryOptions, oauthAdversary } from './oauth/adversary.ts';
 export type { AuthorizationServerMetadata, OAuthClient } from './oauth/flow.ts';
 export { type OAuth1AdversaryOptions, oauth1Adversary } from './oauth/oauth1-adversary.ts';

@@ -36,7 +36,7 @@ export function createCertificateAuthority(
   const name = `Countersign test authority ${Buffer.from(random(4)).toString('hex')}`;
   const usual: Validity = { from: now - backdating, until: now + lifetime };
   const issuer = once(() => ({ name, key: makeKey() }));
-  const serverKey = once(makeKey);
+  const serverKey = once(() => makeKey());
   const certificate = once(() =>
     makeCertificate({ subject: name, key: issuer().key, names: 'authority', ...usual, random }),
   );

@@ -33,6 +33,9 @@ export interface ProblemParts {
   document?: ForeignDocument | undefined;
 }
 
+/** Marks problems in all copies of this module. */
+const mark = Symbol.for('countersign.problem');
+
 /**
  * An error that the client receives as a problem document (RFC 9457). Any code that handles a request may throw one.
  *
@@ -43,6 +46,8 @@ export interface ProblemParts {
 export class Problem implements Error {
   static {
     Object.setPrototypeOf(Problem.prototype, Error.prototype);
+    Object.defineProperty(Problem.prototype, mark, { value: true });
+    Object.defineProperty(Problem, Symbol.hasInstance, { value: isInstance });
   }
 
   readonly name = 'Problem';
@@ -86,4 +91,13 @@ export class Problem implements Error {
 /** Returns the problem that the content has more than `limit` bytes. */
 export function contentTooLarge(limit: number): Problem {
   return new Problem('content-too-large', `The limit is ${limit} bytes of content.`, { close: true });
+}
+
+/**
+ * Implements `instanceof` for the class, and as usual for classes that extend it. It accepts a problem of another copy of this
+ * module: a test runner that resets its modules loads a second copy with what is loaded on first use.
+ */
+function isInstance(this: unknown, value: unknown): boolean {
+  if (this === Problem) return typeof value === 'object' && value !== null && mark in value;
+  return Reflect.apply(Function.prototype[Symbol.hasInstance], this, [value]);
 }

@@ -217,6 +217,35 @@ test('loading a double loads no module of Node.js for TLS, compression, fetch, p
   assert.equal(script('lazy.cjs', text), '\n');
 });
 
+test('a double that answers a signed request has not loaded the code of features that it does not use', () => {
+  const text = `
+    const { startDouble } = require('countersign/double');
+    (async () => {
+      const double = await startDouble({ users: ['ann'] });
+      const { status } = await double.as('ann').fetch('/articles');
+      const chunks = Object.keys(require.cache).filter((path) => /[/\\\\]chunks[/\\\\]/.test(path));
+      console.log(status, chunks.map((path) => path.replace(/.*[/\\\\]|[.]js$/g, '')).sort().join(' '));
+      await double.close();
+    })();`;
+  assert.equal(script('loaded.cjs', text), '200 common double response service signing\n');
+});
+
+test('a double whose modules a test runner has reset rejects invalid content as before', () => {
+  const text = `
+    const { startDouble } = require('countersign/double');
+    (async () => {
+      const double = await startDouble({ users: ['ann'] });
+      for (const path of Object.keys(require.cache)) delete require.cache[path];
+      for (const [type, body] of [['application/json', '{'], ['application/xml', '<article>']]) {
+        const headers = { 'Content-Type': type };
+        const { status } = await double.as('ann').fetch('/articles', { method: 'POST', headers, body });
+        console.log(status);
+      }
+      await double.close();
+    })();`;
+  assert.equal(script('reset.cjs', text), '400\n400\n');
+});
+
 test('the installed command says its version', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   assert.equal(run(join(folder, 'node_modules/.bin/countersign'), ['--version']), `${version}\n`);
