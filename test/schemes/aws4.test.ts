@@ -1,5 +1,7 @@
 import { type SchemeSubject, schemeContract, secrets } from '../support/scheme-contract.ts';
 import { aws4Signer } from '../support/schemes/aws4.ts';
+import { knownMistakes } from '../support/schemes/known/aws4.ts';
+import { ofAws4 } from '../support/schemes/known/own.ts';
 import { withField } from '../support/schemes/signer.ts';
 
 const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
@@ -23,22 +25,28 @@ export const header: SchemeSubject = {
     user: (sent) => withField(sent, 'Authorization', (text) => text.replace('=ann/', '=bob/')),
   },
   credentialFields: ['Authorization', 'X-Amz-Date'],
-  general: /the secret is different, or the signed request differs|^The access key, the secret or the signed request is wrong\.$/,
+  knowledge: { expired: /expired/ },
+  general: [
+    /the secret is different, or the signed request differs/,
+    /^The access key, the secret or the signed request is wrong\.$/,
+    /^X-Amz-Date must be a time in UTC/,
+    /^The signature is not 64 hexadecimal digits in lower case\.$/,
+    /^X-Amz-Content-Sha256 must be 64 hexadecimal/,
+    /other content was hashed than was sent/,
+  ],
 };
 
 export const presigned: SchemeSubject = {
   ...header,
-  options: { users, schemes: { aws4: { ...scope, replay: 'refuse', unsignedPayload: true } } },
   signer: () => aws4Signer({ ...scope, presign: 120 }),
   window: { late: 120, early: 900 },
   parts: {
     ...header.parts,
-    content: { unsigned: 'a presigned URL has UNSIGNED-PAYLOAD' },
     time: (sent) => ({ ...sent, target: later(sent.target) }),
     user: (sent) => ({ ...sent, target: sent.target.replace('=ann%2F', '=bob%2F') }),
   },
   credentialFields: [],
 };
 
-schemeContract('AWS Signature Version 4', header);
+schemeContract('AWS Signature Version 4', { ...header, mistakes: knownMistakes, own: ofAws4 });
 schemeContract('AWS Signature Version 4, presigned', presigned);

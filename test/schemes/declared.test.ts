@@ -1,5 +1,7 @@
 import { type SchemeSubject, schemeContract, secrets } from '../support/scheme-contract.ts';
 import { declaredSigner } from '../support/schemes/declared.ts';
+import { knownMistakes } from '../support/schemes/known/declared.ts';
+import { ofPartner } from '../support/schemes/known/own.ts';
 import { withField } from '../support/schemes/signer.ts';
 import { generalDeclared } from '../support/schemes/webhooks.ts';
 
@@ -10,6 +12,7 @@ const common = {
   identities: { ann: { user: 'ann', secret: secrets.ann }, bob: { user: 'bob', secret: secrets.bob } },
   window: { late: 300, early: 300 },
   general: generalDeclared,
+  knowledge: { expired: /expired secret/ },
 } as const;
 
 /** Signs every part by itself, with a nonce. */
@@ -87,5 +90,5 @@ export const links: SchemeSubject = {
   credentialFields: ['X-Timestamp', 'X-Api-Key'],
 };
 
-schemeContract('a declared scheme with a nonce', partner);
+schemeContract('a declared scheme with a nonce', { ...partner, mistakes: knownMistakes, own: ofPartner });
 schemeContract('a declared scheme with its signature in the query', links);

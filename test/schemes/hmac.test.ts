@@ -1,9 +1,17 @@
 import { type SchemeSubject, schemeContract, secrets } from '../support/scheme-contract.ts';
 import { hmacSigner } from '../support/schemes/hmac.ts';
+import { knownMistakes } from '../support/schemes/known/hmac.ts';
+import { ofHmac } from '../support/schemes/known/own.ts';
 import { withField } from '../support/schemes/signer.ts';
 
 const users = { ann: { secret: secrets.ann }, bob: { secret: secrets.bob } };
-const general = /the secret is different, or the message differs|^The user, the secret or the signed message is wrong\.$/;
+const general = [
+  /the secret is different, or the message differs/,
+  /^The user, the secret or the signed message is wrong\.$/,
+  /^The date must be like [^|]*IMF-fixdate\.$/,
+  /^the digest is not the canonical base64 of 32 bytes \(44 characters, the last one "="\)\.$/,
+  /the digest is that of other content/,
+];
 
 export const full: SchemeSubject = {
   scheme: 'hmac',
@@ -23,12 +31,24 @@ export const full: SchemeSubject = {
   },
   credentialFields: ['Authentication', 'Date'],
   second: ['Authorization', 'Bearer abc'],
-  knowledge: { other: /secret of another user, bob/, former: /a former secret of ann, which was replaced/ },
+  knowledge: {
+    other: /secret of another user, bob/,
+    former: /a former secret of ann, which was replaced/,
+    expired: /signed with an expired secret/,
+  },
+  mistakes: knownMistakes,
+  own: ofHmac,
   general,
+  failing: {
+    'changed content': 'the nonce is claimed before the digest of the content is compared',
+    'changed item': 'the nonce is claimed before the digest of the content is compared',
+  },
 };
 
+const { mistakes: _mistakes, own: _own, failing: _failing, ...shared } = full;
+
 export const simple: SchemeSubject = {
-  ...full,
+  ...shared,
   options: { users, hmacSimple: 'all' },
   signer: () => hmacSigner('simple'),
   parts: {

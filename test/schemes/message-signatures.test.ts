@@ -1,5 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { type SchemeSubject, schemeContract, secrets } from '../support/scheme-contract.ts';
+import { type SchemeSubject, schemeContract, secrets, start } from '../support/scheme-contract.ts';
+import { knownMistakes } from '../support/schemes/known/message-signatures.ts';
+import { ofMessageSignatures } from '../support/schemes/known/own.ts';
 import { messageSignaturesSigner } from '../support/schemes/message-signatures.ts';
 import { withField } from '../support/schemes/signer.ts';
 
@@ -23,8 +25,20 @@ export const withSecret: SchemeSubject = {
     user: (sent) => withField(sent, 'Signature-Input', (text) => text.replace('"ann', '"bob')),
   },
   credentialFields: ['Signature', 'Signature-Input'],
-  general:
-    /the request was signed with another key, or the signed message differs|^The key, the user or the signed message is wrong\.$/,
+  knowledge: { expired: /expired key/ },
+  general: [
+    /made with another key, or the signed message differs/,
+    /^The key, the signature or the signed message is wrong\.$/,
+    /bytes are not in canonical base64 between colons/,
+    /Signature-Input is not a dictionary/,
+    /the digest is that of other content/,
+  ],
+  // Of parameters of one name, the last one counts (RFC 9651 §4.2.3.2).
+  meaning: (text) => text.replace(/;([a-z]+)(?:=[^;,]*)?(?=[^,]*;\1=)/g, '').replace(/[\s\\]/g, ''),
+  failing: {
+    'changed content': 'the nonce is claimed before the digest of the content is compared',
+    'changed item': 'the nonce is claimed before the digest of the content is compared',
+  },
 };
 
 function generated() {
@@ -49,11 +63,17 @@ export const withKey: SchemeSubject = {
     ann: { user: 'ann-1', secret: ann.privateKey },
     bob: { user: 'bob-1', secret: bob.privateKey },
   },
+  knowledge: { former: 'none', expired: /expired key/ },
   rotate(double) {
+    double.auth.addKey('ann', 'ann-1', { ...keyOf(ann), until: start + 3_600_000 });
     double.auth.addKey('ann', 'ann-2', keyOf(renewed));
     return { user: 'ann-2', secret: renewed.privateKey };
   },
 };
 
-schemeContract('HTTP Message Signatures with a secret', withSecret);
+schemeContract('HTTP Message Signatures with a secret', {
+  ...withSecret,
+  mistakes: knownMistakes,
+  own: ofMessageSignatures,
+});
 schemeContract('HTTP Message Signatures with Ed25519', withKey);

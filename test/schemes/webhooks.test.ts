@@ -1,8 +1,11 @@
 import { schemeContract, secrets, usual } from '../support/scheme-contract.ts';
 import { declaredSigner } from '../support/schemes/declared.ts';
+import { ofStandardWebhooks, ofStripe } from '../support/schemes/known/own.ts';
+import { withField } from '../support/schemes/signer.ts';
 import { webhook } from '../support/schemes/webhooks.ts';
 
-const later = (text: string): string => text.replace(/(\d{9})(\d)/, (_, all, last) => `${all}${(Number(last) + 1) % 10}`);
+const later = (text: string): string =>
+  text.replace(/(\d{9})(\d)/, (_, all, last) => `${all}${(Number(last) + 1) % 10}`);
 const secretKey = `whsec_${Buffer.from(secrets.ann).toString('base64')}`;
 const otherKey = `whsec_${Buffer.from(secrets.bob).toString('base64')}`;
 
@@ -52,7 +55,10 @@ export const standard = {
   identities: { ann: { user: 'ann', secret: secretKey }, bob: { user: 'bob', secret: otherKey } },
   rotate: (double: Parameters<NonNullable<(typeof plainHook)['rotate']>>[0]) => ({
     user: 'ann',
-    secret: double.auth.rotateSecret('ann', { grace: '1h', secret: `whsec_${Buffer.alloc(32, 9).toString('base64')}` }),
+    secret: double.auth.rotateSecret('ann', {
+      grace: '1h',
+      secret: `whsec_${Buffer.alloc(32, 9).toString('base64')}`,
+    }),
   }),
 };
 
@@ -84,10 +90,24 @@ export const twilio = {
     query: 'signed',
     host: 'signed',
   },
+  // Only the URL without its port is explained, and this one is signed with it.
+  knowledge: {},
+  without: { ...hook.without, 'changed item': 'only the content of forms is signed' },
 } as const;
 
-schemeContract('Stripe', stripe);
+const [hex, base64] = ['0'.repeat(64), Buffer.alloc(32).toString('base64')];
+schemeContract('Stripe', {
+  ...stripe,
+  own: ofStripe,
+  withOthers: (sent, count) =>
+    withField(sent, 'Stripe-Signature', (text) => text.replace('v1=', `${`v1=${hex},`.repeat(count)}v1=`)),
+});
 schemeContract('GitHub', github);
 schemeContract('Slack', slack);
-schemeContract('Standard Webhooks', standard);
+schemeContract('Standard Webhooks', {
+  ...standard,
+  own: ofStandardWebhooks,
+  withOthers: (sent, count) =>
+    withField(sent, 'webhook-signature', (text) => `${`v1,${base64} `.repeat(count)}${text}`),
+});
 schemeContract('Twilio', twilio);

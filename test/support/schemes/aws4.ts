@@ -80,9 +80,7 @@ export function aws4Signer(client: Aws4Client): Sign {
     const digest = mistake.sentDigest?.(content) ?? hashOf('sha256', content).toString('hex');
     const dated: Line[] = presign === undefined ? [['X-Amz-Date', stamp]] : [];
     const hashed: Line[] =
-      presign === undefined && request.content !== undefined
-        ? [['X-Amz-Content-Sha256', digest]]
-        : [];
+      presign === undefined && request.content !== undefined ? [['X-Amz-Content-Sha256', digest]] : [];
     const lines: Line[] = [['Host', request.host], ...request.lines, ...dated, ...hashed];
     const names = [...new Set(lines.map(([name]) => name.toLowerCase()))].sort();
     const listed = mistake.listed?.(names.join(';')) ?? names.join(';');
@@ -109,17 +107,17 @@ export function aws4Signer(client: Aws4Client): Sign {
         .filter(([name]) => /^x-meta$/i.test(name))
         .map(([, value]) => value.trim().replace(/ +/g, ' '))
         .join(','),
-      digest: presign === undefined ? digest : 'UNSIGNED-PAYLOAD',
+      digest,
     };
     const { values } = signable(request, identity, own, mistake);
-    const valueOf = (name: string): string => {
+    const valueIn = (name: string): string => {
       if (name === 'host') return values.host ?? '';
       if (name === 'x-amz-date') return values.time ?? '';
       if (name === 'x-meta') return values.field ?? '';
       const all = lines.filter(([each]) => each.toLowerCase() === name);
       return all.map(([, value]) => value.trim().replace(/ +/g, ' ')).join(',');
     };
-    const headers = names.map((name) => `${name}:${valueOf(name)}\n`).join('');
+    const headers = names.map((name) => `${name}:${valueIn(name)}\n`).join('');
     const parts = [
       values.method,
       values.path,
@@ -130,7 +128,12 @@ export function aws4Signer(client: Aws4Client): Sign {
     ].filter((part) => part !== undefined);
     const canonical = mistake.canonical?.(parts.join('\n')) ?? parts.join('\n');
     const scope = mistake.scope?.(steps.join('/')) ?? steps.join('/');
-    const lastParts = ['AWS4-HMAC-SHA256', values.time ?? '', scope, hashOf('sha256', canonical).toString('hex')];
+    const lastParts = [
+      'AWS4-HMAC-SHA256',
+      values.time ?? '',
+      scope,
+      hashOf('sha256', canonical).toString('hex'),
+    ];
     const text = lastParts.join('\n');
     const message = mistake.toSign?.(text, canonical) ?? mistake.message?.(text, lastParts) ?? text;
     const secret = mistake.key?.(identity.secret) ?? identity.secret;

@@ -105,10 +105,11 @@ export const catalogue = {
   // Path
   'slash at the beginning of the path left out': path('/things/a', (text) => text.replace(/^\//, '')),
   'slash at the end of the path signed, not sent': path('/things/a', (text) => `${text}/`),
-  'slash at the end of the path sent, not signed': path('/things/a/', (text) => text.slice(0, -1)),
   'path percent-decoded': path('/things/a%20b', () => '/things/a b'),
   'path percent-encoded twice': path('/things/a%20b', (text) => encodeURI(text)),
-  'path escaped in the message, sent without escapes': path("/things/a'b", (text) => text.replace("'", '%27')),
+  'path escaped in the message, sent without escapes': path("/things/a'b", (text) =>
+    text.replace("'", '%27'),
+  ),
   'path encoded as a whole, slashes included': path('/things/a', (text) => encodeURIComponent(text)),
   'escapes of the path signed in lower case': path('/things/a%2Fb', lowerEscapes),
   'escapes of the path signed in upper case, sent in lower case': path('/things/a%2fb', upperEscapes),
@@ -119,7 +120,6 @@ export const catalogue = {
     text.replace(/%(?:25)?2C/, ','),
   ),
   'dot segments of the path removed': path('/things/./a/../b', () => '/things/b'),
-  'repeated slashes of the path merged': path('/things//a', () => '/things/a'),
   'query signed with the path': {
     values: (values, request) => ({ ...values, path: `${values.path}?${request.query}` }),
   },
@@ -129,7 +129,10 @@ export const catalogue = {
     request: { query: undefined },
     values: (values) => ({ ...values, mark: '?', query: '' }),
   },
-  'lone "?" sent, not signed': { request: { query: '' }, values: (values) => ({ ...values, mark: '', query: '' }) },
+  'lone "?" sent, not signed': {
+    request: { query: '' },
+    values: (values) => ({ ...values, mark: '', query: '' }),
+  },
   'question mark signed where the query is without it': query('limit=5', (text) => `?${text}`),
   'question mark left out where it belongs to the query': { values: (values) => ({ ...values, mark: '' }) },
   'parameters sorted where the order sent counts': query('b=2&a=1', sorted),
@@ -148,23 +151,35 @@ export const catalogue = {
   'query written again as a form by a URL library': query('q=a%20b~c', (text) =>
     new URLSearchParams(text).toString(),
   ),
-  "characters !'()* of the query left without escapes": query('q=x%28a%29%2A', (text) => decodeURIComponent(text)),
+  "characters !'()* of the query left without escapes": query('q=x%28a%29%2A', (text) =>
+    decodeURIComponent(text),
+  ),
   'slash in a value left without escape': query('q=a%2Fb', (text) => text.replace('%2F', '/')),
   '"~" of the query escaped': query('q=a~b', (text) => text.replace('~', '%7E')),
   'escapes of the query signed in another letter case': query('q=a%2Fb', lowerEscapes),
   '"=" of a parameter without a value left out': query('acl=', () => 'acl'),
-  'names and values joined without "=" and "&"': query('limit=5&after=x', (text) => text.replace(/[=&]/g, '')),
+  'names and values joined without "=" and "&"': query('limit=5&after=x', (text) =>
+    text.replace(/[=&]/g, ''),
+  ),
   'parameter added after signing': {
     request: { query: 'limit=5' },
     sent: (sent) => ({ ...sent, target: `${sent.target}&utm_source=x` }),
   },
   // Host
   'port left out': host((text) => text.replace(/:\d+$/, '')),
-  'default port added': host((text) => `${text}:80`, { host: 'api.example', secure: false }),
-  'default port of the other scheme added': host((text) => `${text}:443`, { host: 'api.example', secure: false }),
+  'default port added': {
+    request: { host: 'api.example' },
+    values: (values, { secure }) => ({ ...values, host: `${values.host}:${secure ? 443 : 80}` }),
+  },
+  'default port of the other scheme added': {
+    request: { host: 'api.example' },
+    values: (values, { secure }) => ({ ...values, host: `${values.host}:${secure ? 80 : 443}` }),
+  },
   'host in another letter case': host((text) => text.toUpperCase()),
   'scheme signed with the host': host((text) => `http://${text}`),
-  'localhost for 127.0.0.1': host((text) => text.replace('127.0.0.1', 'localhost'), { host: '127.0.0.1:8080' }),
+  'localhost for 127.0.0.1': host((text) => text.replace('127.0.0.1', 'localhost'), {
+    host: '127.0.0.1:8080',
+  }),
   'host empty': host(() => ''),
   'host that a proxy forwards signed': host(() => 'public.example', {
     lines: [['X-Forwarded-Host', 'public.example']],
@@ -174,7 +189,9 @@ export const catalogue = {
   'inner spaces of a field kept': field(['a   b'], () => 'a   b'),
   'space added after each comma of a field': field(['a,b'], () => 'a, b'),
   'lines of a repeated field joined by another separator': field(['b', 'a'], () => 'b;a'),
-  'lines of a repeated field sorted': field(['b', 'a'], (text) => text.split(/, ?/).sort().join(text.match(/, ?/)?.[0])),
+  'lines of a repeated field sorted': field(['b', 'a'], (text) =>
+    text.split(/, ?/).sort().join(text.match(/, ?/)?.[0]),
+  ),
   'only the first line of a repeated field': field(['b', 'a'], () => 'b'),
   'only the last line of a repeated field': field(['b', 'a'], () => 'a'),
   'value of a field in lower case': field(['Some'], (text) => text.toLowerCase()),
@@ -203,7 +220,13 @@ export const catalogue = {
   'date with a wrong weekday': {
     time: (_, now) => httpDate(now).replace(/^\w+/, (day) => (day === 'Mon' ? 'Tue' : 'Mon')),
   },
-  'month of the date written out': { time: (_, now) => httpDate(now).replace(/^\w+, /, '').replace(' Nov ', ' November ').replace(' GMT', '') },
+  'month of the date written out': {
+    time: (_, now) =>
+      httpDate(now)
+        .replace(/^\w+, /, '')
+        .replace(' Nov ', ' November ')
+        .replace(' GMT', ''),
+  },
   'time sent twice and joined by a comma': { time: (text) => `${text}, ${text}` },
   'time empty': { time: () => '' },
   // Time, as signed
@@ -214,7 +237,9 @@ export const catalogue = {
   'ISO 8601 signed': signedTime(isoSeconds),
   'HTTP date signed': signedTime(httpDate),
   'fraction of a second signed': { values: (values) => ({ ...values, time: `${values.time}.000` }) },
-  'time of day left out': { values: (values) => ({ ...values, time: values.time?.replace(/(?:T.*|\d\d:.*)$/, '') }) },
+  'time of day left out': {
+    values: (values) => ({ ...values, time: values.time?.replace(/(?:T.*|\d\d:.*)$/, '') }),
+  },
   'time left out of the message': { values: (values) => ({ ...values, time: undefined }) },
   'time signed in quotes': { values: (values) => ({ ...values, time: `"${values.time}"` }) },
   // Nonce
@@ -246,7 +271,9 @@ export const catalogue = {
   'line end at the end of the content signed, not sent': content(json, (text) => `${text}\n`),
   'line end at the end of the content sent, not signed': content(`${json}\n`, (text) => text.trimEnd()),
   'white space around the content removed': content(` ${json} `, (text) => text.trim()),
-  'line ends LF signed, CR LF sent': content(json.replace('\n', '\r\n'), (text) => text.replace('\r\n', '\n')),
+  'line ends LF signed, CR LF sent': content(json.replace('\n', '\r\n'), (text) =>
+    text.replace('\r\n', '\n'),
+  ),
   'line ends CR LF signed, LF sent': content(json, (text) => text.replace('\n', '\r\n')),
   'byte order mark of the content signed, not sent': content(json, (text) => `\ufeff${text}`),
   'byte order mark of the content sent, not signed': content(`\ufeff${json}`, (text) => text.slice(1)),
@@ -295,8 +322,12 @@ export const catalogue = {
   'digest sent as bare hexadecimal': sentDigest((text) => sha256(text).toString('hex')),
   'digest sent as bare base64': sentDigest((text) => sha256(text).toString('base64')),
   'digest sent without colons': sentDigest((text) => `sha-256=${sha256(text).toString('base64')}`),
-  'digest sent with the algorithm in upper case': sentDigest((text) => `SHA-256=:${sha256(text).toString('base64')}:`),
-  'digest sent with the algorithm without hyphen': sentDigest((text) => `sha256=:${sha256(text).toString('base64')}:`),
+  'digest sent with the algorithm in upper case': sentDigest(
+    (text) => `SHA-256=:${sha256(text).toString('base64')}:`,
+  ),
+  'digest sent with the algorithm without hyphen': sentDigest(
+    (text) => `sha256=:${sha256(text).toString('base64')}:`,
+  ),
   // Whole message
   'line feed at the end of the message': message((text) => `${text}\n`),
   'CR LF at the end of the message': message((text) => `${text}\r\n`),
@@ -306,7 +337,9 @@ export const catalogue = {
   'parts joined by line feeds': message((_, parts) => parts.join('\n')),
   'parts joined by colons': message((_, parts) => parts.join(':')),
   'parts joined by nothing': message((_, parts) => parts.join('')),
-  'parts joined by CR LF': message((text, parts) => (text.includes('\n') ? text.replaceAll('\n', '\r\n') : parts.join('\r\n'))),
+  'parts joined by CR LF': message((text, parts) =>
+    text.includes('\n') ? text.replaceAll('\n', '\r\n') : parts.join('\r\n'),
+  ),
   'parts in another order': message((text, [first = '', second = '']) =>
     text.replace(first, '\u0001').replace(second, first).replace('\u0001', second),
   ),
@@ -338,10 +371,12 @@ export const catalogue = {
   'secret in upper case': key((secret) => secret.toUpperCase()),
   'empty secret': key(() => ''),
   'word for nothing as the secret': key(() => 'undefined'),
-  'placeholder not replaced as the secret': key(() => '${SECRET}'),
+  'placeholder not replaced as the secret': key(() => '{{secret}}'),
   'key and message exchanged': { sign: (text, secret) => hmacOf('sha256', text, secret) },
   'plain hash of the message': { sign: (text) => hashOf('sha256', text) },
-  'secret and message hashed together': { sign: (text, secret) => hashOf('sha256', Buffer.concat([secret, text])) },
+  'secret and message hashed together': {
+    sign: (text, secret) => hashOf('sha256', Buffer.concat([secret, text])),
+  },
   'SHA-1 used': mac('sha1'),
   'SHA-256 used': mac('sha256'),
   'SHA-384 used': mac('sha384'),
@@ -354,10 +389,15 @@ export const catalogue = {
   // Encoding of the signature
   'signature in hexadecimal': encoding((signature) => signature.toString('hex')),
   'signature in base64': encoding((signature) => signature.toString('base64')),
-  'signature in base64url': encoding((signature) => signature.toString('base64url')),
+  'signature in base64url': {
+    encode: (signature) => signature.toString('base64url'),
+    isShown: (written) => /[-_]/.test(written),
+  },
   'signature without padding': encoding((signature) => signature.toString('base64').replace(/=+$/, '')),
   'bits before the padding of the signature not zero': encoding((signature) =>
-    signature.toString('base64').replace(/(.)=$/, (_, last: string) => `${String.fromCharCode(last.charCodeAt(0) + 1)}=`),
+    signature
+      .toString('base64')
+      .replace(/(.)=$/, (_, last: string) => `${String.fromCharCode(last.charCodeAt(0) + 1)}=`),
   ),
   'signature in upper case': encoding((signature) => signature.toString('hex').toUpperCase()),
   'hexadecimal of the signature encoded in base64': encoding((signature) =>

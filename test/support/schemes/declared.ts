@@ -1,5 +1,6 @@
 import {
   bytesOf,
+  fieldIn,
   hashOf,
   hmacOf,
   type Line,
@@ -8,7 +9,6 @@ import {
   signable,
   targetOf,
   type Values,
-  valueOf,
 } from './signer.ts';
 
 /** A declared scheme, as far as its client must know it. */
@@ -62,14 +62,15 @@ export function declaredSigner(client: DeclaredClient): Sign {
       protocol: secure ? 'https' : 'http',
       host,
       path,
-      mark: query === undefined || !client.message.includes('target') ? '' : '?',
+      mark:
+        query === undefined || !client.message.some((part) => part === 'target' || part === 'url') ? '' : '?',
       query: query ?? '',
       time: mistake.signedNow === undefined ? time : timeOf(mistake.signedNow(identity.now)),
       nonce,
       user,
       content: client.message.includes('form') ? sortedForm(signed) : signed,
       digest: mistake.sentDigest?.(signed) ?? hashOf('sha256', signed).toString('hex'),
-      field: valueOf(request.lines, 'X-Meta') ?? '',
+      field: fieldIn(request.lines, 'X-Meta') ?? '',
     };
     const { values } = signable(request, identity, own, mistake);
     // The separator after a part that is left out is left out with it.
@@ -84,7 +85,8 @@ export function declaredSigner(client: DeclaredClient): Sign {
     const message = mistake.message?.(text, named) ?? text;
     const raw = mistake.key?.(identity.secret) ?? client.keyOf?.(identity.secret) ?? identity.secret;
     const key = bytesOf(raw);
-    const signature = mistake.sign?.(bytesOf(message), key, hmacOf(hash, '', '').length) ?? hmacOf(hash, key, message);
+    const signature =
+      mistake.sign?.(bytesOf(message), key, hmacOf(hash, '', '').length) ?? hmacOf(hash, key, message);
     const usual = signature.toString(encoding);
     const value = format(mistake.encode?.(signature, usual) ?? usual, time);
     const target = targetOf(request);

@@ -1,6 +1,6 @@
 import type { Double } from '../../../src/double/index.ts';
-import { exchange } from '../net/wire.ts';
 import { transport } from '../net/transport.ts';
+import { exchange } from '../net/wire.ts';
 import { keepSaid } from '../transcript.ts';
 import type { Sent } from './signer.ts';
 
@@ -24,7 +24,10 @@ export async function send(double: Double, sent: Sent): Promise<Answer> {
   return answer;
 }
 
-async function sendInProcess(double: Double, { method, target, secure, lines, content }: Sent): Promise<Answer> {
+async function sendInProcess(
+  double: Double,
+  { method, target, secure, lines, content }: Sent,
+): Promise<Answer> {
   const headers = { ...Object.fromEntries(lines), Accept: 'application/json' };
   const response = await double.fetch(target, {
     method,
@@ -36,17 +39,31 @@ async function sendInProcess(double: Double, { method, target, secure, lines, co
   return { status: response.status, fields: response.headers, text: await response.text() };
 }
 
-async function sendOverSocket(double: Double, { method, target, secure, lines, content }: Sent): Promise<Answer> {
+async function sendOverSocket(
+  double: Double,
+  { method, target, secure, lines, content }: Sent,
+): Promise<Answer> {
   const url = new URL(secure ? double.secureUrl : double.url);
   const length = content === undefined ? [] : [`Content-Length: ${Buffer.byteLength(content)}`];
   const fields = lines.map(([name, value]) => `${name}: ${value}`);
-  const head = [`${method} ${target} HTTP/1.1`, ...fields, 'Accept: application/json', ...length, '', ''].join('\r\n');
+  const head = [
+    `${method} ${target} HTTP/1.1`,
+    ...fields,
+    'Accept: application/json',
+    ...length,
+    '',
+    '',
+  ].join('\r\n');
   transport.tls = secure ? { cert: double.ca, key: '' } : undefined;
   const bytes = Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(content ?? '')]);
   const [reply] = await exchange(Number(url.port), bytes, method === 'HEAD');
   transport.tls = undefined;
   if (reply === undefined) throw new Error(`no reply to ${head}`);
-  return { status: reply.status, fields: new Headers(reply.fields.map(([name, value]) => [name, value])), text: reply.text };
+  return {
+    status: reply.status,
+    fields: new Headers(reply.fields.map(([name, value]) => [name, value])),
+    text: reply.text,
+  };
 }
 
 /** What the response says of a refusal: its detail and its hint. */

@@ -26,15 +26,29 @@ export function hmacSigner(form: 'full' | 'simple'): Sign {
     const own = { method, path, mark: query === undefined ? '' : '?', query: query ?? '', ...fresh, digest };
     const { values } = signable(request, identity, own, mistake);
     const target = `${values.host ?? ''}${values.path ?? ''}${values.mark ?? ''}${values.query ?? ''}`;
-    const parts = [values.method, target, values.time, values.nonce, values.user, values.digest, values.content].filter(
-      (part) => part !== undefined,
-    );
+    const parts = [
+      values.method,
+      target,
+      values.time,
+      values.nonce,
+      values.user,
+      values.digest,
+      values.content,
+    ].filter((part) => part !== undefined);
     const message = mistake.message?.(parts.join('+'), parts) ?? parts.join('+');
     const key = bytesOf(mistake.key?.(identity.secret) ?? identity.secret);
     const signature = mistake.sign?.(bytesOf(message), key, 32) ?? hmacOf('sha256', key, message);
     const usual = signature.toString('base64');
-    const credentials = [user, ...(form === 'full' ? [nonce] : []), mistake.encode?.(signature, usual) ?? usual];
-    const lines: Line[] = [['Host', host], ...request.lines, ['Authentication', `hmac ${credentials.join(':')}`]];
+    const credentials = [
+      user,
+      ...(form === 'full' ? [nonce] : []),
+      mistake.encode?.(signature, usual) ?? usual,
+    ];
+    const lines: Line[] = [
+      ['Host', host],
+      ...request.lines,
+      ['Authentication', `hmac ${credentials.join(':')}`],
+    ];
     if (form === 'full') lines.push(['Date', date]);
     if (digest !== undefined) lines.push(['Content-Digest', digest]);
     const sent = { method, target: targetOf(request), secure, lines, content };

@@ -31,7 +31,14 @@ export function messageSignaturesSigner(client: MessageSignaturesClient): Sign {
     const added = digest.map((value): Line => ['Content-Digest', value]);
     const lines: Line[] = [['Host', host], ...request.lines, ...added];
     const fields = request.lines.map(([name]) => name.toLowerCase()).filter((name) => /^x-meta$/.test(name));
-    const usual = ['@method', '@authority', '@path', '@query', ...new Set(fields), ...digest.map(() => 'content-digest')];
+    const usual = [
+      '@method',
+      '@authority',
+      '@path',
+      '@query',
+      ...new Set(fields),
+      ...digest.map(() => 'content-digest'),
+    ];
     const components = mistake.components?.(usual) ?? usual;
     const own = {
       method,
@@ -40,10 +47,14 @@ export function messageSignaturesSigner(client: MessageSignaturesClient): Sign {
       path,
       mark: '?',
       query: query ?? '',
-      time: mistake.signedNow === undefined ? time : String(Math.floor(mistake.signedNow(identity.now) / 1000)),
+      time:
+        mistake.signedNow === undefined ? time : String(Math.floor(mistake.signedNow(identity.now) / 1000)),
       ...(client.nonce ? { nonce } : {}),
       digest: digest[0],
-      field: lines.filter(([name]) => /^x-meta$/i.test(name)).map(([, value]) => value.trim()).join(', '),
+      field: lines
+        .filter(([name]) => /^x-meta$/i.test(name))
+        .map(([, value]) => value.trim())
+        .join(', '),
     };
     const { values } = signable(request, identity, own, mistake);
     const paramsWith = (created: string | undefined, once: string | undefined): string =>
@@ -53,7 +64,10 @@ export function messageSignaturesSigner(client: MessageSignaturesClient): Sign {
         `keyid="${user}"`,
         ...(once === undefined ? [] : [`nonce="${once}"`]),
       ].join(';');
-    const sentParams = paramsWith(time === '' ? undefined : time, client.nonce && nonce !== '' ? nonce : undefined);
+    const sentParams = paramsWith(
+      time === '' ? undefined : time,
+      client.nonce && nonce !== '' ? nonce : undefined,
+    );
     const params = mistake.params?.(sentParams) ?? sentParams;
     const changed = values.time !== time || values.nonce !== own.nonce;
     const signedText = changed ? paramsWith(values.time, values.nonce) : params;
@@ -84,7 +98,11 @@ export function messageSignaturesSigner(client: MessageSignaturesClient): Sign {
       method,
       target: targetOf(request),
       secure,
-      lines: [...lines, ['Signature-Input', `sig1=${params}`] as const, ['Signature', `sig1=:${value}:`] as const],
+      lines: [
+        ...lines,
+        ['Signature-Input', `sig1=${params}`] as const,
+        ['Signature', `sig1=:${value}:`] as const,
+      ],
       content,
     };
     return mistake.sent?.(sent) ?? sent;

@@ -1,13 +1,13 @@
 import {
   bytesOf,
   escaped,
+  fieldIn,
   hmacOf,
   type Line,
   type Mistake,
   type Sign,
   signable,
   targetOf,
-  valueOf,
 } from './signer.ts';
 
 /** A mistake in what only this scheme has. */
@@ -30,7 +30,7 @@ export interface OAuth1Client {
 export function oauth1Signer(client: OAuth1Client): Sign {
   return (request, identity, mistake: OAuth1Mistake = {}) => {
     const { method, path, query, host, secure, content } = request;
-    const isForm = valueOf(request.lines, 'Content-Type') === 'application/x-www-form-urlencoded';
+    const isForm = fieldIn(request.lines, 'Content-Type') === 'application/x-www-form-urlencoded';
     const [token, tokenSecret] = client.tokenOf(identity.user);
     const usualTime = String(Math.floor(identity.now / 1000));
     const all: Readonly<Record<string, string>> = {
@@ -64,7 +64,9 @@ export function oauth1Signer(client: OAuth1Client): Sign {
       oauth_consumer_key: values.user,
     };
     const pairs = [
-      ...Object.entries(signed).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
+      ...Object.entries(signed).flatMap(([name, value]) =>
+        value === undefined ? [] : [[name, value] as const],
+      ),
       ...new URLSearchParams(values.query ?? ''),
       ...new URLSearchParams(values.content ?? ''),
     ].map(([name, value]) => `${escaped(name)}=${escaped(value)}`);
@@ -85,11 +87,7 @@ export function oauth1Signer(client: OAuth1Client): Sign {
     const header = Object.entries({ ...sentParameters, oauth_signature: written })
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => `${escaped(name)}="${escaped(value ?? '')}"`);
-    const lines: Line[] = [
-      ['Host', host],
-      ...request.lines,
-      ['Authorization', `OAuth ${header.join(', ')}`],
-    ];
+    const lines: Line[] = [['Host', host], ...request.lines, ['Authorization', `OAuth ${header.join(', ')}`]];
     const sent = { method, target: targetOf(request), secure, lines, content };
     return mistake.sent?.(sent) ?? sent;
   };

@@ -91,6 +91,8 @@ export interface Mistake {
   readonly sign?: (message: Buffer, key: Buffer, length: number) => Buffer;
   /** Writes the signature in place of the encoding of the scheme. */
   readonly encode?: (signature: Buffer, usual: string) => string;
+  /** Whether a written signature shows the mistake; otherwise another nonce is drawn. Default: it does. */
+  readonly isShown?: (written: string) => boolean;
   /** Changes what is sent after signing. */
   readonly sent?: (sent: Sent) => Sent;
 }
@@ -115,7 +117,7 @@ export function bytesOf(text: string | Buffer): Buffer {
 }
 
 /** Returns the value of a field; undefined if it is absent. */
-export function valueOf(lines: readonly Line[], name: string): string | undefined {
+export function fieldIn(lines: readonly Line[], name: string): string | undefined {
   const values = lines.filter(([each]) => each.toLowerCase() === name.toLowerCase());
   return values.length === 0 ? undefined : values.map(([, value]) => value).join(', ');
 }
