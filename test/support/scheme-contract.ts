@@ -1,0 +1,885 @@
+// The behaviour that every signature scheme of the server has, seen from outside.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import { inspect } from 'node:util';
+import { manualClock } from '../../src/clock.ts';
+import { type Double, type DoubleOptions, startDouble } from '../../src/double/index.ts';
+import { createRequest } from '../../src/http/message.ts';
+import { action } from '../../src/pipeline/resource.ts';
+import type { UserOption } from '../../src/service/options.ts';
+import { createService, type Service } from '../../src/service/service.ts';
+import { openDurableStore } from '../../src/store/open-durable-store.ts';
+import { catalogue, type MistakeName } from './schemes/catalogue.ts';
+import { operationsOf } from './schemes/counted-crypto.ts';
+import { type Answer, recordedBy, saidBy, send } from './schemes/exchange.ts';
+import type { Identity, Line, Mistake, PlainRequest, Sent, Sign } from './schemes/signer.ts';
+import { seeded } from './seeded.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
+import { keepSecret } from './transcript.ts';
+
+/** The time at which every double stands. */
+export const start = Date.UTC(2026, 10, 22, 12);
+
+/** The secrets of ann and bob: hexadecimal, which is also base64. */
+export const secrets = {
+  ann: '3f9c1a7b5d2e8046c1f09b3a7d5e2846ab10cd32ef54768998badcfe10325476',
+  bob: '8a6d0e2c4b1f3957d8c0b2a4968e7f150123456789abcdeffedcba9876543210',
+} as const;
+
+/** The usual request. Of the webhooks it is the one with content. */
+export const usual: PlainRequest = {
+  method: 'GET',
+  path: '/things/a',
+  query: 'limit=5',
+  host: 'api.example:8443',
+  secure: false,
+  lines: [],
+};
+export const usualWithContent: PlainRequest = {
+  ...usual,
+  method: 'POST',
+  lines: [['Content-Type', 'application/json']],
+  content: '{"title": "Tea"}',
+};
+
+/** What must not change, or may, after a request is signed. */
+export type Part = 'method' | 'path' | 'query' | 'host' | 'content' | 'time' | 'nonce' | 'user';
+
+/** How a part is changed after signing; or why it is not signed, so that the change has no effect; or that there is none. */
+export type PartRule =
+  | 'signed'
+  | ((sent: Sent) => Sent)
+  | { readonly unsigned: string; readonly change?: (sent: Sent) => Sent }
+  | { readonly absent: string };
+
+/** The mistakes that today's explanations name, by what names them, and those that they do not. */
+export interface NamedMistakes {
+  /** Named by a server with explanations, and by the journal of a double. */
+  readonly named: { readonly [Name in MistakeName]?: RegExp };
+  /** Named only by the journal of a double, which knows more. */
+  readonly namedByDouble: { readonly [Name in MistakeName]?: RegExp };
+  /** To be closed: the explanation names another mistake. */
+  readonly misnamed: { readonly [Name in MistakeName]?: RegExp };
+  /** To be closed: the explanation is general. */
+  readonly notNamedYet: readonly MistakeName[];
+  /** The scheme accepts the request nevertheless. */
+  readonly accepted: readonly MistakeName[];
+  /** The mistake has no effect with this scheme, or cannot be made, by the form of what is signed. */
+  readonly cannotHappen: readonly MistakeName[];
+}
+
+/** A mistake that only this scheme knows. */
+export interface OwnMistake {
+  readonly mistake: Mistake;
+  /** The expected hint. Undefined: not named yet. */
+  readonly hint: RegExp | undefined;
+}
+
+/** The rows of the contract that a scheme can lack, with the reason. */
+export type Row =
+  | 'second scheme'
+  | 'sent twice'
+  | 'replay'
+  | 'restart'
+  | 'window'
+  | 'unknown user'
+  | 'work'
+  | 'rotation'
+  | 'another user'
+  | 'disabled user'
+  | 'state'
+  | 'changed content'
+  | 'changed item'
+  | 'oversized';
+
+/** A scheme to which the contract applies. */
+export interface SchemeSubject {
+  /** The scheme of an accepted principal. */
+  readonly scheme: string;
+  /** The options of a double with the users ann and bob. */
+  readonly options: DoubleOptions & { readonly users: Readonly<Record<'ann' | 'bob', UserOption>> };
+  /** Prepares a double, and returns the independent signer of the scheme. */
+  readonly signer: (double: Double) => Sign | Promise<Sign>;
+  /** What ann and bob sign with. */
+  readonly identities: Readonly<Record<'ann' | 'bob', Pick<Identity, 'user' | 'secret'>>>;
+  readonly request?: PlainRequest;
+  /** A request that changes something, with what `state` needs. */
+  readonly write?: PlainRequest;
+  /** Seconds that a request may be late or early. */
+  readonly window?: { readonly late: number; readonly early: number };
+  readonly parts: Readonly<Record<Part, PartRule>>;
+  /** The fields with the credentials, which are fuzzed. */
+  readonly credentialFields: readonly string[];
+  /** A credential of another scheme. */
+  readonly second?: Line;
+  /** Replaces the secret of ann with a time of grace of an hour. Returns what to sign with from then on. */
+  readonly rotate?: (double: Double) => Pick<Identity, 'user' | 'secret'>;
+  /**
+   * What the journal says of a signature with the secret of another user, with a former one, and with one whose time of grace is
+   * over. Undefined: not named yet.
+   */
+  readonly knowledge?: {
+    readonly other?: RegExp;
+    readonly former?: RegExp | 'none';
+    readonly expired?: RegExp;
+  };
+  /** Adds so many wrong signatures in front of that of a request, if several can be sent. */
+  readonly withOthers?: (sent: Sent, count: number) => Sent;
+  /** Whether parts of the credentials are neither signed nor compared, so that a change of them has no effect. */
+  readonly ignoresParts?: boolean;
+  /** Returns what credentials mean: equal texts have the same effect. Default: letter case, spaces and quotes are ignored. */
+  readonly meaning?: (credentials: string) => string;
+  readonly mistakes?: NamedMistakes;
+  readonly own?: Readonly<Record<string, OwnMistake>>;
+  /** The general explanation, if no mistake is recognized. */
+  readonly general: readonly RegExp[];
+  /** The rows that do not apply, with the reason. */
+  readonly without?: Partial<Readonly<Record<Row, string>>>;
+  /** The rows that fail because of a known fault. Each is still run, and reported. */
+  readonly failing?: Partial<Readonly<Record<Row, string>>>;
+}
+
+const orders = {
+  element: 'orders',
+  item: 'order',
+  fields: { title: { type: 'text' } },
+  access: { read: 'anyone', write: 'authenticated' },
+  createWithPut: true,
+} as const;
+
+/** The resources of a service: a collection, and any path below /things. Returns how often something was changed there. */
+function resourcesOf() {
+  let acts = 0;
+  const act = action('authenticated', () => {
+    acts += 1;
+    return { status: 204 };
+  });
+  const read = action('anyone', () => ({ type: 'application/json', content: '{}' }));
+  const thing = { GET: read, PUT: act, POST: act, DELETE: act };
+  const paths = [
+    '/things',
+    '/things/{a}',
+    '/things/{a}/{b}',
+    '/things/{a}/{b}/{c}',
+    '/things/{a}/{b}/{c}/{d}',
+  ];
+  const resources = Object.fromEntries(paths.map((path) => [path, thing]));
+  return { resources, acts: () => acts };
+}
+
+/** A double for a scheme, and what the rows do with it. */
+export interface Opened {
+  readonly double: Double;
+  readonly sign: Sign;
+  readonly acts: () => number;
+  /** Signs as ann, with a new nonce. */
+  signed(mistake?: Mistake, request?: PlainRequest, identity?: Partial<Identity>): Sent;
+  send(sent: Sent): Promise<Answer>;
+}
+
+/** Opens a double for a scheme. */
+export async function openSubject(subject: SchemeSubject): Promise<Opened> {
+  const { resources, acts } = resourcesOf();
+  const { options, identities } = subject;
+  const double = await startDouble({
+    now: start,
+    randomSeed: 'contract',
+    https: false,
+    explain: true,
+    strictQuery: false,
+    maxAuthFailures: 0,
+    aliases: ['api.example', 'api.example:8443', '127.0.0.1:8080'].flatMap((host) => [
+      `http://${host}`,
+      `https://${host}`,
+    ]),
+    ...options,
+    collections: { '/orders': orders },
+    resources,
+  });
+  const sign = await subject.signer(double);
+  let drawn = 0;
+  return {
+    double,
+    sign,
+    acts,
+    signed(mistake = {}, request = subject.request ?? usual, identity = {}) {
+      drawn += 1;
+      const now = mistake.now?.(double.clock.now()) ?? double.clock.now();
+      return sign(
+        { ...request, ...mistake.request },
+        { ...identities.ann, now, nonce: `n-${drawn}`, ...identity },
+        mistake,
+      );
+    },
+    send: (sent) => send(double, sent),
+  };
+}
+
+const base64Digest = `${Buffer.alloc(32, 7).toString('base64')}`;
+
+/** Registers the tests of the contract for a scheme. */
+export function schemeContract(name: string, subject: SchemeSubject): void {
+  describe(name, () => {
+    let opened: Opened;
+    let begun: ReturnType<Double['snapshot']>;
+    before(async () => {
+      for (const { secret } of Object.values(subject.identities)) keepSecret(secret);
+      opened = await openSubject(subject);
+      begun = opened.double.snapshot();
+    });
+    beforeEach(() => opened.double.restore(begun));
+    after(() => opened.double.close());
+
+    const row = (sentence: string, check: (opened: Opened) => Promise<void>, kind?: Row): void => {
+      const skip = kind === undefined ? undefined : subject.without?.[kind];
+      const todo = kind === undefined ? undefined : subject.failing?.[kind];
+      const options = { ...(skip === undefined ? {} : { skip }), ...(todo === undefined ? {} : { todo }) };
+      test(sentence, options, () => check(opened));
+    };
+    credentialRows(subject, row);
+    replayRows(subject, row);
+    timeRows(subject, row);
+    userRows(subject, row);
+    partRows(subject, row);
+    refusalRows(subject, row);
+    mistakeRows(subject, row);
+    hostileRows(subject, row);
+  });
+}
+
+type Rows = (sentence: string, check: (opened: Opened) => Promise<void>, kind?: Row) => void;
+
+/** Fails unless a request was accepted as ann by the scheme. */
+function assertAccepted(
+  { double }: Opened,
+  { scheme }: SchemeSubject,
+  { status, text }: Answer,
+  what = '',
+): void {
+  assert.ok(status < 300, `${what} ${status} ${text}\n${double.journal.last()}`);
+  assert.deepEqual(double.journal.last()?.principal, { name: 'ann', scheme }, what);
+}
+
+/** Fails unless a request was refused because of its credentials. */
+function assertRefused({ double }: Opened, { status, text }: Answer, what = ''): void {
+  const shown = `${what} ${status} ${text}\n${double.journal.last()}`;
+  assert.ok(status === 401 || status === 400, shown);
+  const { principal, problem } = double.journal.last() ?? {};
+  // A signature covers the digest of the content, which is read and compared after the credentials.
+  if (!/^(digest-mismatch|malformed-field)$/.test(problem?.type ?? ''))
+    assert.equal(principal, undefined, shown);
+}
+
+function credentialRows(subject: SchemeSubject, row: Rows): void {
+  row('a correctly signed request is accepted as its user', async (opened) => {
+    assertAccepted(opened, subject, await opened.send(opened.signed()));
+    opened.double.clock.advance('1s');
+    assertAccepted(opened, subject, await opened.send(opened.signed({}, subject.write ?? usualWithContent)));
+  });
+
+  row('a request without credentials is anonymous', async ({ double, send: sending }) => {
+    const { secure } = subject.request ?? usual;
+    const lines: Line[] = [['Host', usual.host]];
+    const answer = await sending({ method: 'GET', target: '/orders', secure, lines, content: undefined });
+    assert.equal(answer.status, 200);
+    assert.equal(double.journal.last()?.principal, undefined);
+    const write = await sending({ method: 'DELETE', target: '/things/a', secure, lines, content: undefined });
+    assert.equal(write.status, 401);
+  });
+
+  row(
+    'credentials of a second scheme in the same request are refused with 400',
+    async (opened) => {
+      const { lines, ...sent } = opened.signed({}, { ...(subject.request ?? usual), secure: true });
+      const second = subject.second ?? ['Authentication', `hmac ann:${base64Digest}`];
+      const answer = await opened.send({ ...sent, lines: [...lines, second] });
+      assert.equal(answer.status, 400, answer.text);
+      assert.equal(opened.double.journal.last()?.problem?.type, 'several-credentials');
+    },
+    'second scheme',
+  );
+
+  row(
+    'credentials that are sent twice are refused',
+    async (opened) => {
+      for (const name of subject.credentialFields) {
+        const { lines, ...sent } = opened.signed();
+        const line = lines.find(([each]) => each.toLowerCase() === name.toLowerCase());
+        assert.ok(line !== undefined, name);
+        assertRefused(opened, await opened.send({ ...sent, lines: [...lines, line] }), name);
+      }
+    },
+    'sent twice',
+  );
+}
+
+function replayRows(subject: SchemeSubject, row: Rows): void {
+  const writing = subject.write ?? usualWithContent;
+
+  row(
+    'the same request is refused a second time, and a new one is not',
+    async (opened) => {
+      for (const request of [subject.request ?? usual, writing]) {
+        const sent = opened.signed({}, request);
+        assertAccepted(opened, subject, await opened.send(sent));
+        assert.equal((await opened.send(sent)).status, 401);
+        assert.match(opened.double.journal.last()?.problem?.type ?? '', /replayed|nonce-used|nonce_used/);
+        opened.double.clock.advance('1s');
+        assertAccepted(opened, subject, await opened.send(opened.signed({}, request)));
+        opened.double.clock.advance('1s');
+      }
+    },
+    'replay',
+  );
+
+  row(
+    'a restored double refuses what it had accepted when the snapshot was taken, and nothing else',
+    async (opened) => {
+      const { double } = opened;
+      const earlier = opened.signed();
+      assertAccepted(opened, subject, await opened.send(earlier));
+      const snapshot = double.snapshot();
+      double.clock.advance('1s');
+      const later = opened.signed();
+      assertAccepted(opened, subject, await opened.send(later));
+      double.restore(snapshot);
+      assert.equal((await opened.send(earlier)).status, 401);
+      double.clock.advance('1s');
+      assertAccepted(opened, subject, await opened.send(later));
+    },
+    'replay',
+  );
+
+  row(
+    'one of a hundred equal requests at once is accepted',
+    async (opened) => {
+      for (const request of [subject.request ?? usual, writing]) {
+        const sent = opened.signed({}, request);
+        const answers = await Promise.all(Array.from({ length: 100 }, () => opened.send(sent)));
+        const statuses = answers.map(({ status }) => status);
+        assert.equal(statuses.filter((status) => status < 300).length, 1, statuses.join());
+        assert.ok(statuses.every((status) => status < 300 || status === 401));
+        opened.double.clock.advance('1s');
+      }
+    },
+    'replay',
+  );
+
+  row(
+    'a service with a data directory refuses a replay after a restart',
+    async (opened) => {
+      const directory = join(temporaryDirectory(), 'data');
+      const sent = [opened.signed(), opened.signed({ now: (now) => now + 1000 }, writing)];
+      for (const expected of ['accepted', 'refused', 'restarted', 'refused']) {
+        if (expected === 'restarted') continue;
+        const store = await openDurableStore(directory, { window: 3600 });
+        const service = openService(subject, { store });
+        for (const each of sent) {
+          const status = await statusOf(service, each);
+          assert.equal(status < 300 ? 'accepted' : 'refused', expected, `${status} ${each.method}`);
+        }
+        await service.close(0);
+        await store.close();
+      }
+    },
+    'restart',
+  );
+}
+
+/** Opens a service without explanations, in which the time stands still. */
+function openService({ options }: SchemeSubject, more: object = {}): Service {
+  const { schemes, consumers } = options;
+  const { ann, bob } = options.users;
+  return createService({
+    users: { ann, bob },
+    ...(schemes === undefined ? {} : { schemes }),
+    ...(consumers === undefined ? {} : { consumers }),
+    ...(options.hmacSimple === undefined ? {} : { hmacSimple: options.hmacSimple }),
+    clock: manualClock(start),
+    maxAuthFailures: 0,
+    collections: { '/orders': orders },
+    resources: resourcesOf().resources,
+    ...more,
+  });
+}
+
+async function statusOf(service: Service, { method, target, secure, lines, content }: Sent): Promise<number> {
+  const fields = lines.map(([name, value]): [string, string] => [name, value]);
+  const request = createRequest({
+    method,
+    target,
+    secure,
+    fields,
+    ...(content === undefined ? {} : { content }),
+  });
+  const { status } = await service.handle(request);
+  return status;
+}
+
+function timeRows(subject: SchemeSubject, row: Rows): void {
+  const { late, early } = subject.window ?? { late: 0, early: 0 };
+  const dated = (opened: Opened, off: number): Promise<Answer> =>
+    opened.send(opened.signed({ now: (now) => now + off * 1000 }));
+
+  row(
+    'a request at either edge of the window is accepted, and one a second beyond is refused',
+    async (opened) => {
+      for (const off of [-late, early]) assertAccepted(opened, subject, await dated(opened, off), `${off} s`);
+      for (const off of [-late - 1, early + 1]) {
+        assertRefused(opened, await dated(opened, off), `${off} s`);
+        assert.match(opened.double.journal.last()?.auth?.failedAt ?? '', /^(date|timestamp)$/);
+      }
+    },
+    'window',
+  );
+
+  row(
+    'an accepted request is refused later than the window, with the Date of the server',
+    async (opened) => {
+      const sent = opened.signed();
+      opened.double.clock.advance((late + 1) * 1000);
+      const answer = await opened.send(sent);
+      assert.equal(answer.status, 401);
+      assert.equal(answer.fields.get('date'), new Date(start + (late + 1) * 1000).toUTCString());
+    },
+    'window',
+  );
+
+  row(
+    'the date of a request without a valid signature is not judged',
+    async (opened) => {
+      const wrong = { now: (now: number) => now - (late + 1) * 1000 };
+      await opened.send(opened.signed(wrong, undefined, { secret: subject.identities.bob.secret }));
+      assert.match(
+        opened.double.journal.last()?.auth?.failedAt ?? '',
+        /^(digest|signature|user|date|timestamp)$/,
+      );
+    },
+    'window',
+  );
+}
+
+/** What an answer shows to its client, without what differs between any two answers. */
+function shownBy({ status, fields, text }: Answer): unknown {
+  const lines = [...fields].filter(([name]) => !/^(x-request-id|request-id)$/.test(name));
+  return { status, lines, text };
+}
+
+function userRows(subject: SchemeSubject, row: Rows): void {
+  const { ann, bob } = subject.identities;
+  // As long as the name of ann.
+  const stranger = ann.user.replace('ann', 'eve').replace('key-a', 'key-e');
+
+  row(
+    'an unknown user is answered like a wrong secret',
+    async (opened) => {
+      const nonce = 'n-same';
+      const wrong = await opened.send(opened.signed({}, undefined, { secret: bob.secret, nonce }));
+      const unknown = await opened.send(
+        opened.signed({}, undefined, { user: stranger, secret: bob.secret, nonce }),
+      );
+      assert.equal(wrong.status, 401);
+      // The message, which is shown, contains the name or its hash.
+      const shown = (answer: Answer): string =>
+        JSON.stringify(shownBy(answer))
+          .replaceAll(stranger, ann.user)
+          .replace(/[0-9a-f]{64}/g, 'a hash');
+      assert.deepEqual(shown(unknown), shown(wrong));
+    },
+    'unknown user',
+  );
+
+  row(
+    'an unknown user costs as many cryptographic operations as a wrong secret',
+    async (opened) => {
+      const service = openService(subject);
+      const cost = async (identity: Partial<Identity>): Promise<number> => {
+        const refused = (): Sent =>
+          opened.signed({}, undefined, { nonce: 'n-cost', secret: bob.secret, ...identity });
+        assert.equal(await statusOf(service, refused()), 401);
+        const sent = refused();
+        return operationsOf(() => statusOf(service, sent));
+      };
+      const wrong = await cost({});
+      assert.ok(wrong > 0);
+      assert.equal(await cost({ user: stranger }), wrong);
+      await service.close(0);
+    },
+    'work',
+  );
+
+  row(
+    'both secrets are valid during a rotation, and the former one is refused afterwards',
+    async (opened) => {
+      const { double } = opened;
+      const renewed = subject.rotate?.(double) ?? rotated(double, ann.user);
+      assertAccepted(opened, subject, await opened.send(opened.signed()), 'the former secret');
+      double.clock.advance('1s');
+      assertAccepted(
+        opened,
+        subject,
+        await opened.send(opened.signed({}, undefined, renewed)),
+        'the new secret',
+      );
+      double.clock.advance('61m');
+      assertRefused(opened, await opened.send(opened.signed()), 'the former secret');
+      assertNamed(recordedBy(double), subject.knowledge?.expired, subject, 'an expired secret');
+      assertAccepted(
+        opened,
+        subject,
+        await opened.send(opened.signed({}, undefined, renewed)),
+        'the new secret',
+      );
+    },
+    'rotation',
+  );
+
+  row(
+    'a removed or disabled user is refused',
+    async (opened) => {
+      const { double } = opened;
+      const declared = subject.options.users.ann;
+      assertAccepted(opened, subject, await opened.send(opened.signed()));
+      double.auth.setUser('ann', { ...declared, disabled: true });
+      double.clock.advance('1s');
+      assertRefused(opened, await opened.send(opened.signed()), 'disabled');
+      double.auth.setUser('ann', { ...declared });
+      double.auth.removeUser('ann');
+      assertRefused(opened, await opened.send(opened.signed()), 'removed');
+    },
+    'disabled user',
+  );
+
+  row(
+    'a signature by another user is refused, and a former secret too; the journal names whose it is',
+    async (opened) => {
+      const { double } = opened;
+      const { other, former } = subject.knowledge ?? {};
+      assertRefused(opened, await opened.send(opened.signed({}, undefined, { secret: bob.secret })));
+      assertNamed(recordedBy(double), other, subject);
+      if (former === 'none') return;
+      double.auth.rotateSecret('ann');
+      assertRefused(opened, await opened.send(opened.signed()));
+      assertNamed(recordedBy(double), former, subject);
+    },
+    'another user',
+  );
+}
+
+function rotated(double: Double, user: string): Pick<Identity, 'user' | 'secret'> {
+  return {
+    user,
+    secret: double.auth.rotateSecret('ann', { grace: '1h', secret: secrets.ann.replace('3f', 'd1') }),
+  };
+}
+
+/** Fails unless a text contains the hint; or, without one, if the text is more than the general explanation. */
+function assertNamed(text: string, hint: RegExp | undefined, { general }: SchemeSubject, what = ''): void {
+  if (hint !== undefined) assert.match(text, hint, what);
+  else
+    assert.ok(
+      general.some((each) => each.test(text)),
+      `${what} is named now, so it must leave the list of those that are not: ${text}`,
+    );
+}
+
+const changes: Readonly<Record<'method' | 'path' | 'query' | 'host' | 'content', (sent: Sent) => Sent>> = {
+  method: (sent) => ({ ...sent, method: sent.method === 'GET' ? 'DELETE' : 'PUT' }),
+  path: (sent) => ({ ...sent, target: sent.target.replace('/things/a', '/things/b') }),
+  query: (sent) => ({ ...sent, target: sent.target.replace('limit=5', 'limit=6') }),
+  host: (sent) => ({
+    ...sent,
+    lines: sent.lines.map(
+      ([name, value]): Line => (name === 'Host' ? [name, 'other.example'] : [name, value]),
+    ),
+  }),
+  content: (sent) => ({ ...sent, content: `${sent.content}`.replace('Tea', 'Ten') }),
+};
+
+function partRows(subject: SchemeSubject, row: Rows): void {
+  for (const part of ['method', 'path', 'query', 'host', 'content', 'time', 'nonce', 'user'] as const) {
+    const rule = subject.parts[part];
+    if (typeof rule === 'object' && 'absent' in rule) continue;
+    const isUnsigned = typeof rule === 'object';
+    const given = typeof rule === 'function' ? rule : isUnsigned ? rule.change : undefined;
+    const change = given ?? Object.entries(changes).find(([name]) => name === part)?.[1];
+    assert.ok(change !== undefined, `${subject.scheme}: no change of the ${part}`);
+    const request = part === 'content' ? (subject.write ?? usualWithContent) : (subject.request ?? usual);
+    const sentence = isUnsigned
+      ? `the ${part} is not signed: ${rule.unsigned}`
+      : `a request is refused if its ${part} was changed after signing`;
+    row(sentence, async (opened) => {
+      const sent = opened.signed({}, request);
+      const changed = change(sent);
+      assert.notDeepEqual(changed, sent);
+      const answer = await opened.send(changed);
+      if (isUnsigned) assertAccepted(opened, subject, answer);
+      else assertRefused(opened, answer);
+    });
+  }
+}
+
+function refusalRows(subject: SchemeSubject, row: Rows): void {
+  const { ann, bob } = subject.identities;
+
+  row(
+    'a refused request changes nothing and claims no nonce',
+    async (opened) => {
+      const write = subject.write ?? usualWithContent;
+      const listed = async (): Promise<unknown> => [
+        opened.acts(),
+        await (await opened.double.fetch('/orders')).text(),
+      ];
+      const before = await listed();
+      const honest = opened.signed({}, write, { nonce: 'n-honest' });
+      const forged = opened.signed({}, write, { nonce: 'n-honest', secret: bob.secret });
+      assertRefused(opened, await opened.send(forged));
+      assert.deepEqual(await listed(), before);
+      assertAccepted(opened, subject, await opened.send(honest));
+      assert.notDeepEqual(await listed(), before);
+    },
+    'state',
+  );
+
+  row('a refusal reveals no secret and no correct signature', async (opened) => {
+    const { double } = opened;
+    const right = opened.signed({}, undefined, { nonce: 'n-hidden' });
+    const wrong = [
+      opened.signed(
+        { values: (values) => ({ ...values, method: 'TRACE', content: 'x', host: 'x' }) },
+        undefined,
+        {
+          nonce: 'n-hidden',
+        },
+      ),
+      opened.signed({}, undefined, { nonce: 'n-hidden', secret: bob.secret }),
+      opened.signed({ encode: () => 'AAAA' }, undefined, { nonce: 'n-hidden' }),
+      opened.signed({ now: (now) => now - 500_000_000 }),
+    ];
+    const hidden = [
+      ann.secret,
+      bob.secret,
+      ...signaturesIn(right, opened.signed({ encode: () => '' }, undefined, { nonce: 'n-hidden' })),
+    ];
+    for (const sent of wrong) {
+      const answer = await opened.send(sent);
+      const entry = double.journal.last();
+      const shown = `${answer.text}${inspect([...answer.fields])}${entry}${JSON.stringify(entry)}${inspect(entry)}`;
+      for (const each of hidden) assert.ok(!shown.includes(each), `${each} is in ${shown}`);
+    }
+  });
+
+  if (subject.parts.content !== 'signed') return;
+  row(
+    'a request whose content was changed after signing changes nothing and claims no nonce',
+    async (opened) => {
+      const honest = opened.signed({}, subject.write ?? usualWithContent);
+      const before = opened.acts();
+      assertRefused(opened, await opened.send(changes.content(honest)));
+      assert.equal(opened.acts(), before);
+      assertAccepted(opened, subject, await opened.send(honest));
+    },
+    'changed content',
+  );
+
+  row(
+    'an item whose content was changed after signing is not stored, and no nonce is claimed',
+    async (opened) => {
+      const put = { ...(subject.write ?? usualWithContent), method: 'PUT', path: '/orders/tea' };
+      const honest = opened.signed({}, put);
+      assertRefused(opened, await opened.send(changes.content(honest)));
+      assert.equal((await opened.double.fetch('/orders/tea')).status, 404);
+      const answer = await opened.send(honest);
+      assertAccepted(opened, subject, answer);
+      assert.equal(answer.status, 201);
+    },
+    'changed item',
+  );
+}
+
+/** The texts of 20 characters or more that a request has and one with an empty signature does not. */
+function signaturesIn(right: Sent, empty: Sent): string[] {
+  const text = JSON.stringify([right.target, right.lines]);
+  const other = JSON.stringify([empty.target, empty.lines]);
+  return (text.match(/[A-Za-z0-9+/_-]{20,}/g) ?? []).filter((each) => !other.includes(each));
+}
+
+function mistakeRows(subject: SchemeSubject, row: Rows): void {
+  const { mistakes, own = {} } = subject;
+  if (mistakes !== undefined) {
+    test('each mistake of the catalogue is listed once', () => {
+      const { named, namedByDouble, misnamed, notNamedYet, accepted, cannotHappen } = mistakes;
+      const listed = [
+        ...Object.keys(named),
+        ...Object.keys(namedByDouble),
+        ...Object.keys(misnamed),
+        ...notNamedYet,
+        ...accepted,
+        ...cannotHappen,
+      ];
+      assert.deepEqual([...listed].sort(), Object.keys(catalogue).sort());
+    });
+    const { named, namedByDouble } = mistakes;
+    for (const [name, mistake] of Object.entries<Mistake>(catalogue)) {
+      const hints: Readonly<Record<string, RegExp | undefined>> = named;
+      const hintsOfDouble: Readonly<Record<string, RegExp | undefined>> = namedByDouble;
+      const [hint, hintOfDouble] = [hints[name], hintsOfDouble[name]];
+      if (hint !== undefined)
+        row(`the mistake is named: ${name}`, async (opened) => {
+          await assertMistake(opened, subject, mistake, hint);
+        });
+      if (hintOfDouble !== undefined)
+        row(`the mistake is named by a double: ${name}`, async (opened) => {
+          const answer = await assertMistake(opened, subject, mistake, hintOfDouble, false);
+          assert.doesNotMatch(
+            saidBy(answer),
+            hintOfDouble,
+            'a server names it now: move it to the list of those',
+          );
+        });
+    }
+    row('the mistakes that are explained as others are refused', async (opened) => {
+      const wrong: Readonly<Record<string, RegExp | undefined>> = mistakes.misnamed;
+      for (const [name, mistake] of Object.entries<Mistake>(catalogue)) {
+        const hint = wrong[name];
+        if (hint !== undefined) await assertMistake(opened, subject, mistake, hint, false);
+      }
+    });
+    row('the mistakes that are not named yet are refused with a general explanation', async (opened) => {
+      for (const name of mistakes.notNamedYet) {
+        opened.double.clock.advance('1s');
+        assertRefused(opened, await opened.send(opened.signed(catalogue[name])), name);
+        assertNamed(recordedBy(opened.double), undefined, subject, name);
+      }
+    });
+    row('the mistakes that the scheme accepts are accepted', async (opened) => {
+      for (const name of mistakes.accepted) {
+        opened.double.clock.advance('1s');
+        assertAccepted(opened, subject, await opened.send(opened.signed(catalogue[name])), name);
+      }
+    });
+  }
+  for (const [name, { mistake, hint }] of Object.entries(own)) {
+    const sentence =
+      hint === undefined ? `the mistake is not named yet: ${name}` : `the mistake is named: ${name}`;
+    row(sentence, async (opened) => {
+      assertRefused(opened, await opened.send(opened.signed(mistake)), name);
+      assertNamed(recordedBy(opened.double), hint, subject, name);
+    });
+  }
+}
+
+/** Signs with a mistake, with new nonces until the signature shows it. Without a nonce, the signature stays the same. */
+function signedToShow(opened: Opened, mistake: Mistake): Sent {
+  const { encode, isShown = () => true } = mistake;
+  for (let attempt = 1; ; attempt += 1) {
+    let written = '';
+    const watched: Mistake = {
+      ...mistake,
+      encode(signature, usual) {
+        written = encode?.(signature, usual) ?? usual;
+        return written;
+      },
+    };
+    const sent = opened.signed(watched);
+    if (isShown(written) || attempt === 64) return sent;
+  }
+}
+
+/** Sends a request with a mistake. Fails unless it is refused with the hint, in the journal and in the response. */
+async function assertMistake(
+  opened: Opened,
+  subject: SchemeSubject,
+  mistake: Mistake,
+  hint: RegExp,
+  inResponse = true,
+): Promise<Answer> {
+  const sent = signedToShow(opened, mistake);
+  const answer = await opened.send(sent);
+  assertRefused(opened, answer, JSON.stringify(sent));
+  assertNamed(recordedBy(opened.double), hint, subject);
+  if (inResponse && sent.method !== 'HEAD') assert.match(saidBy(answer), hint, 'the response says the same');
+  return answer;
+}
+
+/** How often the credentials are changed at random. */
+const fuzzed = 80;
+
+function hostileRows(subject: SchemeSubject, row: Rows): void {
+  const isAnswered = ({ status }: Answer, what: string): void =>
+    assert.ok([400, 401, 431, 414].includes(status), `${what}: ${status}`);
+
+  row(
+    'a user, a nonce and a signature that are too long are refused, not a failure of the server',
+    async (opened) => {
+      for (const [what, mistake] of [
+        ['a user of 5,000 characters', { user: () => 'u'.repeat(5000) }],
+        ['a nonce of 5,000 characters', { nonce: () => 'n'.repeat(5000) }],
+        ['a signature of 12,000 characters', { encode: () => 'a'.repeat(12_000) }],
+        ['a signature beyond all limits', { encode: () => 'a'.repeat(100_000) }],
+      ] as const) {
+        const [long, short] = [opened.signed(mistake), opened.signed()];
+        if (JSON.stringify(long).length > JSON.stringify(short).length + 1000)
+          isAnswered(await opened.send(long), what);
+      }
+    },
+    'oversized',
+  );
+
+  const { withOthers } = subject;
+  if (withOthers !== undefined)
+    row('of several signatures, sixteen are looked at', async (opened) => {
+      assertRefused(opened, await opened.send(withOthers(opened.signed(), 16)));
+      assertRefused(opened, await opened.send(withOthers(opened.signed(), 200)));
+      assertAccepted(opened, subject, await opened.send(withOthers(opened.signed(), 15)));
+    });
+
+  row('credentials changed at random are refused, and never a failure of the server', async (opened) => {
+    const random = seeded();
+    const { meaning = (text: string) => text.toLowerCase().replace(/[\s"\\]/g, '') } = subject;
+    for (let run = 0; run < fuzzed; run += 1) {
+      const sent = opened.signed();
+      const name = subject.credentialFields[run % Math.max(1, subject.credentialFields.length)];
+      const mutate = (text: string): string => mutated(text, random);
+      const changed: Sent =
+        name === undefined
+          ? {
+              ...sent,
+              target: sent.target.replace(/\?.*/, (query) => encodeURI(mutate(query)).replace(/#/g, '%23')),
+            }
+          : {
+              ...sent,
+              lines: sent.lines.map(
+                ([own, text]): Line =>
+                  own.toLowerCase() === name.toLowerCase() ? [own, mutate(text).trim()] : [own, text],
+              ),
+            };
+      const [before, now] = [JSON.stringify(sent), JSON.stringify(changed)];
+      if (meaning(before) === meaning(now)) continue;
+      const { status } = await opened.send(changed);
+      const shown = `seed ${random.seed}: ${status} for ${now}`;
+      assert.ok(status < 500, shown);
+      const credentials = signaturesIn(sent, opened.signed({ encode: () => '' }));
+      if (subject.ignoresParts === true && credentials.every((each) => now.includes(each))) continue;
+      assert.equal(opened.double.journal.last()?.principal, undefined, shown);
+    }
+  });
+}
+
+const characters = ['a', 'Z', '0', ':', ';', ',', '=', '"', '%', ' ', '+', '/', '(', ')', '&', '\u00e9', '~'];
+
+/** Returns a text with one place removed, replaced, repeated or inserted. */
+function mutated(text: string, random: ReturnType<typeof seeded>): string {
+  const at = random.below(text.length);
+  const length = 1 + random.below(6);
+  const other = Array.from({ length: 1 + random.below(3) }, () => random.pick(characters)).join('');
+  const [left, cut, right] = [text.slice(0, at), text.slice(at, at + length), text.slice(at + length)];
+  return random.pick([
+    left + right,
+    left + other + right,
+    left + cut + cut + right,
+    left + other + cut + right,
+  ]);
+}
