@@ -76,7 +76,7 @@ function refuseUnread(
   authTrace: AuthenticationTrace | undefined,
 ): Verdict {
   const check = refusal.reason === 'region' || refusal.reason === 'service' ? 'scope' : 'grammar';
-  authTrace?.fail(check === 'scope' ? check : 'parse', { hint: refusal.detail });
+  authTrace?.fail(check === 'scope' ? check : 'parse', { detail: refusal.detail });
   const problem = problemOf({ ...refusal, members: context.explain ? { check } : {} }, now);
   const claimed = refusal.facts.accessKeyId;
   return claimed === undefined ? { outcome: 'bad', problem } : { outcome: 'bad', problem, claimed };

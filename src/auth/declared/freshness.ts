@@ -1,3 +1,4 @@
+import { counted } from '../../counted.ts';
 import { Problem } from '../../http/problem.ts';
 import { resolutionOf, type TimestampUnit } from '../../signature/declared/timestamp.ts';
 import { describeDistance, wholeSecond, wrongClock, zoneHoursOf } from '../freshness.ts';
@@ -52,7 +53,7 @@ function hintFor(timestamp: string, off: number, unit: TimestampUnit, now: numbe
   const hours = zoneHoursOf(off / 1000);
   return hours === undefined
     ? wrongClock
-    : `off by nearly ${hours} hours: probably a time zone; the timestamp must be in UTC`;
+    : `off by nearly ${counted(hours, 'hour')}: probably a time zone; the timestamp must be in UTC`;
 }
 
 const noTimestamp = { window: 0, unit: 's' as const };

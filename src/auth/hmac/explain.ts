@@ -1,3 +1,4 @@
+import { counted } from '../../counted.ts';
 import { formatDate } from '../../http/headers/date.ts';
 import type { Request } from '../../http/message.ts';
 import type { ProblemMember } from '../../http/problem.ts';
@@ -122,7 +123,7 @@ export function explainDate(seconds: number, now: number): Explanation {
   if (hours === undefined) return { hint: wrongClock, serverDate: formatDate(now) };
   const exactly = Math.abs(seconds) === hours * 3600 ? 'exactly' : 'nearly';
   return {
-    hint: `off by ${exactly} ${hours} ${hours === 1 ? 'hour' : 'hours'}: probably a time zone; the date must be in UTC`,
+    hint: `off by ${exactly} ${counted(hours, 'hour')}: probably a time zone; the date must be in UTC`,
     serverDate: formatDate(now),
   };
 }
