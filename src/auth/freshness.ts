@@ -1,4 +1,5 @@
 // The parts of checks of dates and nonces that the schemes share.
+import { counted } from '../counted.ts';
 import { isMethod, isSafe } from '../http/method.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { HeldNonce, Principal } from '../principal.ts';
@@ -41,7 +42,7 @@ export function describeTimeError(subject: string, off: number): string {
   const hours = zoneHoursOf(off);
   if (hours === undefined) return wrongClock;
   const exactly = Math.abs(off) === hours * 3600 ? 'exactly' : 'nearly';
-  const distance = `${exactly} ${hours} ${hours === 1 ? 'hour' : 'hours'}`;
+  const distance = `${exactly} ${counted(hours, 'hour')}`;
   const what = subject.charAt(0).toLowerCase() + subject.slice(1);
   return `off by ${distance}: probably a time zone; ${what} must be in UTC`;
 }

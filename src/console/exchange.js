@@ -152,7 +152,10 @@ function verdictOf({ step, problem, fault, reply, auth, number }) {
 		`div.verdict.${statusClass(reply?.status)}`,
 		h('p', h('strong', `Refused at ${place}: `), h('code', problem.type)),
 		h('p', longShown(problem.detail)),
-		auth?.hint !== undefined && h('p.why', 'Likely cause: ', longShown(auth.hint), '.'),
+		// Some hints are the detail itself.
+		auth?.hint !== undefined &&
+			!problem.detail.includes(auth.hint) &&
+			h('p.why', 'Likely cause: ', longShown(auth.hint), '.'),
 		auth?.failedAt !== undefined && h('a', { href: `#/exchanges/${number}/signature` }, 'See the signature explained'),
 	);
 }

@@ -8,7 +8,7 @@ import type { Target } from '../http/target.ts';
 import type { Principal } from '../principal.ts';
 import type { CorsCheck } from './cors/cors.ts';
 import type { GzipQueue } from './gzip-queue.ts';
-import type { Call, DocumentFormat, Found, Parameters, Variant } from './resource.ts';
+import type { Call, DocumentFormat, Found, Parameters, Resource, Variant } from './resource.ts';
 
 /** The state of a request as it passes the steps, also if it is rejected later. */
 export interface RequestTrace {
@@ -25,6 +25,8 @@ export interface RequestTrace {
   refuseNonce?: DeferredNonce['refuseNonce'];
   /** The format of problems of the resource; undefined for that of the service. */
   defaultFormat: DocumentFormat | undefined;
+  /** Returns the response to a problem in the format of the resource; undefined if that is a problem document. @internal */
+  writeProblem?: Resource['writeProblem'];
   /** The state of the quota after this request; undefined if there is none. */
   quota: readonly QuotaUse[] | undefined;
   /** The id of the request; undefined until it is needed. */
@@ -47,6 +49,7 @@ export function createRequestTrace(authTrace?: AuthenticationTrace): RequestTrac
     problem: undefined,
     refuseNonce: undefined,
     defaultFormat: undefined,
+    writeProblem: undefined,
     quota: undefined,
     requestId: undefined,
   };

@@ -115,7 +115,9 @@ export function decide(
   // 6: is there a resource here?
   trace.step = 6;
   const addressed = { request, method, target, route: findRoute(target, request, context.router) };
-  trace.defaultFormat = addressed.route.resource.defaultFormat;
+  const { resource } = addressed.route;
+  trace.defaultFormat = resource.defaultFormat;
+  trace.writeProblem = resource.writeProblem;
   // 7: are the credentials good?
   trace.step = 7;
   const principal = authenticate(addressed, context, trace);

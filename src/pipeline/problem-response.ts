@@ -52,14 +52,13 @@ export function toProblemResponse(
   writeProblem: WriteProblem,
 ): Response {
   const instance = request === undefined ? '' : pathSent(request);
-  const { type, content } = writeProblem(
-    problem,
-    instance,
-    request?.fields.get('accept'),
-    trace.defaultFormat,
-  );
-  const fields = leadingFields(date, trace.principal, rejectsPrincipal.has(problem.status));
-  fields.push(['Content-Type', type], ...problem.fields);
+  const own = trace.writeProblem?.(problem);
+  const { type, content } =
+    own?.representation ??
+    writeProblem(problem, instance, request?.fields.get('accept'), trace.defaultFormat);
+  const isNotStored = own?.noStore ?? rejectsPrincipal.has(problem.status);
+  const fields = leadingFields(date, trace.principal, isNotStored);
+  fields.push(['Content-Type', type], ...(own?.fields ?? problem.fields));
   return {
     status: problem.document?.status ?? problem.status,
     fields,

@@ -1,6 +1,7 @@
 import type { FieldLine } from '../http/fields.ts';
 import type { Request } from '../http/message.ts';
 import { isSafe, type Method, methods } from '../http/method.ts';
+import type { Problem } from '../http/problem.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Principal, Scope } from '../principal.ts';
 import type { ReceiptedChange } from '../store/store.ts';
@@ -159,6 +160,8 @@ export interface Resource<State = unknown, Content = unknown> {
    * 428 (RFC 6585 §3). Default: false.
    */
   readonly requirePrecondition?: boolean;
+  /** Returns the response to a problem in the format of the resource's protocol. Default: a problem document. @internal */
+  writeProblem?(problem: Problem): Outcome;
   /** Members that OPTIONS adds to the description of its methods and media types. */
   readonly description?: Readonly<Record<string, string | readonly string[]>>;
 }

@@ -78,12 +78,12 @@ export function refuseUnknown(
   }
 }
 
-/** Describes a value of the configuration: `a number`, `null`, `an array`. */
+/** Describes a value of the configuration: `a number`, `a string`, `null`, `an array`. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';
   if (value === '') return 'empty';
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object') return 'an object';
-  return typeof value === 'string' ? 'text' : `a ${typeof value}`;
+  return `a ${typeof value}`;
 }

@@ -150,7 +150,10 @@ for (const [declaration, message] of [
     { ...plain, requirePrecondition: 1 },
     'collections./things.requirePrecondition: must be true or false, is a number',
   ],
-  [{ ...plain, createWithPut: 'no' }, 'collections./things.createWithPut: must be true or false, is text'],
+  [
+    { ...plain, createWithPut: 'no' },
+    'collections./things.createWithPut: must be true or false, is a string',
+  ],
   [
     { ...plain, access: { reed: 'anyone' } },
     'collections./things.access.reed: is not a method, read or write; did you mean "read"?',
@@ -184,7 +187,7 @@ for (const [declaration, message] of [
     { ...plain, access: { read: ['group:editors'] } },
     'collections./things.access.read[0]: "group:editors" is not known: a user name must have no colon',
   ],
-  [{ ...plain, access: 'anyone' }, 'collections./things.access: must be an object, is text'],
+  [{ ...plain, access: 'anyone' }, 'collections./things.access: must be an object, is a string'],
 ] as const) {
   test(`a collection is refused: ${message}`, () => {
     assert.equal(refusal(() => readCollection('/things', declaration)).message, message);
@@ -212,7 +215,7 @@ const commas = Array.from({ length: 3000 }, (_, at) => String.fromCodePoint(0x4e
 
 const decimal = { type: 'decimal', fractionDigits: 2 };
 const fieldCases: [declared: unknown, message: string][] = [
-  [{ a: 'text' }, 'fields.a: must be an object, is text'],
+  [{ a: 'text' }, 'fields.a: must be an object, is a string'],
   [
     { a: {} },
     'fields.a.type: must be one of text, decimal, integer, boolean, date, dateTime, currency, element, list; is missing',
@@ -232,7 +235,7 @@ const fieldCases: [declared: unknown, message: string][] = [
   ],
   [
     { price: { type: 'decimal', fractionDigits: '2' } },
-    'fields.price.fractionDigits: must be a whole number from 0 to 100, is text',
+    'fields.price.fractionDigits: must be a whole number from 0 to 100, is a string',
   ],
   [
     { a: { type: 'text', maxLength: 1.5 } },
@@ -292,7 +295,7 @@ const fieldCases: [declared: unknown, message: string][] = [
     { a: { ...decimal, min: '1.00', enum: ['2.00', '0.50'] } },
     'fields.a.enum[1]: must be at least 1.00, is “0.50”',
   ],
-  [{ a: { type: 'integer', max: '1' } }, 'fields.a.max: must be a JSON number, is text'],
+  [{ a: { type: 'integer', max: '1' } }, 'fields.a.max: must be a JSON number, is a string'],
   [
     { a: { type: 'integer', max: 1.5 } },
     'fields.a.max: must be a whole number: digits with an optional leading minus, no leading zeros; is “1.5”',

@@ -27,7 +27,7 @@ for (const [member, value, message] of [
   ['filter', ['limit'], 'filter[0]: the query parameter limit has another meaning in lists'],
   ['filter', ['price'], 'filter[0]: the query parameter price.min would have two meanings'],
   ['filter', ['size.min', 'size'], 'filter[1]: the query parameter size.min would have two meanings'],
-  ['filter', 'title', 'filter: must be a list of names of fields, is text'],
+  ['filter', 'title', 'filter: must be a list of names of fields, is a string'],
   ['filter', [1], 'filter[0]: must be the name of a field, is a number'],
   ['sort', ['-prise'], 'sort[0]: "prise" is not a field; did you mean "price"?'],
   ['sort', ['modfied'], 'sort[0]: "modfied" is not a field; did you mean "modified"?'],

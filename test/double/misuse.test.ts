@@ -18,17 +18,17 @@ const wrongCalls: readonly WrongCall[] = [
   [
     "waitFor('/x')",
     ({ journal }) => call(journal.waitFor, '/x'),
-    "a match must be an object or a function such as { path: '/articles' }, is text",
+    "a match must be an object or a function such as { path: '/articles' }, is a string",
   ],
   [
     "find('/x')",
     ({ journal }) => call(journal.find, '/x'),
-    "a match must be an object or a function such as { path: '/articles' }, is text",
+    "a match must be an object or a function such as { path: '/articles' }, is a string",
   ],
   [
     "last('/x')",
     ({ journal }) => call(journal.last, '/x'),
-    "a match must be an object or a function such as { path: '/articles' }, is text",
+    "a match must be an object or a function such as { path: '/articles' }, is a string",
   ],
   [
     'waitFor({ pth })',
@@ -58,7 +58,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     "find({ status: '401' })",
     ({ journal }) => call(journal.find, { status: '401' }),
-    'status of a match must be an integer from 100 to 599, is text',
+    'status of a match must be an integer from 100 to 599, is a string',
   ],
   [
     'waitFor with a misspelt option',
@@ -73,7 +73,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     'waitFor with a duration as its timeout',
     ({ journal }) => call(journal.waitFor, {}, { timeout: '500ms' }),
-    'timeout of waitFor must be a number of ms from 0 to 2147483647, is text',
+    'timeout of waitFor must be a number of ms from 0 to 2147483647, is a string',
   ],
   [
     'waitFor after the number of an entry',
@@ -141,12 +141,12 @@ const wrongCalls: readonly WrongCall[] = [
   [
     "faults.next({}, { badChunk: 'yes' })",
     ({ faults }) => call(faults.next, {}, { badChunk: 'yes' }),
-    'badChunk of a fault must be true or false, is text',
+    'badChunk of a fault must be true or false, is a string',
   ],
   [
     "faults.next('/x', …)",
     ({ faults }) => call(faults.next, '/x', { status: 503 }),
-    "a match must be an object or a function such as { path: '/articles' }, is text",
+    "a match must be an object or a function such as { path: '/articles' }, is a string",
   ],
   [
     'faults.next(async function, …)',
@@ -161,7 +161,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     "faults.next({ query: 'limit=1' }, …)",
     ({ faults }) => call(faults.next, { query: 'limit=1' }, { status: 503 }),
-    "query of a match must be an object such as { limit: '1' }, is text",
+    "query of a match must be an object such as { limit: '1' }, is a string",
   ],
   [
     'faults.next({ query: { limit: 1 } }, …)',
@@ -196,7 +196,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     "rotateSecret('johndoe', 'new')",
     ({ auth }) => call(auth.rotateSecret, 'johndoe', 'a-new-s3cret'),
-    'a rotation must be an object such as { secret: … }, is text',
+    'a rotation must be an object such as { secret: … }, is a string',
   ],
   [
     "rotateSecret('johndoe', { secert })",
@@ -357,18 +357,18 @@ const wrongOptions: readonly (readonly [options: object, message: string])[] = [
   ],
   [
     { users: { johndoe: 's3cret-value' } },
-    'the user "johndoe" must be an object such as { secret: … }, is text',
+    'the user "johndoe" must be an object such as { secret: … }, is a string',
   ],
-  [{ users: 'johndoe' }, "users must be an object such as { johndoe: {} } or ['johndoe'], is text"],
+  [{ users: 'johndoe' }, "users must be an object such as { johndoe: {} } or ['johndoe'], is a string"],
   [{ pendingFaults: 'throw' }, '"throw" is not a value of pendingFaults; known are ignore, error'],
   [{ limits: { bdy: 1 } }, 'bdy is not a member of limits; did you mean "body"?'],
-  [{ limits: { body: '1' } }, 'body of limits must be a number from 0, is text'],
+  [{ limits: { body: '1' } }, 'body of limits must be a number from 0, is a string'],
   [{ lifetimes: { acess: 1 } }, 'acess is not a member of lifetimes; did you mean "access"?'],
   [{ window: '600' }, 'window is not a number of seconds from 0 to 31536000'],
-  [{ explain: 'false' }, 'explain must be true or false, is text'],
+  [{ explain: 'false' }, 'explain must be true or false, is a string'],
   [
     { aliases: 'http://example.com' },
-    "aliases must be a list of origins such as ['http://example.com'], is text",
+    "aliases must be a list of origins such as ['http://example.com'], is a string",
   ],
   [{ aliases: [80] }, 'an alias must be an origin such as http://example.com, is a number'],
   [{ aliases: ['example.com'] }, '"example.com" is not an origin such as http://example.com'],
@@ -376,11 +376,11 @@ const wrongOptions: readonly (readonly [options: object, message: string])[] = [
     { aliases: ['http://Example.com/'] },
     '"http://Example.com/" is not an origin; did you mean "http://example.com"?',
   ],
-  [{ port: '8080' }, 'port must be an integer from 0 to 65535, is text'],
+  [{ port: '8080' }, 'port must be an integer from 0 to 65535, is a string'],
   [{ securePort: 65_536 }, 'securePort must be an integer from 0 to 65535, is 65536'],
   [{ port: 8080, securePort: 8080 }, 'port and securePort are both 8080'],
   [{ https: false, securePort: 8443 }, 'securePort requires HTTPS, which is disabled'],
-  [{ https: 'off' }, 'https must be true or false, is text'],
+  [{ https: 'off' }, 'https must be true or false, is a string'],
   [{ journal: { entris: 1 } }, 'entris is not a member of journal; did you mean "entries"?'],
   [
     { resources: { '/x': undefined } },

@@ -143,7 +143,6 @@ function faultOf(refusal: AwsRefusal, now: number, explain: boolean, writeProble
   const claimed = refusal.facts.accessKeyId;
   return {
     detail: refusal.detail,
-    hint: refusal.detail,
     check: isScope ? 'scope' : 'parse',
     problem,
     ...(claimed === undefined ? {} : { claimed }),

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { TraceKnowledge } from '../../auth/trace.ts';
 import { describeUnknownUser } from '../../auth/unknown-user.ts';
+import { counted } from '../../counted.ts';
 import { closestMatch } from '../../did-you-mean.ts';
 import { Fields } from '../../http/fields.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
@@ -108,7 +109,9 @@ function digestMistake(fields: Fields, content: Buffer): string {
   const actual = declared.map(
     ({ algorithm }) => `${algorithm} ${digestOf(algorithm, content).toString('base64')}`,
   );
-  const received = `the content that arrived has ${content.length} bytes and the digest ${actual.join(', ')}`;
+  // Digests in other places than these fields are SHA-256 in hexadecimal.
+  if (actual.length === 0) actual.push(`sha256 ${digestOf('sha256', content).toString('hex')}`);
+  const received = `the content that arrived has ${counted(content.length, 'byte')} and the digest ${actual.join(', ')}`;
   return `the digest is that of other content, or the content was changed after it was signed; ${received}`;
 }
 

@@ -76,6 +76,8 @@ function reasonOf({ problem, auth }: EntryText): string | undefined {
   const detail = problem?.detail ?? (auth?.failedAt === undefined ? undefined : auth.detail);
   const hint = auth?.hint ?? problem?.hint;
   if (detail === undefined || hint === undefined) return detail ?? hint;
+  // Some details contain their hint.
+  if (detail.includes(hint.replace(/\.$/, ''))) return detail;
   return `${detail.replace(/\.$/, '')}: ${hint}`;
 }
 

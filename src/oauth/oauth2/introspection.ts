@@ -5,6 +5,7 @@ import { formatScope } from '../scopes.ts';
 import { type TokenHolder, type TokenHolderContext, tokenHolderOf } from '../token-holder.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
 import { clientAction, type Respond, requiredParameter } from './endpoint.ts';
+import { writeOAuthProblem } from './oauth-error.ts';
 import { findToken } from './revocation.ts';
 
 /** Dependencies of the introspection endpoint. */
@@ -28,6 +29,7 @@ export function introspectionResource(
   // RFC 7662 §2.1: the endpoint requires authorization, which a public client does not have.
   return {
     ownCredentials: true,
+    writeProblem: writeOAuthProblem,
     POST: clientAction({ explain: context.explain, authenticate, admits: 'confidential', names, respond }),
   };
 }

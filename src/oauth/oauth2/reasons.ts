@@ -1,5 +1,7 @@
 // Reasons of refusals of OAuth 2.0. None contains a secret or a token.
+
 import type { AuthenticationTrace, KnownSecret } from '../../auth/trace.ts';
+import { counted } from '../../counted.ts';
 import { closestMatch } from '../../did-you-mean.ts';
 import type { Client } from '../clients.ts';
 import type { Found } from '../grants.ts';
@@ -111,7 +113,7 @@ export function challengeReason(challenge: string | undefined, method: string | 
     ? 'it is hexadecimal'
     : /^[A-Za-z0-9+/]{43}=$/.test(challenge)
       ? 'it is base64; base64url without padding is required'
-      : `it has ${challenge.length} characters`;
+      : `it has ${counted(challenge.length, 'character')}`;
   return { check, hint: `the code_challenge is not base64url of a SHA-256: ${mistake}` };
 }
 
@@ -121,7 +123,7 @@ function verifierReason(verifier: string | undefined, challenge: string): Reason
   if (verifier === undefined) return { check, hint: 'code_verifier is missing' };
   const computed = sha256(verifier);
   if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) {
-    const hint = `code_verifier has ${verifier.length} characters; 43 to 128 out of A-Z a-z 0-9 - . _ ~ are required`;
+    const hint = `code_verifier has ${counted(verifier.length, 'character')}; 43 to 128 out of A-Z a-z 0-9 - . _ ~ are required`;
     return { check, hint };
   }
   if (computed === challenge) return undefined;

@@ -2,7 +2,7 @@ import type { Resource } from '../../pipeline/resource.ts';
 import type { Found, Grants } from '../grants.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
 import { clientAction, type Respond, requiredParameter } from './endpoint.ts';
-import { OAuthError } from './oauth-error.ts';
+import { OAuthError, writeOAuthProblem } from './oauth-error.ts';
 
 /**
  * Creates the revocation endpoint (RFC 7009). It revokes an access token alone, and a refresh token with its grant. The response
@@ -25,6 +25,7 @@ export function revocationResource(
   const names = ['token', 'token_type_hint'];
   return {
     ownCredentials: true,
+    writeProblem: writeOAuthProblem,
     POST: clientAction({ explain, authenticate, admits: 'any', names, respond }),
   };
 }

@@ -16,7 +16,7 @@ import {
   type Respond,
   requiredParameter,
 } from './endpoint.ts';
-import { OAuthError } from './oauth-error.ts';
+import { OAuthError, writeOAuthProblem } from './oauth-error.ts';
 import { verifies } from './pkce.ts';
 import { codeReason, refreshReason } from './reasons.ts';
 
@@ -52,6 +52,7 @@ export function tokenResource(context: TokenContext, authenticate: AuthenticateC
   };
   return {
     ownCredentials: true,
+    writeProblem: writeOAuthProblem,
     POST: clientAction({ explain: context.explain, authenticate, admits: 'any', names, respond }),
   };
 }

@@ -138,7 +138,7 @@ const invalid: readonly (readonly [what: string, text: string, message: RegExp])
   [
     'a text as onRequest',
     'export default () => ({ onRequest: "log" });',
-    /^the module FILE: onRequest must be a function, is text$/,
+    /^the module FILE: onRequest must be a function, is a string$/,
   ],
 ];
 

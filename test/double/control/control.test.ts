@@ -270,7 +270,7 @@ test('what cannot be read is refused by its place, and changes nothing', async (
   assert.deepEqual(await wrong({}), ['fault', 'fault is missing.']);
   assert.deepEqual(await wrong({ fault: { status: '503' } }), [
     'fault.status',
-    'fault.status must be an integer from 200 to 599, is text.',
+    'fault.status must be an integer from 200 to 599, is a string.',
   ]);
   assert.deepEqual((await wrong({ fault: { reset: 'after' } }))[0], 'fault.reset');
   assert.deepEqual(

@@ -94,7 +94,7 @@ const atToken: readonly Mistake[] = [
       await exchange(double, form);
       return [];
     },
-    /invalid_request, .*code_verifier is missing\.?: code_verifier is missing$/,
+    /invalid_request, [^:]*: code_verifier is missing\.$/,
   ],
   [
     'the code has expired',

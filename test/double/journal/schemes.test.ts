@@ -132,3 +132,43 @@ test('a secret of another user, a former one and a password are recognized in ev
     assert.doesNotMatch(String(await hintOf('a secret of nobody')), /the request is signed with/, name);
   }
 });
+
+test('the line of an entry does not repeat the detail of the refusal as its hint', async () => {
+  const elsewhere = { ...aws4, region: 'us-east-1' } as const;
+  const texts = [
+    await refusal(by({ ...elsewhere, secret })),
+    await refusal(by({ ...signatures, key: { id: 'ann', secret }, components: ['@method'] })),
+  ];
+  const [scope = '', components = ''] = texts.map((text) => text.split('\n')[0]);
+  assert.match(scope, /: The scope names the region "us-east-1"; "eu-central-1" is expected\.$/);
+  assert.match(components, /[Tt]he signature (?:must|does)/);
+  for (const line of [scope, components]) {
+    const detail = line.slice(line.indexOf('): ') + 3).replace(/\.$/, '');
+    assert.equal(line.split(detail.slice(0, 30)).length, 2, line);
+  }
+});
+
+test('a timestamp that is off by one hour is described in the singular', async () => {
+  await using double = await startDouble({ ...options, now: now + 3_600_000 });
+  await double.fetch('/articles', { headers: partner(secret)() });
+  assert.match(String(double.journal.last()), /off by nearly 1 hour: probably a time zone/);
+});
+
+test('the hint at other content has its digest, also if the expected digest is in the query', async () => {
+  await using double = await startDouble({
+    ...options,
+    schemes: { twilio: { preset: 'twilio', user: 'ann' } },
+  });
+  const target = `/articles?bodySHA256=${'0'.repeat(64)}`;
+  const signature = createHmac('sha1', secret).update(`http://api.example${target}`).digest('base64');
+  const headers = {
+    Host: 'api.example',
+    'Content-Type': 'application/json',
+    'X-Twilio-Signature': signature,
+  };
+  await double.fetch(target, { method: 'POST', headers, body: '{' });
+  assert.match(
+    String(double.journal.last()?.problem?.hint),
+    /the content that arrived has 1 byte and the digest sha256 [0-9a-f]{64}$/,
+  );
+});

@@ -359,7 +359,7 @@ refuses('The token endpoint (RFC 6749 §3.2, §5.2)', [
   [
     'GET',
     ({ ask }) => ask('GET', '/oauth2/token?grant_type=client_credentials', { basic: robot }),
-    '405 method-not-allowed',
+    '405 invalid_request',
   ],
   [
     'JSON',
@@ -369,9 +369,9 @@ refuses('The token endpoint (RFC 6749 §3.2, §5.2)', [
         content: '{}',
         fields: [['Content-Type', 'application/json']],
       }),
-    '415 unsupported-media-type',
+    '415 invalid_request',
   ],
-  ['no content', ({ ask }) => ask('POST', '/oauth2/token', { basic: robot }), '400 content-missing'],
+  ['no content', ({ ask }) => ask('POST', '/oauth2/token', { basic: robot }), '400 invalid_request'],
 ]);
 
 const exchanging =
@@ -676,7 +676,7 @@ refuses('Over plain HTTP nothing is read', [
     return [
       `${method} ${target.replace(/\?.*/, '')}`,
       ({ ask }) => ask(method, target, { ...sending, secure: false }),
-      '403 tls-required',
+      /(?:token|revoke|introspect)$/.test(target) ? '403 invalid_request' : '403 tls-required',
     ];
   }),
   [
@@ -685,3 +685,24 @@ refuses('Over plain HTTP nothing is read', [
     '403 tls-required',
   ],
 ]);
+
+test('an error of an endpoint for clients is JSON of OAuth, also if the endpoint was not reached', async () => {
+  for (const path of ['/oauth2/token', '/oauth2/revoke', '/oauth2/introspect']) {
+    const { ask } = openServer();
+    const answers = [
+      await ask('POST', path, { basic: app, form: { token: 'x' }, secure: false }),
+      await ask('POST', path, { basic: app, content: '<a/>', fields: [['Content-Type', 'application/xml']] }),
+      await ask('GET', path, { basic: app }),
+    ];
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [403, 415, 405],
+    );
+    for (const answer of answers) {
+      assert.equal(answer.field('Content-Type'), 'application/json');
+      assert.deepEqual(Object.keys(JSON.parse(answer.text)), ['error', 'error_description']);
+      assert.match(answer.member('error_description'), /^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
+    }
+    assert.equal(answers[2]?.field('Allow'), 'POST, OPTIONS');
+  }
+});
