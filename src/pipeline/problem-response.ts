@@ -3,7 +3,7 @@ import { Problem } from '../http/problem.ts';
 import { isStoreError } from '../store/store.ts';
 import type { RequestTrace } from './call.ts';
 import type { DocumentFormat, Representation } from './resource.ts';
-import { leadingFields } from './response.ts';
+import { leadingFields, noSniff } from './response.ts';
 
 /** Serializes a problem document (RFC 9457) in the format that `accept` prefers, by default in `format` or that of the service. */
 export type WriteProblem = (
@@ -56,7 +56,7 @@ export function toProblemResponse(
     trace.defaultFormat,
   );
   const fields = leadingFields(date, trace.principal, rejectsPrincipal.has(problem.status));
-  fields.push(['Content-Type', type], ...problem.fields);
+  fields.push(['Content-Type', type], noSniff, ...problem.fields);
   return {
     status: problem.document?.status ?? problem.status,
     fields,
