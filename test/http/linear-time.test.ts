@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBearerScheme } from '../../src/auth/bearer.ts';
+import { ExplanationBudget } from '../../src/auth/explanation.ts';
 import { explainCredentialsForm, explainDateForm, explainDigest } from '../../src/auth/hmac/explain.ts';
 import { rateLimitKey } from '../../src/auth/rate-limit.ts';
 import { didYouMean } from '../../src/did-you-mean.ts';
@@ -216,6 +217,8 @@ const readers: Readonly<Record<string, Reader>> = {
         `${'A'.repeat(43)}=`,
         secrets,
         nobody,
+        // Without a limit, because the clock stands.
+        new ExplanationBudget({ steady: () => 0 }, undefined),
       ),
     around: [
       ['/', ''],

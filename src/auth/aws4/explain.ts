@@ -3,7 +3,7 @@ import type { ProblemMember } from '../../http/problem.ts';
 import { signedHeadersOf } from '../../signature/aws4/canonical-request.ts';
 import { deriveKey, scopeText } from '../../signature/aws4/signing-key.ts';
 import type { Secret } from '../accounts.ts';
-import type { MessagePart, SignatureExplanation } from '../explanation.ts';
+import type { ExplanationBudget, MessagePart, SignatureExplanation } from '../explanation.ts';
 import { createDummySecret, minSecrets } from './access.ts';
 import { keyMistakes } from './mistakes/key.ts';
 import { messageMistakes } from './mistakes/message.ts';
@@ -39,13 +39,16 @@ export function explainSignature(
   texts: Texts,
   secrets: readonly Secret[] | undefined,
   content: Uint8Array | undefined,
+  budget: ExplanationBudget,
 ): Explained {
   const mistakes = messageMistakes(presented, texts, content);
   const dummy = createDummySecret();
   let found: Found | undefined;
   for (let at = 0; at < Math.max(secrets?.length ?? 0, minSecrets); at += 1) {
     const secret = secrets?.[at];
-    const mistake = (secret ?? dummy).key.derive((bytes) => mistakeOf(bytes, presented, texts, mistakes));
+    const mistake = (secret ?? dummy).key.derive((bytes) =>
+      mistakeOf(bytes, presented, texts, mistakes, budget),
+    );
     if (secret !== undefined) found ??= mistake;
   }
   const described = membersOf(describe(presented, texts, found));
@@ -67,14 +70,15 @@ function mistakeOf(
   { credentials }: Presented,
   { stringToSign }: Texts,
   mistakes: readonly MessageMistake[],
+  budget: ExplanationBudget,
 ): Found | undefined {
   const given = Buffer.from(credentials.signature, 'hex');
   const signs = (key: Buffer, text: string): boolean =>
     timingSafeEqual(createHmac('sha256', key).update(text, 'latin1').digest(), given);
   const key = deriveKey(secret, credentials.scope);
   const isExpired = signs(key, stringToSign);
-  const [message] = mistakes.filter((mistake) => signs(key, mistake.stringToSign));
-  const [other] = keyMistakes(secret, credentials.scope).filter((mistake) =>
+  const [message] = budget.matching(mistakes, (mistake) => signs(key, mistake.stringToSign));
+  const [other] = budget.matching(keyMistakes(secret, credentials.scope), (mistake) =>
     signs(mistake.key, stringToSign),
   );
   if (isExpired) return { hint: 'the request is signed with an expired secret' };

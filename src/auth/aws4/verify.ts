@@ -10,6 +10,7 @@ import {
 import { createFieldParser } from '../../signature/aws4/credentials.ts';
 import { createStampParser } from '../../signature/aws4/date.ts';
 import { scopeText } from '../../signature/aws4/signing-key.ts';
+import { ExplanationBudget } from '../explanation.ts';
 import { admitOnce } from '../freshness.ts';
 import { noRoomForNonce, type RefusedNonce } from '../nonce-claim.ts';
 import type { BadVerdict, Scheme, Verdict } from '../scheme.ts';
@@ -264,7 +265,7 @@ function refuseSignature(
     facts: texts,
   };
   if (!isExplained(presented, verifier)) return refusal(refused, context, problemOf);
-  return explained(presented, texts, access, context.bodyLimit).then(({ traced, shown }) => {
+  return explained(presented, texts, access, context).then(({ traced, shown }) => {
     if (access !== undefined) presented.authTrace?.pass('user');
     presented.authTrace?.fail(access === undefined ? 'user' : 'signature', traced);
     return refusal({ ...refused, details: { check: 'signature', ...shown } }, context, problemOf);
@@ -276,10 +277,11 @@ async function explained(
   presented: Presented,
   texts: Texts,
   access: Access | undefined,
-  bodyLimit: number,
+  { bodyLimit, clock }: SchemeContext,
 ): Promise<Explained> {
   const { request, payloadHash } = presented;
   const content = payloadHash === undefined ? await request.body.hold(bodyLimit) : undefined;
   const { explainSignature } = await import('./explain.ts');
-  return explainSignature(presented, texts, access?.secrets, content);
+  const budget = new ExplanationBudget(clock, presented.authTrace);
+  return explainSignature(presented, texts, access?.secrets, content, budget);
 }

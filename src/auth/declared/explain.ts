@@ -4,7 +4,7 @@ import type { ProblemMember } from '../../http/problem.ts';
 import { isSameDigest, keyBytes } from '../../signature/declared/key.ts';
 import { messageBytes, namedPieces, type Piece } from '../../signature/declared/message.ts';
 import type { Secret } from '../accounts.ts';
-import type { MessagePart, SignatureExplanation } from '../explanation.ts';
+import type { ExplanationBudget, MessagePart, SignatureExplanation } from '../explanation.ts';
 import { keyMistakes } from './mistakes/key.ts';
 import { type MessageMistake, messageMistakes } from './mistakes/message.ts';
 import type { DeclaredOptions } from './options.ts';
@@ -34,6 +34,7 @@ export function explainSignature(
   { digests, time }: Presented,
   secrets: readonly Secret[],
   options: DeclaredOptions,
+  budget: ExplanationBudget,
 ): SignatureExplanation {
   const [source] = sources;
   const pieces = namedPieces(options.message, source);
@@ -41,7 +42,14 @@ export function explainSignature(
   const found =
     Math.max(message.length, source.content.length) > longestMessage || digests.length === 0
       ? undefined
-      : mistakeOf(message, messageMistakes(source, time, options), digests, secrets, options);
+      : mistakeOf(
+          message,
+          budget.matching(messageMistakes(source, time, options), () => true),
+          digests,
+          secrets,
+          options,
+          budget,
+        );
   const parts = pieces.flatMap(({ name, piece }): MessagePart[] => {
     if (name === '') return [];
     const part = { name, expected: shown(piece) };
@@ -60,12 +68,13 @@ function mistakeOf(
   digests: readonly string[],
   secrets: readonly Secret[],
   options: DeclaredOptions,
+  budget: ExplanationBudget,
 ): Found | undefined {
   let found: Found | undefined;
   for (let at = 0; at < Math.max(secrets.length, minSecrets); at += 1) {
     const own = secrets[at];
     const secret = own === undefined ? decoySecret : own.key.derive((bytes) => bytes);
-    const mistake = mistakeWith(secret, message, mistakes, digests, options);
+    const mistake = mistakeWith(secret, message, mistakes, digests, options, budget);
     if (own !== undefined) found ??= mistake;
   }
   const { hash } = options;
@@ -81,12 +90,13 @@ function mistakeWith(
   mistakes: readonly MessageMistake[],
   digests: readonly string[],
   options: DeclaredOptions,
+  budget: ExplanationBudget,
 ): Found | undefined {
   const key = keyBytes(secret, options) ?? secret;
   const digestOf = (signed: Buffer): string => createHmac(options.hash, key).update(signed).digest('base64');
   const isExpired = isGiven(digestOf(message), digests);
-  const [mistake] = mistakes.filter((other) => isGiven(digestOf(other.message), digests));
   const [keyMistake] = keyMistakes(secret, message, options).filter(([, digest]) => isGiven(digest, digests));
+  const [mistake] = budget.matching(mistakes, (other) => isGiven(digestOf(other.message), digests));
   if (isExpired) return { hint: 'the request is signed with an expired secret' };
   return mistake ?? (keyMistake === undefined ? undefined : { hint: keyMistake[0] });
 }

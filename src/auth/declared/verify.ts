@@ -14,6 +14,7 @@ import {
   takeParameter,
 } from '../../signature/declared/message.ts';
 import type { SigningKey } from '../../signature/hmac.ts';
+import { ExplanationBudget } from '../explanation.ts';
 import { admitOnce, type NonceUse } from '../freshness.ts';
 import { createKeyHolders, derivedOnce, isCurrent, type KeyHolder } from '../named-user.ts';
 import type { Scheme, Verdict } from '../scheme.ts';
@@ -304,7 +305,8 @@ function refuseSignature(
     return refuse(presented, 'credentials-refused', detail, {});
   return import('./explain.ts').then(({ explainSignature, membersOf }) => {
     const secrets = holder?.secrets ?? [];
-    const explanation = explainSignature(attempt.sources, presented, secrets, options);
+    const budget = new ExplanationBudget(context.clock, authTrace);
+    const explanation = explainSignature(attempt.sources, presented, secrets, options, budget);
     const members = membersOf(explanation);
     if (holder === undefined) authTrace?.fail('user', members);
     else

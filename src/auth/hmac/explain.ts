@@ -4,7 +4,7 @@ import type { ProblemMember } from '../../http/problem.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import { messageOf, type Signed, type SigningKey } from '../../signature/hmac.ts';
 import type { Secret } from '../accounts.ts';
-import type { MessagePart } from '../explanation.ts';
+import type { ExplanationBudget, MessagePart } from '../explanation.ts';
 import { wrongClock, zoneHoursOf } from '../freshness.ts';
 import { explanationMembers } from '../trace.ts';
 import { type MessageMistake, messageParts, partName } from './message-parts.ts';
@@ -33,6 +33,7 @@ export async function explainDigest(
   digest: string,
   secrets: readonly Secret[],
   dummySecret: Secret,
+  budget: ExplanationBudget,
   user = '',
 ): Promise<Found | undefined> {
   const message = messageOf(signed);
@@ -44,7 +45,7 @@ export async function explainDigest(
   let found: Found | undefined;
   for (let at = 0; at < Math.max(secrets.length, minSecrets); at += 1) {
     const { key } = secrets[at] ?? dummySecret;
-    const mistake = mistakeOf(key, message, digest, mistakes, secretMistakes);
+    const mistake = mistakeOf(key, message, digest, mistakes, secretMistakes, budget);
     if (at < secrets.length) found ??= mistake;
   }
   return isHashedAlone(digest, message)
@@ -59,12 +60,13 @@ function mistakeOf(
   digest: string,
   mistakes: readonly MessageMistake[],
   secretMistakes: readonly SecretMistake[],
+  budget: ExplanationBudget,
 ): Found | undefined {
   const isExpired = key.signs([message], digest);
-  const [other] = mistakes.filter((mistake) => key.signs([mistake.message], digest));
   const [secretMistake] = secretMistakes.filter(([, compute]) =>
     key.makes(digest, (secret) => compute(secret, message)),
   );
+  const [other] = budget.matching(mistakes, (mistake) => key.signs([mistake.message], digest));
   if (isExpired) return { hint: 'the request is signed with an expired secret' };
   if (other !== undefined) return other;
   return secretMistake === undefined ? undefined : { hint: secretMistake[0] };

@@ -1,4 +1,6 @@
+import type { Clock } from '../../clock.ts';
 import type { Account, Secret } from '../accounts.ts';
+import { ExplanationBudget } from '../explanation.ts';
 import type { AuthenticationTrace } from '../trace.ts';
 import { digestMembers, type Explanation, explainDigest } from './explain.ts';
 import type { WrongDigest } from './known-mistakes.ts';
@@ -9,6 +11,7 @@ export interface RefusalContext {
   readonly explain: boolean;
   /** Tried in place of a missing secret. */
   readonly dummySecret: Secret;
+  readonly clock: Clock;
 }
 
 /**
@@ -19,7 +22,7 @@ export interface RefusalContext {
 export function explainRefusal(
   wrong: WrongDigest,
   account: Account | undefined,
-  { explain, dummySecret }: RefusalContext,
+  { explain, dummySecret, clock }: RefusalContext,
   authTrace: AuthenticationTrace | undefined,
 ): Explanation | Promise<Explanation> {
   authTrace?.pass('parse');
@@ -27,7 +30,8 @@ export function explainRefusal(
   if (!explain && authTrace === undefined) return {};
   const secrets = account?.secrets ?? [];
   const { request, signed, digest, user } = wrong;
-  return explainDigest(request, signed, digest, secrets, dummySecret, user).then(async (found) => {
+  const budget = new ExplanationBudget(clock, authTrace);
+  return explainDigest(request, signed, digest, secrets, dummySecret, budget, user).then(async (found) => {
     if (authTrace !== undefined) {
       const known = found ?? (await explainByKnowledge(wrong, account, authTrace));
       const usual = account === undefined ? noUser : secrets.length === 0 ? noSecret : otherSecret;

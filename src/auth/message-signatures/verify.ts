@@ -7,6 +7,7 @@ import {
   type MessageSignature,
   parseSignatures,
 } from '../../signature/message-signatures/signature-fields.ts';
+import { ExplanationBudget } from '../explanation.ts';
 import { admitClaimed } from '../freshness.ts';
 import type { RefuseNonce, Verdict } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
@@ -319,7 +320,13 @@ function refuseSignature(
     bad(new Problem('credentials-refused', wrongSignature, { members }), claimed);
   if (!context.explain && authTrace === undefined) return refused({});
   return import('./explain.ts').then(({ explainSignature }) => {
-    const { shown, traced } = explainSignature({ message, candidate, holder, verifiers });
+    const { shown, traced } = explainSignature({
+      message,
+      candidate,
+      holder,
+      verifiers,
+      budget: new ExplanationBudget(context.clock, authTrace),
+    });
     authTrace?.pass('parse');
     if (holder !== undefined) authTrace?.pass('user');
     authTrace?.fail(holder === undefined ? 'user' : 'signature', traced);

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { ExplanationBudget } from '../../auth/explanation.ts';
 import { oauth1Error, rejectedParameters } from '../../auth/oauth1/error.ts';
 import { type AuthenticationTrace, explanationMembers } from '../../auth/trace.ts';
 import type { Request } from '../../http/message.ts';
@@ -116,7 +117,14 @@ interface SignedRequest {
  * Creates the function that returns the consumer that signed. It rejects with a Problem if the signature is wrong, and throws one if
  * the method is not allowed.
  */
-function createSignatureVerification({ random, masterKey, consumers, origins, explain }: OAuthContext) {
+function createSignatureVerification({
+  random,
+  masterKey,
+  consumers,
+  origins,
+  explain,
+  clock,
+}: OAuthContext) {
   const secretOf = createTokenSecrets(masterKey);
   const isSigned = createSignatureCheck(random);
 
@@ -143,7 +151,7 @@ function createSignatureVerification({ random, masterKey, consumers, origins, ex
         tokenSecret,
         otherTokenSecret,
       };
-      return refuseSignature(wrong, baseString, explain, authTrace);
+      return refuseSignature(wrong, baseString, { explain, clock }, authTrace);
     }
     // Only a consumer with a valid signature learns that it may not use this method.
     if (!consumer.methods.includes(method)) throw methodRejected();
@@ -158,12 +166,12 @@ function createSignatureVerification({ random, masterKey, consumers, origins, ex
 async function refuseSignature(
   wrong: WrongSignature,
   baseString: string,
-  explain: boolean,
+  { explain, clock }: Pick<OAuthContext, 'explain' | 'clock'>,
   authTrace: AuthenticationTrace | undefined,
 ): Promise<never> {
   if (!explain && authTrace === undefined) throw signatureInvalid({});
   const { explainOAuth1WithKnowledge, explainSignature } = await import('./signature-mistakes.ts');
-  const explanation = explainSignature(wrong);
+  const explanation = explainSignature(wrong, new ExplanationBudget(clock, authTrace));
   const known = explainOAuth1WithKnowledge(wrong, authTrace?.knowledge?.secrets() ?? []);
   authTrace?.fail('signature', {
     ...(baseString === '' ? {} : { message: baseString }),

@@ -18,24 +18,24 @@ export interface MessageMistake {
   readonly differs?: { readonly name: string; readonly signed: Piece };
 }
 
-/** Returns the common mistakes, most likely first. Omits those that do not change the message of this request. */
-export function messageMistakes(
+/** Yields the common mistakes, most likely first. Omits those that do not change the message of this request. */
+export function* messageMistakes(
   source: MessageSource,
   time: number | undefined,
   options: DeclaredOptions,
-): MessageMistake[] {
+): Generator<MessageMistake> {
   const { message: template } = options;
   const pieces = template.map((part) => pieceOf(part, source));
   const right = messageBytes(pieces);
-  const all = [
-    ...endings(right),
-    ...partMistakes(template, pieces, source, time, options),
-    ...omissions(template, pieces),
-    ...separators(template, pieces),
-    ...swaps(template, pieces),
-    ...wholes(right, options),
-  ];
-  return all.filter(({ message }) => !message.equals(right));
+  const all = function* (): Generator<MessageMistake> {
+    yield* endings(right);
+    for (const at of template.keys()) yield* partMistakes(template, at, pieces, source, time, options);
+    yield* omissions(template, pieces);
+    yield* separators(template, pieces);
+    yield* swaps(template, pieces);
+    yield* wholes(right, options);
+  };
+  for (const mistake of all()) if (!mistake.message.equals(right)) yield mistake;
 }
 
 function endings(message: Buffer): MessageMistake[] {
@@ -48,20 +48,18 @@ function endings(message: Buffer): MessageMistake[] {
   ];
 }
 
-function partMistakes(
+function* partMistakes(
   template: Template,
+  at: number,
   pieces: readonly Piece[],
   source: MessageSource,
   time: number | undefined,
   options: DeclaredOptions,
-): MessageMistake[] {
-  return template.flatMap((part, at) =>
-    variantsOf(part, source, time, options).map(([hint, signed]) => ({
-      hint,
-      message: messageBytes(pieces.with(at, signed)),
-      differs: { name: partName(part), signed },
-    })),
-  );
+): Generator<MessageMistake> {
+  const part = template[at];
+  if (part === undefined) return;
+  for (const [hint, signed] of variantsOf(part, source, time, options))
+    yield { hint, message: messageBytes(pieces.with(at, signed)), differs: { name: partName(part), signed } };
 }
 
 /** Messages without one part and a separator beside it, of one part alone, or without literal text at either end. */
