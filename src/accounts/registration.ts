@@ -1,4 +1,5 @@
 import { createPublicKey } from 'node:crypto';
+import { keyWeakness } from '../auth/key-weakness.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { knownScopes } from '../principal.ts';
@@ -176,9 +177,6 @@ function nameFault(name: string): string | undefined {
   return name === '*' ? 'is only allowed alone, not in a list' : undefined;
 }
 
-/** The minimum modulus of an RSA key in bits. */
-const minModulus = 2048;
-
 /** Reads the members of a registration, and collects its faults. */
 class MemberReader {
   readonly faults: RegistrationFault[] = [];
@@ -281,10 +279,8 @@ function rsaKeyFault(pem: string): string | undefined {
   // createPublicKey also accepts a private key, which contains the public one.
   if (!pem.trimStart().startsWith('-----BEGIN PUBLIC KEY-----') || pem.includes('PRIVATE')) return expected;
   try {
-    const { asymmetricKeyType, asymmetricKeyDetails } = createPublicKey(pem);
-    if (asymmetricKeyType !== 'rsa') return expected;
-    const bits = asymmetricKeyDetails?.modulusLength ?? 0;
-    return bits < minModulus ? `has ${bits} bits, and at least ${minModulus} are needed` : undefined;
+    const key = createPublicKey(pem);
+    return key.asymmetricKeyType === 'rsa' ? keyWeakness(key) : expected;
   } catch {
     return expected;
   }

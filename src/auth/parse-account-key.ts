@@ -3,6 +3,7 @@ import { didYouMean } from '../did-you-mean.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { keyOf } from '../signature/hmac.ts';
 import type { AccountKey, AsymmetricAlgorithm, KeyDeclaration } from './account-key.ts';
+import { keyWeakness } from './key-weakness.ts';
 
 /** The type of a public key (of node:crypto) that each algorithm requires, and the curve of an EC key. */
 const requirements: Readonly<Record<AsymmetricAlgorithm, { type: string; curve?: string; name: string }>> = {
@@ -15,9 +16,6 @@ const requirements: Readonly<Record<AsymmetricAlgorithm, { type: string; curve?:
 
 /** The names of all algorithms of keys. */
 export const keyAlgorithms: readonly string[] = [...Object.keys(requirements), 'hmac-sha256', 'aws4'];
-
-/** The minimum modulus of an RSA key in bits (NIST SP 800-131A). */
-const minModulus = 2048;
 
 /** The maximum length of the id of a key. */
 export const maxKeyIdLength = 256;
@@ -54,7 +52,8 @@ export function parseAccountKey(id: string, declared: KeyDeclaration, what: stri
   const publicKey = parsePublicKey(declared.publicKey, what);
   if (!fits(publicKey, requirement))
     throw new RangeError(`${what} is not ${requirement.name}, which ${algorithm} requires`);
-  checkModulus(publicKey, what);
+  const weakness = keyWeakness(publicKey);
+  if (weakness !== undefined) throw new RangeError(`${what} ${weakness}`);
   return { id, algorithm, publicKey, ...expiry };
 }
 
@@ -158,10 +157,4 @@ function fits(key: KeyObject, { type, curve }: { type: string; curve?: string })
   return (
     key.asymmetricKeyType === type && (curve === undefined || key.asymmetricKeyDetails?.namedCurve === curve)
   );
-}
-
-function checkModulus({ asymmetricKeyDetails }: KeyObject, what: string): void {
-  const { modulusLength } = asymmetricKeyDetails ?? {};
-  if (modulusLength !== undefined && modulusLength < minModulus)
-    throw new RangeError(`${what} has ${modulusLength} bits; an RSA key must have at least ${minModulus}`);
 }

@@ -3,7 +3,7 @@ import type { Response } from '../http/message.ts';
 import { type Method, methods } from '../http/method.ts';
 import type { CallContext } from './call.ts';
 import { allow, type DocumentFormat, mayUse, type Representation, type Resource } from './resource.ts';
-import { leadingFields } from './response.ts';
+import { leadingFields, noSniff } from './response.ts';
 import type { Match, Route } from './router.ts';
 
 /** The description of a resource. */
@@ -33,6 +33,7 @@ export function describe(call: CallContext, subject: Match | readonly Route[], w
   const fields: FieldLine[] = [
     ...leadingFields(call.date, call.principal),
     ['Content-Type', representation.type],
+    noSniff,
     ['Allow', description.methods.join(', ')],
   ];
   const posted = 'resource' in subject ? readsOf(subject.resource, ['POST']) : [];

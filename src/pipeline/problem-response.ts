@@ -3,7 +3,7 @@ import { Problem } from '../http/problem.ts';
 import { isStoreError } from '../store/store.ts';
 import type { RequestTrace } from './call.ts';
 import type { DocumentFormat, Representation } from './resource.ts';
-import { leadingFields } from './response.ts';
+import { leadingFields, noSniff } from './response.ts';
 
 /** Serializes a problem document (RFC 9457) in the format that `accept` prefers, by default in `format` or that of the service. */
 export type WriteProblem = (
@@ -58,7 +58,7 @@ export function toProblemResponse(
     writeProblem(problem, instance, request?.fields.get('accept'), trace.defaultFormat);
   const isNotStored = own?.noStore ?? rejectsPrincipal.has(problem.status);
   const fields = leadingFields(date, trace.principal, isNotStored);
-  fields.push(['Content-Type', type], ...(own?.fields ?? problem.fields));
+  fields.push(['Content-Type', type], noSniff, ...(own?.fields ?? problem.fields));
   return {
     status: problem.document?.status ?? problem.status,
     fields,

@@ -15,6 +15,9 @@ const cacheAnonymous: FieldLine = ['Cache-Control', 'no-cache'];
 const cachePrivate: FieldLine = ['Cache-Control', 'private, no-cache'];
 const cacheNever: FieldLine = ['Cache-Control', 'no-store'];
 
+/** Forbids a browser to guess another type than that of Content-Type. Sent with all content, as the control interface does. */
+export const noSniff: FieldLine = ['X-Content-Type-Options', 'nosniff'];
+
 /** The length, in characters, from which content is compressed. */
 const compressibleLength = 1024;
 
@@ -130,7 +133,7 @@ function assemble(
 ): Response {
   const { status, representation, shows } = outcome;
   const fields = leadingFields(call.date, call.principal, outcome.noStore);
-  if (representation !== undefined) fields.push(['Content-Type', representation.type]);
+  if (representation !== undefined) fields.push(['Content-Type', representation.type], noSniff);
   if (shows !== undefined) {
     fields.push(['ETag', formatEntityTag(tagOf(shows, call.variant) + suffix)]);
     addLastModified(fields, shows, call);

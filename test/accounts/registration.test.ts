@@ -153,7 +153,7 @@ describe('a consumer that cannot be is told why', () => {
     [
       'a short key',
       { rsaPublicKey: publicKey(1024) },
-      ['rsaPublicKey has 1024 bits, and at least 2048 are needed'],
+      ['rsaPublicKey has 1024 bits; an RSA key must have at least 2048'],
     ],
     [
       'a callback that is no URI',

@@ -50,6 +50,29 @@ describe('a key of a user', () => {
     assert.equal(await accounts.findKey?.('key-1'), undefined);
   });
 
+  test('is refused if its order is small or its exponent is 1, because everyone could sign', () => {
+    const prime = 2n ** 255n - 19n;
+    const yOfOrder8 = 0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n;
+    // The last three are not reduced, or have the sign of an x that is 0.
+    const points = [0n, 1n, prime - 1n, yOfOrder8, prime - yOfOrder8, prime, prime + 1n];
+    for (const y of points)
+      for (const sign of [0n, 2n ** 255n]) {
+        const bytes = Buffer.from((y + sign).toString(16).padStart(64, '0'), 'hex').reverse();
+        const point = { kty: 'OKP', crv: 'Ed25519', x: bytes.toString('base64url') };
+        const make = () => accountsWith({ ann: user({ k: { algorithm: 'ed25519', publicKey: point } }) });
+        assert.throws(make, /is a point of small order, for which everyone can sign/, bytes.toString('hex'));
+      }
+    const { n } = rsa.publicKey.export({ format: 'jwk' });
+    for (const [e, exponent] of [
+      ['AQ', 1],
+      ['BA', 4],
+    ] as const) {
+      const jwk = { kty: 'RSA', n, e };
+      const make = () => accountsWith({ ann: user({ k: { algorithm: 'rsa-v1_5-sha256', publicKey: jwk } }) });
+      assert.throws(make, new RegExp(`has the exponent ${exponent}; that of an RSA key must be odd`));
+    }
+  });
+
   test('is refused as a private key, without showing any of it', () => {
     const privatePem = ed25519.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     const privateJwk = ed25519.privateKey.export({ format: 'jwk' });

@@ -94,7 +94,7 @@ test('credentials of two declared schemes in one request are refused', async (co
   assert.deepEqual(received, []);
 });
 
-test('a nonce that one declared scheme has seen is refused by another one', async (context) => {
+test('two declared schemes share the nonces of a user', async (context) => {
   const partner = {
     message: '{timestamp}.{nonce}.{body}',
     signature: { field: 'X-Signature' },

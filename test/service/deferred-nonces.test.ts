@@ -258,7 +258,8 @@ test('a request with several signatures is refused if the nonce of one of them w
       `${value(used, name)}, ${value(fresh, name).replace('sig1=', 'sig2=')}`,
     ]);
     const signed = { ...fresh, fields: [...others, ...both] };
-    assert.equal((await send(signed)).status, 401);
+    const reply = await send(signed);
+    assert.deepEqual([reply.status, problemIn(reply)], [401, 'nonce-replayed']);
   }
 });
 

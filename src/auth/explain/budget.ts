@@ -1,36 +1,64 @@
-import type { KeyKind } from '../keyring.ts';
-
-/** The time (µs) that building the mistakes, and trying them with one key, may take each. */
-const maxTime = 3000;
-
-/** The estimated time (µs) of one verification, without hashing. */
-const costs: Readonly<Record<KeyKind, number>> = {
+/** The estimated time (µs) of one verification with a kind of key, without hashing. */
+const costs = {
   secret: 5,
   ed25519: 120,
   'ecdsa-p256-sha256': 120,
   'ecdsa-p384-sha384': 800,
   'rsa-pss-sha512': 80,
   'rsa-v1_5-sha256': 60,
-};
+} as const;
 
 /** The bytes that are hashed in a microsecond. */
 const hashedPerTime = 400;
 
+/** Returns the estimated time (µs) to verify a message of this length (bytes) with a kind of key. */
+export function verificationTime(kind: keyof typeof costs, length: number): number {
+  return costs[kind] + length / hashedPerTime;
+}
+
+/** Returns the estimated time (µs) to verify a message with each key that has signatures of this length (bytes), and with decoys. */
+export function timeBySignature(signatureLength: number, length: number): number {
+  if (signatureLength === 32) return 2 * verificationTime('secret', length);
+  if (signatureLength === 64)
+    return verificationTime('ed25519', length) + verificationTime('ecdsa-p256-sha256', length);
+  if (signatureLength === 96) return verificationTime('ecdsa-p384-sha384', length);
+  return verificationTime('rsa-pss-sha512', length) + verificationTime('rsa-v1_5-sha256', length);
+}
+
 /**
- * Bounds the work of an explanation to about 10 ms. It counts estimates instead of reading a clock, so that the number of mistakes
- * that are tried does not depend on the user, and an explanation is the same each time.
+ * Bounds the work of an explanation to about 10 ms. It counts estimates instead of reading a clock, so that neither the load of the
+ * host nor the user decides which mistakes are tried, and an explanation is the same each time.
  */
-export class Budget {
+export class ExplanationBudget {
   #left: number;
 
   /** @param time The estimated time (µs) that may be spent. */
-  constructor(time: number = maxTime) {
+  constructor(time = 10_000) {
     this.#left = time;
   }
 
-  /** Returns whether a message of this length (bytes) may still be tried, and takes its cost off the budget. */
-  spend(kind: KeyKind, length: number): boolean {
-    this.#left -= costs[kind] + length / hashedPerTime;
+  /** Takes an estimated time (µs) off the budget. Returns false once it is used up. */
+  spend(time: number): boolean {
+    this.#left -= time;
     return this.#left >= 0;
+  }
+
+  /**
+   * Returns the mistakes that reproduce a signature, among those that fit into the budget. It does not stop at the first one. A
+   * generator creates no more of them than are tried.
+   *
+   * @param timeOf Returns the estimated time (µs) to try a mistake.
+   */
+  matching<Mistake>(
+    mistakes: Iterable<Mistake>,
+    timeOf: (mistake: Mistake) => number,
+    reproduces: (mistake: Mistake) => boolean,
+  ): Mistake[] {
+    const found: Mistake[] = [];
+    for (const mistake of mistakes) {
+      if (!this.spend(timeOf(mistake))) break;
+      if (reproduces(mistake)) found.push(mistake);
+    }
+    return found;
   }
 }

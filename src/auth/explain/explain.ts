@@ -12,7 +12,7 @@ import {
   type Presented,
   type SignatureScheme,
 } from '../signature-scheme.ts';
-import { Budget } from './budget.ts';
+import { ExplanationBudget, verificationTime } from './budget.ts';
 import { keyMistakes, plainHash } from './key.ts';
 import { explainByKnowledge } from './knowledge.ts';
 import { publicKeyMistake } from './public-key.ts';
@@ -106,6 +106,9 @@ function findMistake<Own extends Presented>(
     : found;
 }
 
+/** The estimated time (µs) in which the mistakes are tried with one key: a third of the whole budget. */
+const searchTime = 3300;
+
 /** Tries all mistakes with one key. It does not stop at the first that made the signature. */
 function findWithKey<Own extends Presented>(
   key: Key,
@@ -113,40 +116,31 @@ function findWithKey<Own extends Presented>(
   message: Buffer,
   mistakes: readonly MessageMistake[],
 ): Found | undefined {
-  const budget = new Budget();
   const isExpired = scheme.signs(key, [message.toString('latin1')], presented);
-  const signed =
-    key.kind === 'secret'
-      ? triedWithSecret(key, mistakes, scheme, presented, budget)
-      : mistakes.filter(
-          (mistake) =>
-            budget.spend(key.kind, mistake.message.length) && scheme.signs(key, [mistake.message], presented),
-        );
+  const [signed] = new ExplanationBudget(searchTime).matching(
+    mistakes,
+    (mistake) => verificationTime(key.kind, mistake.message.length),
+    createTry(key, scheme, presented),
+  );
   const byKey =
     key.kind === 'secret'
       ? key.secret.derive((secret) => secretMistake(secret, message, scheme, presented))
       : keyMistake(key, message, presented);
   if (isExpired) return { hint: 'the request is signed with an expired secret' };
-  return signed[0] ?? (byKey === undefined ? undefined : { hint: byKey });
+  return signed ?? (byKey === undefined ? undefined : { hint: byKey });
 }
 
-function triedWithSecret<Own extends Presented>(
-  key: Extract<Key, { kind: 'secret' }>,
-  mistakes: readonly MessageMistake[],
+/** Creates the function that returns whether a key made the signature of a mistaken message. The key is derived once. */
+function createTry<Own extends Presented>(
+  key: Key,
   scheme: SignatureScheme<Own>,
   presented: Own,
-  budget: Budget,
-): MessageMistake[] {
+): (mistake: MessageMistake) => boolean {
+  if (key.kind !== 'secret') return ({ message }) => scheme.signs(key, [message], presented);
   const mac = scheme.mac?.(presented);
-  if (mac === undefined) return [];
-  return key.secret.derive((secret) => {
-    const bytes = mac.key(secret) ?? secret;
-    return mistakes.filter(
-      ({ message }) =>
-        budget.spend('secret', message.length) &&
-        isGiven(createHmac(mac.hash, bytes).update(message).digest(), presented),
-    );
-  });
+  if (mac === undefined) return () => false;
+  const bytes = key.secret.derive((secret) => mac.key(secret) ?? secret);
+  return ({ message }) => isGiven(createHmac(mac.hash, bytes).update(message).digest(), presented);
 }
 
 function secretMistake<Own extends Presented>(

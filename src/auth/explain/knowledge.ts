@@ -5,7 +5,7 @@ import { describeOtherSecret, otherSecrets } from '../other-secrets.ts';
 import { assembleMessage, type MessageMistake, type Presented } from '../signature-scheme.ts';
 import type { KnownSecret, TraceKnowledge } from '../trace.ts';
 import { describeUnknownUser } from '../unknown-user.ts';
-import { Budget } from './budget.ts';
+import { ExplanationBudget, verificationTime } from './budget.ts';
 import { variantsOf } from './mistake.ts';
 import { labelOf, shiftedTimeMistakes } from './parts.ts';
 import { publicHostMistakes } from './target.ts';
@@ -147,11 +147,11 @@ function* pairs<Own extends Presented>(
     differs === undefined ? [] : [{ hint, ...differs }],
   );
   const size = parts.reduce((sum, { value }) => sum + value.length, 0);
-  const budget = new Budget(pairTime);
+  const budget = new ExplanationBudget(pairTime);
   for (const [at, one] of single.entries())
     for (const other of single.slice(at + 1)) {
       if (other.name === one.name) continue;
-      if (!budget.spend('secret', size)) return;
+      if (!budget.spend(verificationTime('secret', size))) return;
       const changed = parts.map((part) =>
         part.name === one.name
           ? { ...part, value: one.signed }

@@ -10,7 +10,7 @@ import {
   type SignatureScheme,
 } from '../signature-scheme.ts';
 import type { TraceKnowledge } from '../trace.ts';
-import { Budget } from './budget.ts';
+import { ExplanationBudget, verificationTime } from './budget.ts';
 import type { Facts } from './mistake.ts';
 import { variantsOfPart } from './parts.ts';
 import {
@@ -48,6 +48,9 @@ export function factsOf({ request, target = request.target, time }: Presented, c
   return { request, target, host, content, time };
 }
 
+/** The estimated time (µs) in which the messages are built: a third of the whole budget, beside two keys that try them. */
+const buildTime = 3300;
+
 /**
  * Returns the messages that clients sign by mistake, most likely first, without those that equal the right one. Their number is
  * limited by the time that it takes to build them.
@@ -60,10 +63,10 @@ export function messageMistakes<Own extends Presented>(
 ): MessageMistake[] {
   const seen = new Set([right.toString('latin1')]);
   const size = parts.reduce((sum, { value }) => sum + value.length, 0);
-  const budget = new Budget();
+  const budget = new ExplanationBudget(buildTime);
   const mistakes: MessageMistake[] = [];
   for (const mistake of buildMistakes(wrong, parts, right, content)) {
-    if (!budget.spend('secret', size)) break;
+    if (!budget.spend(verificationTime('secret', size))) break;
     if (seen.size < seen.add(mistake.message.toString('latin1')).size) mistakes.push(mistake);
   }
   return mistakes;

@@ -1,6 +1,7 @@
 import type { ProblemMember } from '../../http/problem.ts';
 import { keyOf } from '../../signature/hmac.ts';
 import type { RequestMessage } from '../../signature/message-signatures/message.ts';
+import { ExplanationBudget, timeBySignature } from '../explain/budget.ts';
 import type { MessagePart, SignatureExplanation } from '../explanation.ts';
 import type { TraceDetails } from '../trace.ts';
 import { bytesIn, type Holder, isSignedBy, type Verifiers, type VerifyingKey, verifyingKey } from './keys.ts';
@@ -37,7 +38,7 @@ const otherMessage =
   'the signature was made with another key, or the signed message differs in a way that is not a common mistake';
 
 /**
- * Explains a wrong signature. It tries all mistakes, with the same keys and dummies as the verification, so the time does not
+ * Explains a wrong signature. It tries mistakes, with the same keys and dummies as the verification, so the time does not
  * depend on the key. What it finds is a signature that only a holder of the key can make.
  */
 export function explainSignature(refused: Refused): Explained {
@@ -87,32 +88,37 @@ function partsOf({ lines }: ParsedCandidate, found: Found | undefined): readonly
   );
 }
 
-/** Tries all mistakes with all keys, and the same with dummies, whose results are ignored. */
+/**
+ * Tries all mistakes with all keys, and the same with dummies, whose results are ignored. The bases, of which there may be hundreds,
+ * are tried last, until the time is up.
+ */
 function mistakeOf(refused: Refused): Found | undefined {
   const { message, candidate, holder, verifiers } = refused;
   const { signature: presented, lines, text, value: signature } = candidate;
-  const mistakes = baseMistakes({ lines, message, signature: presented });
-  const reencoded = encodingMistakes(signature);
-  const found: Found[] = [];
-  const tryAll = (encoded: string, search: (key: VerifyingKey) => readonly Found[]): void => {
+  const search = (
+    encoded: string,
+    hintWith: (key: VerifyingKey) => string | undefined,
+  ): Found | undefined => {
     const length = bytesIn(encoded);
     const fitting = verifiers.fitting(holder?.keys ?? [], length);
-    for (const key of fitting) found.push(...search(key));
-    for (const dummy of verifiers.dummies(fitting, length)) search(dummy);
+    const [hint] = fitting.map(hintWith).filter((each) => each !== undefined);
+    for (const dummy of verifiers.dummies(fitting, length)) hintWith(dummy);
+    return hint === undefined ? undefined : { hint };
   };
-  tryAll(signature, (key) => [
-    ...(isSignedBy(key, [text], signature) ? [{ hint: 'the request is signed with an expired key' }] : []),
-    ...mistakes.filter((mistake) => isSignedBy(key, [mistake.text], signature)),
-    ...computations(key, text, signature),
-  ]);
-  for (const { hint, signature: other } of reencoded)
-    tryAll(other, (key) => (isSignedBy(key, [text], other) ? [{ hint }] : []));
-  return found[0] ?? otherHmac(holder, text, signature);
-}
-
-function computations(key: VerifyingKey, text: string, signature: string): readonly Found[] {
-  const hint = computationMistake(key, text, signature);
-  return hint === undefined ? [] : [{ hint }];
+  const signed = (base: string, encoded: string, hint: string): Found | undefined =>
+    search(encoded, (key) => (isSignedBy(key, [base], encoded) ? hint : undefined));
+  const expired = signed(text, signature, 'the request is signed with an expired key');
+  const computed = search(signature, (key) => computationMistake(key, text, signature));
+  const [reencoded] = encodingMistakes(signature)
+    .map(({ hint, signature: other }) => signed(text, other, hint))
+    .filter((each) => each !== undefined);
+  const length = bytesIn(signature);
+  const [base] = new ExplanationBudget().matching(
+    baseMistakes({ lines, message, signature: presented }),
+    (mistake) => timeBySignature(length, mistake.text.length),
+    (mistake) => signed(mistake.text, signature, mistake.hint) !== undefined,
+  );
+  return expired ?? base ?? computed ?? reencoded ?? otherHmac(holder, text, signature);
 }
 
 /** Finds an HMAC of another length, which the verification does not compute. */

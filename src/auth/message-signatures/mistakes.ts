@@ -23,15 +23,17 @@ export interface SignedBase {
   readonly signature: MessageSignature;
 }
 
-/** Lists the mistakes, each with a text that differs from the signature base and from the others. */
-export function baseMistakes(base: SignedBase): readonly BaseMistake[] {
+/** Yields the mistakes, each with a text that differs from the signature base and from the others. */
+export function* baseMistakes(base: SignedBase): Generator<BaseMistake> {
   const texts = new Set([formatBase(base.lines)]);
-  return [
-    ...lineMistakes(base),
-    ...parameterMistakes(base),
-    ...orderMistakes(base),
-    ...formMistakes(base),
-  ].filter(({ text }) => texts.size < texts.add(text).size);
+  for (const mistake of allMistakes(base)) if (texts.size < texts.add(mistake.text).size) yield mistake;
+}
+
+function* allMistakes(base: SignedBase): Generator<BaseMistake> {
+  yield* lineMistakes(base);
+  yield* parameterMistakes(base);
+  yield* orderMistakes(base);
+  yield* formMistakes(base);
 }
 
 function withLine(lines: readonly BaseLine[], index: number, line: BaseLine): readonly BaseLine[] {
@@ -39,20 +41,15 @@ function withLine(lines: readonly BaseLine[], index: number, line: BaseLine): re
 }
 
 /** Mistakes in the value of one component. */
-function lineMistakes({ lines, message }: SignedBase): readonly BaseMistake[] {
-  return lines.slice(0, -1).flatMap(({ name, value }, index) => {
-    const others = componentMistakes(name, value, message).map(({ hint, signed }) => {
+function* lineMistakes({ lines, message }: SignedBase): Generator<BaseMistake> {
+  for (const [index, { name, value }] of lines.slice(0, -1).entries()) {
+    for (const { hint, signed } of componentMistakes(name, value, message)) {
       const text = formatBase(withLine(lines, index, { name, value: signed }));
-      return { hint, text, differs: name, signed };
-    });
+      yield { hint, text, differs: name, signed };
+    }
     const without = formatBase(lines.filter((_, at) => at !== index));
-    const omitted = {
-      hint: `the component ${name} is listed, but was not signed`,
-      text: without,
-      differs: name,
-    };
-    return [...others, omitted];
-  });
+    yield { hint: `the component ${name} is listed, but was not signed`, text: without, differs: name };
+  }
 }
 
 const parametersName = '"@signature-params"';

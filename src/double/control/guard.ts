@@ -36,7 +36,8 @@ export function createGuard(port: () => number): Observer {
   return {
     async observe(request, answer) {
       const response = await responseTo(request, answer);
-      return { ...response, fields: [...response.fields, ...securityFields] };
+      const fields = response.fields.filter(([name]) => name !== 'X-Content-Type-Options');
+      return { ...response, fields: [...fields, ...securityFields] };
     },
     observeRefused() {},
   };

@@ -40,7 +40,6 @@ export function showPage({ status, title, body, json }: Page, variant: Variant |
       ['Content-Security-Policy', contentSecurityPolicy()],
       ['X-Frame-Options', 'DENY'],
       ['Referrer-Policy', 'no-referrer'],
-      ['X-Content-Type-Options', 'nosniff'],
     ],
     representation: { type: 'text/html; charset=utf-8', content },
   };

@@ -1,5 +1,6 @@
 // Mistakes that clients make when they sign with OAuth 1.0a. Each character of a base string is one octet.
 import { createHmac } from 'node:crypto';
+import { ExplanationBudget, verificationTime } from '../../auth/explain/budget.ts';
 import type { MessagePart, SignatureExplanation } from '../../auth/explanation.ts';
 import type { KnownSecret } from '../../auth/trace.ts';
 import { queryOf } from '../../http/form.ts';
@@ -129,8 +130,11 @@ function findMistake(wrong: WrongSignature, secret: string, baseString: string):
   const hashes = ['sha1', 'sha256', 'sha512'].filter((hash) =>
     isSameSignature(digestBy(hash, baseString, keyText), signature),
   );
-  const byMessage = (method === 'PLAINTEXT' ? [] : baseStringMistakes(wrong, baseString)).filter((mistake) =>
-    isSameSignature(signatureBy(method, mistake.baseString, keyText), signature),
+  const mistakes = method === 'PLAINTEXT' ? [] : baseStringMistakes(wrong, baseString);
+  const byMessage = new ExplanationBudget().matching(
+    mistakes,
+    (mistake) => verificationTime('secret', mistake.baseString.length),
+    (mistake) => isSameSignature(signatureBy(method, mistake.baseString, keyText), signature),
   );
   const [key] = byKey;
   if (key !== undefined) return { hint: key[0], baseString };
@@ -181,8 +185,8 @@ function decoded(octets: string): string {
   );
 }
 
-/** Returns base strings that clients sign by mistake, most likely first. */
-function baseStringMistakes(wrong: WrongSignature, baseString: string): Mistake[] {
+/** Yields base strings that clients sign by mistake, most likely first. */
+function* baseStringMistakes(wrong: WrongSignature, baseString: string): Generator<Mistake> {
   const { request, signed } = wrong;
   const [method = '', uri = '', parameters = ''] = baseString.split('&');
   const withUri = (hint: string, other: string): Mistake => ({
@@ -200,11 +204,10 @@ function baseStringMistakes(wrong: WrongSignature, baseString: string): Mistake[
     baseString: [other, uri, parameters].join('&'),
     part: { name: 'method', signed: other },
   });
-  return [
-    ...uriMistakes(request, decoded(uri)).map(([hint, other]) => withUri(hint, other)),
-    ...parameterMistakes(request, signed, decoded(parameters)).map(([hint, other]) =>
-      withParameters(hint, other),
-    ),
+  for (const [hint, other] of uriMistakes(request, decoded(uri))) yield withUri(hint, other);
+  for (const [hint, other] of parameterMistakes(request, signed, decoded(parameters)))
+    yield withParameters(hint, other);
+  yield* [
     withMethod('the method was signed in lower case', method.toLowerCase()),
     ...['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'PATCH']
       .filter((other) => other !== method)
@@ -266,7 +269,12 @@ function uriMistakes({ target, fields }: Request, uri: string): Change[] {
   return [...changes, [hint, `https://${publicHost}${path}`], [hint, `http://${publicHost}${path}`]];
 }
 
-function parameterMistakes({ target }: Request, { parameters }: OAuth1Request, normalized: string): Change[] {
+/** Yields the parameters that clients sign by mistake, each computed on demand: a form can have 64 KiB. */
+function* parameterMistakes(
+  { target }: Request,
+  { parameters }: OAuth1Request,
+  normalized: string,
+): Generator<Change> {
   const query = parseFormOctets(queryOf(target)) ?? [];
   const protocol = parameters.filter(([name]) => name.startsWith('oauth_') && name !== 'oauth_signature');
   const unsigned = parameters.filter(([name]) => name !== 'oauth_signature');
@@ -275,46 +283,36 @@ function parameterMistakes({ target }: Request, { parameters }: OAuth1Request, n
   const isIn = (pairs: ReadonlySet<string>, parameter: Parameter): boolean =>
     pairs.has(encodedPair(parameter));
   const isSentInQuery = protocol.some((each) => isIn(inQuery, each));
-  return [
-    [
-      'the parameters of the query were left out',
-      normalizedOf(unsigned.filter((each) => isSentInQuery || !isIn(inQuery, each))),
-    ],
-    ['the parameters of query and form were left out', normalizedOf(protocol)],
-    [
-      'the parameters of the form were left out',
-      normalizedOf(unsigned.filter((each) => isIn(inProtocol, each) || isIn(inQuery, each))),
-    ],
-    ['the parameters were not sorted', joined(unsigned.map(encodedPair))],
-    [
-      'the parameters were not percent-encoded',
-      joined(sorted(unsigned.map(([name, value]) => `${name}=${value}`))),
-    ],
-    ['spaces were encoded as "+" instead of %20', normalized.replaceAll('%20', '+')],
-    ["the characters !*'() were not percent-encoded", normalized.replace(/%(?:21|27|28|29|2A)/g, decoded)],
-    ['"~" was percent-encoded', normalized.replaceAll('~', '%7E')],
-    ['oauth_signature was signed too', joined(sorted([...unsigned.map(encodedPair), 'oauth_signature=']))],
-    ...protocol.map(([name]): Change => {
-      const others = unsigned.filter((each) => each[0] !== name);
-      return [`${name} was left out`, normalizedOf(others)];
-    }),
-    ...(unsigned.some(([name]) => name === 'oauth_token')
-      ? []
-      : [
-          [
-            'an empty oauth_token was signed, but not sent',
-            normalizedOf([...unsigned, ['oauth_token', '']]),
-          ] as const,
-        ]),
-    ...(unsigned.some(([name]) => name === 'oauth_version')
-      ? []
-      : [
-          [
-            'oauth_version was signed, but not sent',
-            normalizedOf([...unsigned, ['oauth_version', '1.0']]),
-          ] as const,
-        ]),
+  yield [
+    'the parameters of the query were left out',
+    normalizedOf(unsigned.filter((each) => isSentInQuery || !isIn(inQuery, each))),
   ];
+  yield ['the parameters of query and form were left out', normalizedOf(protocol)];
+  yield [
+    'the parameters of the form were left out',
+    normalizedOf(unsigned.filter((each) => isIn(inProtocol, each) || isIn(inQuery, each))),
+  ];
+  yield ['the parameters were not sorted', joined(unsigned.map(encodedPair))];
+  yield [
+    'the parameters were not percent-encoded',
+    joined(sorted(unsigned.map(([name, value]) => `${name}=${value}`))),
+  ];
+  yield ['spaces were encoded as "+" instead of %20', normalized.replaceAll('%20', '+')];
+  yield [
+    "the characters !*'() were not percent-encoded",
+    normalized.replace(/%(?:21|27|28|29|2A)/g, decoded),
+  ];
+  yield ['"~" was percent-encoded', normalized.replaceAll('~', '%7E')];
+  yield [
+    'oauth_signature was signed too',
+    joined(sorted([...unsigned.map(encodedPair), 'oauth_signature='])),
+  ];
+  for (const [name] of protocol)
+    yield [`${name} was left out`, normalizedOf(unsigned.filter((each) => each[0] !== name))];
+  if (!unsigned.some(([name]) => name === 'oauth_token'))
+    yield ['an empty oauth_token was signed, but not sent', normalizedOf([...unsigned, ['oauth_token', '']])];
+  if (!unsigned.some(([name]) => name === 'oauth_version'))
+    yield ['oauth_version was signed, but not sent', normalizedOf([...unsigned, ['oauth_version', '1.0']])];
 }
 
 function encodedPair([name, value]: Parameter): string {

@@ -116,7 +116,14 @@ interface SignedRequest {
  * Creates the function that returns the consumer that signed. It rejects with a Problem if the signature is wrong, and throws one if
  * the method is not allowed.
  */
-function createSignatureVerification({ random, masterKey, consumers, origins, explain }: OAuthContext) {
+function createSignatureVerification({
+  random,
+  masterKey,
+  consumers,
+  origins,
+  explain,
+  clock,
+}: OAuthContext) {
   const secretOf = createTokenSecrets(masterKey);
   const isSigned = createSignatureCheck(random);
 
@@ -143,7 +150,7 @@ function createSignatureVerification({ random, masterKey, consumers, origins, ex
         tokenSecret,
         otherTokenSecret,
       };
-      return refuseSignature(wrong, baseString, explain, authTrace);
+      return refuseSignature(wrong, baseString, { explain, clock }, authTrace);
     }
     // Only a consumer with a valid signature learns that it may not use this method.
     if (!consumer.methods.includes(method)) throw methodRejected();
@@ -158,7 +165,7 @@ function createSignatureVerification({ random, masterKey, consumers, origins, ex
 async function refuseSignature(
   wrong: WrongSignature,
   baseString: string,
-  explain: boolean,
+  { explain, clock }: Pick<OAuthContext, 'explain' | 'clock'>,
   authTrace: AuthenticationTrace | undefined,
 ): Promise<never> {
   if (!explain && authTrace === undefined) throw signatureInvalid({});
