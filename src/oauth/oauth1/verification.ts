@@ -116,14 +116,7 @@ interface SignedRequest {
  * Creates the function that returns the consumer that signed. It rejects with a Problem if the signature is wrong, and throws one if
  * the method is not allowed.
  */
-function createSignatureVerification({
-  random,
-  masterKey,
-  consumers,
-  origins,
-  explain,
-  clock,
-}: OAuthContext) {
+function createSignatureVerification({ random, masterKey, consumers, origins, explain }: OAuthContext) {
   const secretOf = createTokenSecrets(masterKey);
   const isSigned = createSignatureCheck(random);
 
@@ -150,7 +143,7 @@ function createSignatureVerification({
         tokenSecret,
         otherTokenSecret,
       };
-      return refuseSignature(wrong, baseString, { explain, clock }, authTrace);
+      return refuseSignature(wrong, baseString, explain, authTrace);
     }
     // Only a consumer with a valid signature learns that it may not use this method.
     if (!consumer.methods.includes(method)) throw methodRejected();
@@ -165,7 +158,7 @@ function createSignatureVerification({
 async function refuseSignature(
   wrong: WrongSignature,
   baseString: string,
-  { explain, clock }: Pick<OAuthContext, 'explain' | 'clock'>,
+  explain: boolean,
   authTrace: AuthenticationTrace | undefined,
 ): Promise<never> {
   if (!explain && authTrace === undefined) throw signatureInvalid({});
