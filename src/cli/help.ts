@@ -32,7 +32,7 @@ An HTTP server for XML and JSON resources that verifies signed requests.
 Commands:
   serve                  start the server; the default command
   sign METHOD URL        print the header fields that sign a request
-  user add|rotate|password|quota|remove|disable|enable|list
+  user add|rotate|password|quota|schemes|remove|disable|enable|list
                          manage users
   user key add|remove|list
                          manage the keys of users

@@ -232,7 +232,7 @@ export const optionTable = {
     least: 1,
     most: maxCount,
     fallback: 67_108_864,
-    about: 'maximum size of content of all requests that are not authenticated',
+    about: 'maximum content of all unauthenticated requests',
   },
   maxTarget: {
     kind: 'whole',

@@ -12,6 +12,8 @@ export interface Facts {
   readonly content: Uint8Array;
   /** The time of the request (ms); undefined if it has none. */
   readonly time: number | undefined;
+  /** The name of the header whose value the part is. Default: it is none. */
+  readonly header?: string;
 }
 
 /** A value that a client may have signed in place of a part, and a hint that describes the mistake. */
@@ -58,7 +60,7 @@ function describe(hint: string, part: string, expected: string, signed: Piece, f
   const authority = /^(?:https?:)?(?:\/\/)?([^/]*)/.exec(text)?.[1] ?? '';
   return hint
     .replaceAll('{part}', part)
-    .replaceAll('{name}', part.replace(/^the /, ''))
+    .replaceAll('{name}', part.replace(/^the (?:value of )?/, ''))
     .replaceAll('{authority}', () => authority)
     .replaceAll('{host}', () => facts.host)
     .replaceAll('{prefix}', () => facts.request.basePath ?? text.slice(0, -expected.length))

@@ -35,6 +35,14 @@ function overriddenMethod(fields: Facts['request']['fields']): string | undefine
 }
 
 const headerMistakes: readonly Mistake[] = [
+  [
+    'the name of {name} was signed with its value',
+    (value, { header = '' }) => [
+      `${header}:${value}`,
+      `${header.toLowerCase()}:${value}`,
+      `${header}: ${value}`,
+    ],
+  ],
   ['{part} was signed with white space around it', (value) => [` ${value}`, `${value} `]],
   ['{part} was signed in lower case', (value) => value.toLowerCase()],
   ['{part} was signed without its parameters', (value) => value.replace(/;.*$/s, '')],
@@ -152,7 +160,9 @@ export function labelOf({ kind, name }: Part): string {
 /** Returns the values that clients sign in place of a part, most likely first. */
 export function variantsOfPart(part: Part, facts: Facts): Variant[] {
   if (part.kind === 'digest' && part.digest !== undefined) return digestMistakes(part.digest, facts.content);
-  return variantsOf(partMistakes[part.kind], labelOf(part), octetsOfPiece(part.value), facts);
+  const header = part.kind === 'header' ? part.name.replace(/^(?:field:|header )/, '') : undefined;
+  const known = header === undefined ? facts : { ...facts, header };
+  return variantsOf(partMistakes[part.kind], labelOf(part), octetsOfPiece(part.value), known);
 }
 
 /** Returns the digest of bytes. */

@@ -2,6 +2,7 @@
 import { messageBytes, octetsOfPiece, type Part, type Piece } from '../../signature/message.ts';
 import type { MessageMistake } from '../signature-scheme.ts';
 import type { Facts } from './mistake.ts';
+import { labelOf } from './parts.ts';
 import { permutations } from './target.ts';
 
 /** Builds the octets that are signed from parts. */
@@ -9,22 +10,22 @@ export type Assemble = (parts: readonly Part[]) => readonly Piece[];
 
 /** Changes of the whole message: a hint, and what is signed. Each character is one octet. */
 const wholes: readonly (readonly [hint: string, change: (message: string) => Piece])[] = [
-  ['the message was signed in lower case', (message) => message.toLowerCase()],
-  ['the message was signed in upper case', (message) => message.toUpperCase()],
-  ['the message was percent-encoded before it was signed', (message) => encodeURIComponent(message)],
+  ['the whole message was signed in lower case', (message) => message.toLowerCase()],
+  ['the whole message was signed in upper case', (message) => message.toUpperCase()],
+  ['the whole message was percent-encoded before it was signed', (message) => encodeURIComponent(message)],
   [
-    'the message was encoded in base64 before it was signed',
+    'the whole message was encoded in base64 before it was signed',
     (message) => Buffer.from(message, 'latin1').toString('base64'),
   ],
   [
-    'the message was encoded in hexadecimal before it was signed',
+    'the whole message was encoded in hexadecimal before it was signed',
     (message) => Buffer.from(message, 'latin1').toString('hex'),
   ],
   [
-    'the message was signed in UTF-16 instead of UTF-8',
+    'the whole message was encoded in UTF-16 instead of UTF-8',
     (message) => Buffer.from(Buffer.from(message, 'latin1').toString('utf8'), 'utf16le'),
   ],
-  ['the message was signed in quotes', (message) => `"${message}"`],
+  ['the whole message was signed in quotes', (message) => `"${message}"`],
   ['a byte order mark was signed at the start', (message) => `\u00ef\u00bb\u00bf${message}`],
   ['the message was signed with CR LF for its line feeds', (message) => message.replace(/\r?\n/g, '\r\n')],
   ['the message was signed without the white space around it', (message) => message.trim()],
@@ -65,7 +66,7 @@ export function omissions(parts: readonly Part[], assemble: Assemble): MessageMi
       return [{ hint: `the text ${text} was left out of the message`, message: without(at, at + 1) }];
     }
     const differs = { name: part.name, signed: '' };
-    const hint = `the part ${part.name} was left out of the message`;
+    const hint = `${labelOf(part)} was left out of the message`;
     const messages = [without(at, at + 1), without(at, at + 2), without(Math.max(0, at - 1), at + 1)];
     return messages.map((message) => ({ hint, message, differs }));
   });

@@ -185,6 +185,8 @@ const notExposed: ReadonlySet<string> = new Set([
   ...['cache-control', 'content-language', 'content-length', 'content-type', 'expires', 'last-modified'],
   ...['pragma', 'set-cookie', 'set-cookie2', 'access-control-allow-credentials'],
   ...['access-control-allow-origin', 'access-control-expose-headers'],
+  // For browsers, not for scripts.
+  'x-content-type-options',
 ]);
 
 /** Lets scripts read all other fields of a response. */

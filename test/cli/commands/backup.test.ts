@@ -174,7 +174,9 @@ describe('backup', () => {
     assert.equal((await call(['backup', copy, '--data', data])).status, 0);
     const second = await startServer(['--config', config, '--data', copy, '--port', '0', '--no-tls']);
     assert.match(await second.told(/nonce/i), /has a store, but no nonce files any more/);
-    assert.equal((await fetch(`${second.url}/notes`, { headers: { ...fields } })).status, 401);
+    const rejected = await fetch(`${second.url}/notes`, { headers: { ...fields } });
+    assert.equal(rejected.status, 503);
+    assert.match(await rejected.text(), /nonces-lost/);
     for (const each of [server, second]) each.signal('SIGTERM');
     for (const each of [server, second]) assert.equal((await each.ended).status, 0);
   });

@@ -530,7 +530,7 @@ refuses('Revocation and introspection (RFC 7009 §2.1, RFC 7662 §2.1)', [
   [
     'inspecting by GET',
     ({ ask }) => ask('GET', '/oauth2/introspect?token=x', { basic: app }),
-    '405 method-not-allowed',
+    '405 invalid_request',
   ],
 ]);
 
