@@ -25,9 +25,13 @@ export const header: SchemeSubject = {
     user: (sent) => withField(sent, 'Authorization', (text) => text.replace('=ann/', '=bob/')),
   },
   credentialFields: ['Authorization', 'X-Amz-Date'],
-  knowledge: { expired: /expired/ },
+  knowledge: {
+    other: /secret of another user, bob/,
+    former: /a former secret of ann, which was replaced/,
+    expired: /expired/,
+  },
   general: [
-    /the secret is different, or the signed request differs/,
+    /the secret is different, or the message differs/,
     /^The access key, the secret or the signed request is wrong\.$/,
     /^X-Amz-Date must be a time in UTC/,
     /^The signature is not 64 hexadecimal digits in lower case\.$/,

@@ -12,7 +12,11 @@ const common = {
   identities: { ann: { user: 'ann', secret: secrets.ann }, bob: { user: 'bob', secret: secrets.bob } },
   window: { late: 300, early: 300 },
   general: generalDeclared,
-  knowledge: { expired: /expired secret/ },
+  knowledge: {
+    other: /secret of another user, bob/,
+    former: /a former secret of ann, which was replaced/,
+    expired: /expired secret/,
+  },
 } as const;
 
 /** Signs every part by itself, with a nonce. */

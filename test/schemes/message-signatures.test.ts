@@ -25,7 +25,11 @@ export const withSecret: SchemeSubject = {
     user: (sent) => withField(sent, 'Signature-Input', (text) => text.replace('"ann', '"bob')),
   },
   credentialFields: ['Signature', 'Signature-Input'],
-  knowledge: { expired: /expired key/ },
+  knowledge: {
+    other: /secret of another user, bob/,
+    former: /a former secret of ann, which was replaced/,
+    expired: /expired key/,
+  },
   general: [
     /made with another key, or the signed message differs/,
     /^The key, the signature or the signed message is wrong\.$/,

@@ -30,7 +30,7 @@ const common = {
   request: { ...usual, secure: true },
   write: { ...usualWithContent, secure: true },
   identities: { ann: { user: 'ann', secret: secrets.ann }, bob: { user: 'bob', secret: secrets.bob } },
-  general: [/^The user or the (?:secret|password) is wrong\.$/],
+  general: [/^The user or the (?:secret|password) is wrong\.$/, /the secret is different/],
 } as const;
 const parts = {
   ...{ method: nothing, path: nothing, query: nothing, host: nothing, content: nothing },

@@ -94,7 +94,8 @@ function* buildMistakes<Own extends Presented>(
   }
   yield* omissions(parts, assemble);
   yield* separatorMistakes(parts, assemble);
-  yield* orderMistakes(parts, assemble);
+  // The order of the parts of a canonical form is that of the form.
+  if (scheme.assemble === undefined) yield* orderMistakes(parts, assemble);
   yield* wholeMistakes(right);
   yield* additions(parts, facts, presented.user, assemble);
 }

@@ -329,7 +329,9 @@ function refuseSignature(
     if (holder !== undefined) authTrace?.pass('user');
     authTrace?.fail(
       holder === undefined ? 'user' : 'signature',
-      hint === undefined ? traced : { ...traced, hint },
+      hint === undefined
+        ? traced
+        : { ...traced, hint: holder === undefined ? `${traced['hint']}; ${hint}` : hint },
     );
     return refused(context.explain ? { check: 'signature', ...shown } : {});
   });

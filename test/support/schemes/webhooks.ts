@@ -51,6 +51,10 @@ export function webhook(
     },
     ignoresParts: preset === 'stripe' || preset === 'standard-webhooks',
     general: generalDeclared,
-    knowledge: { expired: /expired secret/ },
+    knowledge: {
+      other: /secret of another user, bob/,
+      former: /a former secret of ann, which was replaced/,
+      expired: /expired secret/,
+    },
   };
 }

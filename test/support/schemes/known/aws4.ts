@@ -104,7 +104,7 @@ export const knownMistakes: NamedMistakes = {
     'bits before the padding of the signature not zero':
       /The signature is not 64 hexadecimal digits in lower case: it is/,
     'signature in upper case': /The signature is not 64 hexadecimal digits in lower case: it is/,
-    'signature percent-encoded': /The signature is not 64 hexadecimal digits in lower case\./,
+    'signature percent-encoded': /The signature is not 64 hexadecimal digits in lower case/,
     'signature in quotes': /The signature is not 64 hexadecimal digits in lower case: it is/,
     'signature printed as a list of bytes': /Credential, SignedHeaders and Signature are expected, separated/,
     'method of an override field signed':

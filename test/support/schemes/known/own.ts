@@ -159,7 +159,10 @@ export const ofAws4: OwnMistakes = {
     mistake: aws({ signedHeaders: (list) => list.replaceAll(';', ',') }),
     hint: /the signed headers were joined by commas; semicolons are/,
   },
-  'list left out': { mistake: aws({ signedHeaders: () => '' }), hint: undefined },
+  'list left out': {
+    mistake: aws({ signedHeaders: () => '' }),
+    hint: /the list of signed headers was left out/,
+  },
   'field signed, but not in the list': {
     mistake: aws({ request: meta, listed: (list) => list.replace(';x-meta', '') }),
     hint: /x-meta was signed, but is missing in SignedHeaders/,
