@@ -76,6 +76,8 @@ for (const [how, readsToEnd] of [
   });
 
 test('a request whose response took the fast path is not read to its end', async (t) => {
+  if (Number.parseInt(process.versions.node, 10) >= 26)
+    return t.skip('Node.js 26 reads requests to their end itself');
   const { ask, responses } = await serveFast(t, undefined, false);
   await warm(ask);
   const [response] = responses.slice(-1);
