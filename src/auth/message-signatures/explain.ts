@@ -2,12 +2,13 @@ import type { ProblemMember } from '../../http/problem.ts';
 import { keyOf } from '../../signature/hmac.ts';
 import type { RequestMessage } from '../../signature/message-signatures/message.ts';
 import { ExplanationBudget, timeBySignature } from '../explain/budget.ts';
+import { encodingMistakes } from '../explain/public-key.ts';
 import type { MessagePart, SignatureExplanation } from '../explanation.ts';
 import type { TraceDetails } from '../trace.ts';
 import { bytesIn, type Holder, isSignedBy, type Verifiers, type VerifyingKey, verifyingKey } from './keys.ts';
 import { baseMistakes } from './mistakes.ts';
 import type { ParsedCandidate } from './requirements.ts';
-import { computationMistake, encodingMistakes } from './signature-mistakes.ts';
+import { computationMistake } from './signature-mistakes.ts';
 
 /** A refused signature. */
 export interface Refused {
@@ -89,8 +90,8 @@ function partsOf({ lines }: ParsedCandidate, found: Found | undefined): readonly
 }
 
 /**
- * Tries all mistakes with all keys, and the same with dummies, whose results are ignored. The bases, of which there may be hundreds,
- * are tried last, until the time is up.
+ * Tries all mistakes with all keys, and the same with dummies, whose results are ignored. Hundreds of bases may be possible, so they
+ * are tried last, until the budget is used up.
  */
 function mistakeOf(refused: Refused): Found | undefined {
   const { message, candidate, holder, verifiers } = refused;
