@@ -139,7 +139,7 @@ export interface SignatureScheme<Own extends Presented = Presented> {
   /** Returns how shared secrets sign. Omitted if the signature is a secret itself. */
   mac?(presented: Own): Mac;
   /** Returns the values that clients sign in place of a part, beside those of its kind. Default: none. */
-  partMistakes?(part: Part, presented: Own, content: Uint8Array): readonly Variant[];
+  partMistakes?(part: Part, presented: Own, content: Uint8Array): Iterable<Variant>;
   /** Returns the messages that clients sign by mistake, beside those of every scheme. Default: none. */
   messageMistakes?(presented: Own, parts: readonly Part[], content: Uint8Array): readonly MessageMistake[];
   /** Returns the keys that clients derive by mistake. Their number does not depend on the secret. Default: none. */
