@@ -165,6 +165,6 @@ function* pairs<Own extends Presented>(
 }
 
 /** The estimated time (µs) that changes of the target or the time may take. Only a test double tries them. */
-const changeTime = 30_000;
+const changeTime = 100_000;
 /** The estimated time (µs) that pairs of mistakes may take. Only a test double tries them. */
-const pairTime = 50_000;
+const pairTime = 100_000;
