@@ -21,7 +21,7 @@ const require = createRequire(import.meta.url);
 
 /** The entries of the library, by their paths in src and dist. */
 const entries = [
-  ...['index', 'double/index', 'attack/index', 'client/index', 'xml/index'],
+  ...['index', 'double/index', 'matchers/index', 'attack/index', 'client/index', 'xml/index'],
   ...['postgres/index', 'redis/index', 'store-contract/index'],
 ];
 
