@@ -4,10 +4,12 @@ import type { Request } from '../../http/message.ts';
 import { type Branch, branchOf, createBranch, findLeaves, nameParameters } from '../../pipeline/path-tree.ts';
 import {
   type Access,
+  type Action,
   action,
   type Call,
   furtherMethods,
   type Outcome,
+  type Reading,
   type Resource,
 } from '../../pipeline/resource.ts';
 import type { Match, RouteLayer } from '../../pipeline/router.ts';
@@ -84,7 +86,7 @@ type Leaf = Set<Plan>;
 
 /** Creates the stubs of a double. Throws RangeError if one is invalid. */
 export function createStubs({ schemes, maxDepth, stubs = [] }: StubsOptions): StubsPart {
-  const reading = anyContent(maxDepth);
+  let reading: Reading | undefined;
   const plans = new Set<Plan>();
   let root = createBranch<Leaf>();
   let numbered = 0;
@@ -128,8 +130,11 @@ export function createStubs({ schemes, maxDepth, stubs = [] }: StubsOptions): St
     insert(plan);
     return plannedOf(plan, remove);
   };
-  const actionOf = (access: Access, handle: (call: Call) => Outcome | Promise<Outcome>) =>
-    action(access, handle, { reads: [reading], contentOptional: true });
+  const actionOf = (access: Access, handle: (call: Call) => Outcome | Promise<Outcome>): Action => {
+    // On first use, because most doubles have no stubs.
+    reading ??= anyContent(maxDepth);
+    return action(access, handle, { reads: [reading], contentOptional: true });
+  };
   const restore = (records: readonly StubRecord[]): void => {
     root = createBranch();
     plans.clear();
