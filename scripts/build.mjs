@@ -99,7 +99,13 @@ const chunks = {
     ...['oauth/oauth2/metadata', 'oauth/oauth2/reasons', 'oauth/oauth2/revocation', 'oauth/oauth2/token'],
   ],
   items: [
-    ...['formats/json/index', 'formats/json/content', 'formats/json/decoder', 'schema/pattern/syntax'],
+    ...[
+      'formats/json/index',
+      'formats/json/content',
+      'formats/json/decoder',
+      'formats/json/any',
+      'schema/pattern/syntax',
+    ],
     ...['collections/idempotency-key', 'collections/lists/query', 'collections/lists/searched-list'],
   ],
   certificate: ['net/tls/certificate'],

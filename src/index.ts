@@ -77,6 +77,7 @@ export type {
   ElementDeclaration,
   FieldDeclaration,
   IntegerDeclaration,
+  JsonDeclaration,
   ListDeclaration,
   SimpleDeclaration,
   TextDeclaration,

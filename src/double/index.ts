@@ -114,6 +114,7 @@ export type {
   ElementDeclaration,
   FieldDeclaration,
   IntegerDeclaration,
+  JsonDeclaration,
   ListDeclaration,
   SimpleDeclaration,
   TextDeclaration,
