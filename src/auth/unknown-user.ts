@@ -3,6 +3,7 @@ import type { TraceKnowledge } from './trace.ts';
 
 /** Describes a user that cannot authenticate, with the nearest name. */
 export function describeUnknownUser(user: string, knowledge: TraceKnowledge): string {
+  if (user === '') return 'the name of the user, or the id of the key, is empty';
   const names = knowledge.userNames();
   if (names.includes(user)) return `the user ${user} is disabled`;
   const had = knowledge.secrets().some(({ owner, name }) => owner === 'user' && name === user);

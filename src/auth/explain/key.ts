@@ -27,6 +27,10 @@ export function keyMistakes(
   const sign = (signingKey: Buffer, hash = mac.hash): Buffer =>
     createHmac(hash, signingKey).update(message).digest().subarray(0, length);
   return [
+    [
+      `the signature was cut off: it has ${length} bytes`,
+      length < digestLength(mac.hash) ? sign(key) : nothing,
+    ],
     ...[...readings(secret, mac), ...further].map(([hint, read]): KeyMistake => {
       const signature = sign(read ?? secret);
       return [hint, read === undefined ? nothing : signature];
@@ -153,7 +157,11 @@ export function hashName(hash: string): string {
 }
 
 function isLonger(hash: string, length: number): boolean {
-  return createHash(hash).digest().length > length;
+  return digestLength(hash) > length;
+}
+
+function digestLength(hash: string): number {
+  return createHash(hash).digest().length;
 }
 
 function hashOf(hash: string, ...parts: readonly Buffer[]): Buffer {
