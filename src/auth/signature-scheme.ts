@@ -2,6 +2,7 @@
 // of every scheme, and `explain/` explains their refusals.
 import type { Request } from '../http/message.ts';
 import type { Problem, ProblemMember } from '../http/problem.ts';
+import type { ProblemType } from '../http/problem-types.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Part, Piece } from '../signature/message.ts';
 import type { Variant } from './explain/mistake.ts';
@@ -16,7 +17,7 @@ export interface Presented {
   readonly signatures: readonly string[];
   /** The time of the request (ms since 1970-01-01T00:00:00Z); undefined if it has none. */
   readonly time: number | undefined;
-  /** The time (ms) at which the credentials expire. Default: only the window decides. */
+  /** The time (ms) after which the credentials are expired. Default: only the window decides. */
   readonly expires?: number | undefined;
   /** The nonce; undefined if the request has none. */
   readonly nonce: string | undefined;
@@ -34,7 +35,11 @@ export interface Fault {
   readonly check?: string;
   /** The user or the id of the key, if it can be read. */
   readonly claimed?: string;
-  /** The Problem. Default: malformed credentials. */
+  /** The type of the Problem. Default: `malformed-credentials`. */
+  readonly type?: ProblemType;
+  /** Members that the explanation has beside the hint. Default: none. */
+  readonly members?: Readonly<Record<string, ProblemMember>>;
+  /** The Problem in the form of a partner. Default: a problem document of `type`. */
   readonly problem?: Problem;
 }
 
@@ -74,6 +79,8 @@ export interface TimeRule {
   readonly window: number;
   /** 1000 if times are whole seconds, so that fractions of the clock are ignored; otherwise 1. */
   readonly resolution: 1 | 1000;
+  /** Whether an expiry takes the place of the window after the time. Default: both are judged. */
+  readonly expiryReplacesWindow?: boolean;
 }
 
 /** How shared secrets sign. Explanations try other secrets, keys and hash functions. */
@@ -108,7 +115,10 @@ export interface SignatureScheme<Own extends Presented = Presented> {
   /** Whether a message without a nonce is accepted only once. Default: false. */
   readonly refusesReplays?: boolean;
 
-  /** Reads the credentials; several if one of several signatures is enough. `rest` is Authorization after the scheme. */
+  /**
+   * Reads the credentials; several if one of several signatures is enough. Then all are verified, because the nonces of all valid
+   * ones are claimed, so the scheme limits their number. `rest` is Authorization after the scheme.
+   */
   read(request: Request, rest: string): Own | readonly Own[] | Fault;
   /**
    * Returns whether the message contains the content, or parameters of a form, which is limited to 64 KiB. Then the time is judged

@@ -28,7 +28,7 @@ export function createAws4Signature(
     name,
     check: 'signature',
     wrong: 'The access key, the secret or the signed request is wrong.',
-    time: { subject: 'The date', window: options.window, resolution: 1000 },
+    time: { subject: 'The date', window: options.window, resolution: 1000, expiryReplacesWindow: true },
     refusesReplays: options.replay === 'refuse',
     read(request, rest) {
       const now = clock.now();
