@@ -44,8 +44,9 @@ export function createDeclaredSignature(
     read: (request, rest) => present(request, rest, options, plan),
     needsContent: ({ request, target }) =>
       plan.needs.form && hasSignedForm(request, target, options) ? 'form' : plan.needs.content,
-    contentFault: plan.needs.form
-      ? (presented, content) => formFault(sourcesOf(presented, content, options, plan)[0], options)
+    addContent: plan.needs.form
+      ? (presented, content) =>
+          formFault(sourcesOf(presented, content, options, plan)[0], options) ?? presented
       : undefined,
     find: ({ user }) => find(user),
     kinds: kindsOf,
