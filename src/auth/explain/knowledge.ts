@@ -1,11 +1,12 @@
 // Mistakes that only a test double can recognize, because it knows all secrets, also former ones, and the content.
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { messageBytes, type Part } from '../../signature/message.ts';
 import { describeOtherSecret, otherSecrets } from '../other-secrets.ts';
 import { assembleMessage, type MessageMistake, type Presented } from '../signature-scheme.ts';
 import type { KnownSecret, TraceKnowledge } from '../trace.ts';
-import { describeUnknownUser } from '../unknown-user.ts';
+import { describeUnknown } from '../unknown-user.ts';
 import { ExplanationBudget, verificationTime } from './budget.ts';
+import { signWith } from './key.ts';
 import { variantsOf } from './mistake.ts';
 import { labelOf, shiftedTimeMistakes } from './parts.ts';
 import { publicHostMistakes } from './target.ts';
@@ -21,9 +22,10 @@ export async function explainByKnowledge<Own extends Presented>(
   message: Buffer,
   knowledge: TraceKnowledge,
 ): Promise<Found | undefined> {
-  const { presented, holder } = wrong;
-  const user = holder?.principal.name ?? presented.user;
-  const unknown = holder === undefined ? describeUnknownUser(presented.user, knowledge) : undefined;
+  const { scheme, presented, holder } = wrong;
+  const { owner = 'user' } = scheme;
+  const user = owner === 'user' ? (holder?.principal.name ?? presented.user) : presented.user;
+  const unknown = holder === undefined ? describeUnknown(owner, presented.user, knowledge) : undefined;
   const found = await findByKnowledge(wrong, parts, message, knowledge, user);
   if (unknown === undefined) return found;
   return { ...found, hint: found === undefined ? unknown : `${unknown}; ${found.hint}` };
@@ -40,7 +42,7 @@ async function findByKnowledge<Own extends Presented>(
   const mac = scheme.mac?.(presented);
   if (mac === undefined) return undefined;
   const signs = (key: Buffer, signed: Buffer): boolean =>
-    isGiven(createHmac(mac.hash, key).update(signed).digest(), presented);
+    isGiven(signWith(mac.hash, key, signed), presented);
   const keyOf = (secret: Buffer): Buffer => mac.key(secret) ?? secret;
   const own = (holder?.keys ?? []).flatMap((key) =>
     key.kind === 'secret' ? [key.secret.derive(keyOf)] : [],
@@ -62,8 +64,8 @@ async function findByKnowledge<Own extends Presented>(
     }
     return undefined;
   };
-  const others = otherSecrets(knowledge, user);
-  const mistakes = messageMistakes(wrong, parts, message, content);
+  const others = otherSecrets(knowledge, user, scheme.owner);
+  const mistakes = parts.length === 0 ? [] : messageMistakes(wrong, parts, message, content);
   return (
     signedBy(others, [{ hint: '', message }]) ??
     firstSigned(changedParts(wrong, parts, 'target', knowledge)) ??
