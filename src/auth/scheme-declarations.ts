@@ -1,4 +1,5 @@
 // The declarations of schemes, as configurations and options of a service contain them.
+import type { Scheme } from './defined/definition.ts';
 
 /** HTTP Message Signatures (RFC 9421). */
 export interface MessageSignaturesDeclaration {
@@ -124,9 +125,9 @@ export type SchemeDeclaration =
   | PresetDeclaration
   | DeclaredHmacDeclaration;
 
-/** Schemes by name. `message-signatures` and `aws4` are reserved for those; any other name is for a scheme of its own. */
+/** Schemes by name. `message-signatures` and `aws4` are reserved for those; any other name is for a scheme of its own, declared or defined in code. */
 export interface SchemeDeclarations {
   readonly 'message-signatures'?: MessageSignaturesDeclaration;
   readonly aws4?: Aws4Declaration;
-  readonly [name: string]: SchemeDeclaration | undefined;
+  readonly [name: string]: SchemeDeclaration | Scheme | undefined;
 }

@@ -78,14 +78,16 @@ export interface TimeRule {
 
 /** How shared secrets sign. Explanations try other secrets, keys and hash functions. */
 export interface Mac {
-  /** The hash function of HMAC, as node:crypto knows it. */
-  readonly hash: string;
+  /** The hash function of HMAC, as node:crypto knows it; undefined if the signature is another function of key and message. */
+  readonly hash: string | undefined;
   /** How the text of a secret contains the key. */
   readonly encoding: 'utf8' | 'hex' | 'base64';
   /** A prefix of the secret that does not belong to the key: `whsec_`. Default: none. */
   readonly prefix?: string | undefined;
   /** Returns the key of HMAC; undefined if the secret is not in this encoding. */
   readonly key: (secret: Buffer) => Buffer | undefined;
+  /** Computes the signature if it is no HMAC. May throw. */
+  readonly sign?: ((key: Buffer, message: Buffer) => Buffer) | undefined;
 }
 
 /** A message that a client may have signed by mistake. */
@@ -107,6 +109,8 @@ export interface SignatureScheme<Own extends Presented = Presented> {
   readonly time?: TimeRule | undefined;
   /** Whether a message without a nonce is accepted only once. Default: false. */
   readonly refusesReplays?: boolean;
+  /** Whether nonces of requests without a time are claimed, for the window of `time`. Default: false. */
+  readonly storesUndated?: boolean;
 
   /** Reads the credentials; several if one of several signatures is enough. `rest` is Authorization after the scheme. */
   read(request: Request, rest: string): Own | readonly Own[] | Fault;
@@ -115,6 +119,8 @@ export interface SignatureScheme<Own extends Presented = Presented> {
    * before the content is read. Default: false.
    */
   needsContent?(presented: Own): boolean | 'form';
+  /** Completes the credentials with what stands in the content, once it was read. Default: nothing does. */
+  complete?(presented: Own, content: Uint8Array): Own | Fault;
   /** Returns why the signature cannot cover this content. Default: it can. */
   readonly contentFault?: ((presented: Own, content: Uint8Array) => Fault | undefined) | undefined;
   /** Finds the holder of the key. */
@@ -137,7 +143,7 @@ export interface SignatureScheme<Own extends Presented = Presented> {
   digestFault?(presented: Own, content: Uint8Array): MaybePromise<DigestFault | undefined>;
 
   /** Returns how shared secrets sign. Omitted if the signature is a secret itself. */
-  mac?(presented: Own): Mac;
+  mac?(presented: Own): Mac | undefined;
   /** Returns the values that clients sign in place of a part, beside those of its kind. Default: none. */
   partMistakes?(part: Part, presented: Own, content: Uint8Array): readonly Variant[];
   /** Returns the messages that clients sign by mistake, beside those of every scheme. Default: none. */

@@ -126,7 +126,10 @@ function verifyOne<Own extends Presented>(
   const proceed = (content: Uint8Array): MaybeChecked<Own> => {
     const fault = scheme.contentFault?.(presented, content);
     if (fault !== undefined) return refuseUnread(fault, verification, authTrace);
-    return verifyWith(content, attempt, verification);
+    if (scheme.complete === undefined) return verifyWith(content, attempt, verification);
+    const completed = scheme.complete(presented, content);
+    if (isFault(completed)) return refuseUnread(completed, verification, authTrace);
+    return verifyWith(content, { ...attempt, presented: completed }, verification);
   };
   const { request } = presented;
   if (!request.body.present) return proceed(noContent);
@@ -257,7 +260,8 @@ function checkTime<Own extends Presented>(
 }
 
 function isAcceptedOnce<Own extends Presented>({ nonce, time }: Own, scheme: SignatureScheme<Own>): boolean {
-  return time !== undefined && (nonce !== undefined || scheme.refusesReplays === true);
+  if (time === undefined && scheme.storesUndated !== true) return false;
+  return nonce !== undefined || scheme.refusesReplays === true;
 }
 
 /** Claims the nonce, or the message in place of one, and admits the request if it is fresh. */
@@ -279,7 +283,7 @@ function admit<Own extends Presented>(
   const use = {
     principal,
     method: presented.request.method,
-    claim: claimOf(presented, principal.name, message, verification),
+    claim: claimOf(presented, principal.name, message, now, verification),
     deferrable,
     authTrace,
     refuse: (claimed: RefusedNonce) => refuseNonce(attempt, claimed, now, verification),
@@ -292,13 +296,14 @@ function admit<Own extends Presented>(
  * be sent again without the one that was verified.
  */
 function claimOf<Own extends Presented>(
-  { nonce, time = 0, expires }: Own,
+  { nonce, time, expires }: Own,
   user: string,
   message: readonly Piece[],
+  now: number,
   { scheme, context }: Verification<Own>,
 ): HeldNonce {
   const { window, resolution } = scheme.time ?? noTime;
-  const end = Math.max(expires ?? 0, time + Math.max(context.nonceWindow, window));
+  const end = Math.max(expires ?? 0, (time ?? now) + Math.max(context.nonceWindow, window));
   const once = nonce ?? createHash('sha256').update(messageBytes(message)).digest('base64url');
   return { user, nonce: once, until: end + resolution - 1 };
 }

@@ -1,6 +1,6 @@
 // Explains a wrong signature: tries the mistakes of the catalogue against the signature that was received.
 import { isUtf8 } from 'node:buffer';
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { ProblemMember } from '../../http/problem.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
@@ -13,7 +13,7 @@ import {
   type SignatureScheme,
 } from '../signature-scheme.ts';
 import { ExplanationBudget, verificationTime } from './budget.ts';
-import { keyMistakes, plainHash } from './key.ts';
+import { keyMistakes, plainHash, signWith } from './key.ts';
 import { explainByKnowledge } from './knowledge.ts';
 import { publicKeyMistake } from './public-key.ts';
 import { type Found, isGiven, messageMistakes, type WrongSignature } from './wrong-signature.ts';
@@ -89,7 +89,8 @@ function findMistake<Own extends Presented>(
   message: Buffer,
 ): Found | undefined {
   const { scheme, presented, holder, content, decoys } = wrong;
-  if (scheme.mac === undefined) return undefined;
+  // The signature is a secret itself.
+  if (parts.length === 0) return undefined;
   const mistakes = messageMistakes(wrong, parts, message, content);
   let found: Found | undefined;
   for (const kind of scheme.kinds(presented)) {
@@ -100,8 +101,8 @@ function findMistake<Own extends Presented>(
       if (own !== undefined) found ??= mistake;
     }
   }
-  const { hash } = scheme.mac(presented);
-  return isGiven(plainHash(hash, message), presented)
+  const hash = scheme.mac?.(presented)?.hash;
+  return hash !== undefined && isGiven(plainHash(hash, message), presented)
     ? { hint: 'the signature is a plain hash of the message, without HMAC' }
     : found;
 }
@@ -140,7 +141,7 @@ function createTry<Own extends Presented>(
   const mac = scheme.mac?.(presented);
   if (mac === undefined) return () => false;
   const bytes = key.secret.derive((secret) => mac.key(secret) ?? secret);
-  return ({ message }) => isGiven(createHmac(mac.hash, bytes).update(message).digest(), presented);
+  return ({ message }) => isGiven(signWith(mac, bytes, message), presented);
 }
 
 function secretMistake<Own extends Presented>(

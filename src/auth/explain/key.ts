@@ -24,30 +24,43 @@ export function keyMistakes(
   further: readonly Reading[],
 ): KeyMistake[] {
   const key = mac.key(secret) ?? secret;
-  const sign = (signingKey: Buffer, hash = mac.hash): Buffer =>
+  const { hash: right } = mac;
+  const sign = (signingKey: Buffer, hash: string): Buffer =>
     createHmac(hash, signingKey).update(message).digest().subarray(0, length);
+  const misread = [...readings(secret, mac), ...further].map(([hint, read]): KeyMistake => {
+    const signature = signWith(mac, read ?? secret, message);
+    return [hint, read === undefined ? nothing : signature.subarray(0, length)];
+  });
+  if (right === undefined) return misread;
   return [
-    ...[...readings(secret, mac), ...further].map(([hint, read]): KeyMistake => {
-      const signature = sign(read ?? secret);
-      return [hint, read === undefined ? nothing : signature];
-    }),
-    ...otherHashes(mac.hash).map(
+    ...misread,
+    ...otherHashes(right).map(
       (hash): KeyMistake => [
-        `${isLonger(hash, length) ? 'truncated ' : ''}${hashName(hash)} was used instead of ${hashName(mac.hash)}`,
+        `${isLonger(hash, length) ? 'truncated ' : ''}${hashName(hash)} was used instead of ${hashName(right)}`,
         sign(key, hash),
       ],
     ),
-    ['secret and message were hashed without HMAC', hashOf(mac.hash, key, message)],
-    ['secret and message were hashed without HMAC', hashOf(mac.hash, message, key)],
-    ['secret and message were hashed without HMAC', hashOf(mac.hash, secret, message)],
-    ...hashedForms(mac.hash, message).map(
+    ['secret and message were hashed without HMAC', hashOf(right, key, message)],
+    ['secret and message were hashed without HMAC', hashOf(right, message, key)],
+    ['secret and message were hashed without HMAC', hashOf(right, secret, message)],
+    ...hashedForms(right, message).map(
       (hashed): KeyMistake => [
         'the message was hashed before it was signed',
-        createHmac(mac.hash, key).update(hashed).digest().subarray(0, length),
+        createHmac(right, key).update(hashed).digest().subarray(0, length),
       ],
     ),
-    ['key and message were swapped', createHmac(mac.hash, message).update(key).digest()],
+    ['key and message were swapped', createHmac(right, message).update(key).digest()],
   ];
+}
+
+/** Returns the signature of a message; empty if the key does not fit. */
+export function signWith({ hash, sign }: Mac, key: Buffer, message: Buffer): Buffer {
+  if (hash !== undefined) return createHmac(hash, key).update(message).digest();
+  try {
+    return sign?.(key, message) ?? nothing;
+  } catch {
+    return nothing;
+  }
 }
 
 function hashedForms(hash: string, message: Buffer): (Buffer | string)[] {

@@ -1,11 +1,12 @@
 // Mistakes that only a test double can recognize, because it knows all secrets, also former ones, and the content.
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { messageBytes, type Part } from '../../signature/message.ts';
 import { describeOtherSecret, otherSecrets } from '../other-secrets.ts';
 import { assembleMessage, type MessageMistake, type Presented } from '../signature-scheme.ts';
 import type { KnownSecret, TraceKnowledge } from '../trace.ts';
 import { describeUnknownUser } from '../unknown-user.ts';
 import { ExplanationBudget, verificationTime } from './budget.ts';
+import { signWith } from './key.ts';
 import { variantsOf } from './mistake.ts';
 import { labelOf, shiftedTimeMistakes } from './parts.ts';
 import { publicHostMistakes } from './target.ts';
@@ -40,12 +41,7 @@ async function findByKnowledge<Own extends Presented>(
   const mac = scheme.mac?.(presented);
   if (mac === undefined) return undefined;
   const signs = (secret: Buffer, signed: Buffer): boolean =>
-    isGiven(
-      createHmac(mac.hash, mac.key(secret) ?? secret)
-        .update(signed)
-        .digest(),
-      presented,
-    );
+    isGiven(signWith(mac, mac.key(secret) ?? secret, signed), presented);
   const own = (holder?.keys ?? []).flatMap((key) =>
     key.kind === 'secret' ? [key.secret.derive((bytes) => bytes)] : [],
   );
