@@ -23,6 +23,7 @@ export type {
   Aws4Declaration,
   CredentialField,
   DeclaredHmacDeclaration,
+  DraftCavageDeclaration,
   MessageSignaturesDeclaration,
   PresetDeclaration,
   PresetName,

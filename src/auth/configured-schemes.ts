@@ -8,6 +8,7 @@ import { createDeclaredScheme } from './declared/scheme.ts';
 import { definitionOf } from './defined/define-scheme.ts';
 import { createDefinedScheme } from './defined/scheme.ts';
 import type { SealedDefinition } from './defined/sealed.ts';
+import { draftCavageName, readDraftCavage } from './draft-cavage/definition.ts';
 import { readMessageSignaturesOptions } from './message-signatures/options.ts';
 import { createMessageSignaturesScheme } from './message-signatures/scheme.ts';
 import type { Scheme } from './scheme.ts';
@@ -80,6 +81,7 @@ function readScheme(name: string, declared: unknown, where: string): ConfiguredS
       create: (context) => createAws4Scheme(name, options, context),
     };
   }
+  if (name === draftCavageName) return configureDefined(name, readDraftCavage(declared, where));
   if (isApiKey(declared)) {
     const options = readApiKeyOptions(declared, where);
     const create = (context: SchemeContext) => createApiKeyScheme(name, options, context);
@@ -93,7 +95,7 @@ function readScheme(name: string, declared: unknown, where: string): ConfiguredS
 }
 
 /** The names that are reserved for schemes with options. */
-const reservedNames: readonly string[] = ['message-signatures', 'aws4'];
+const reservedNames: readonly string[] = ['message-signatures', 'aws4', draftCavageName];
 
 function configureDefined(name: string, options: SealedDefinition): ConfiguredScheme {
   const stores = options.nonce !== 'off' || options.replay === 'refuse';

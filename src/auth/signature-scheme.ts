@@ -2,6 +2,7 @@
 // of every scheme, and `explain/` explains their refusals.
 import type { Request } from '../http/message.ts';
 import type { Problem, ProblemMember } from '../http/problem.ts';
+import type { ProblemType } from '../http/problem-types.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Part, Piece } from '../signature/message.ts';
 import type { Variant } from './explain/mistake.ts';
@@ -34,7 +35,9 @@ export interface Fault {
   readonly check?: string;
   /** The user or the id of the key, if it can be read. */
   readonly claimed?: string;
-  /** The Problem. Default: malformed credentials. */
+  /** The type of the Problem. Default: `malformed-credentials`. */
+  readonly type?: ProblemType;
+  /** The Problem, in the form of a partner. Default: one of `type`. */
   readonly problem?: Problem;
 }
 

@@ -418,7 +418,7 @@ function refuse<Own extends Presented>(
 
 /** Refuses a request that shows its fault without any key. */
 function refuseUnread<Own extends Presented>(
-  { detail, hint, check, claimed, problem }: Fault,
+  { detail, hint, check, claimed, type = 'malformed-credentials', problem }: Fault,
   { context }: Verification<Own>,
   authTrace: AuthenticationTrace | undefined,
 ): BadVerdict {
@@ -432,8 +432,7 @@ function refuseUnread<Own extends Presented>(
   };
   return {
     outcome: 'bad',
-    problem:
-      problem ?? new Problem('malformed-credentials', detail, { members: context.explain ? members : {} }),
+    problem: problem ?? new Problem(type, detail, { members: context.explain ? members : {} }),
     ...(claimed === undefined ? {} : { claimed }),
   };
 }

@@ -75,6 +75,7 @@ function seal<Parsed extends ParsedCredentials>(definition: SchemeDefinition<Par
   if (headers.length + query.length === 0)
     throw new RangeError(`${where}: headers or query must name where the credentials are`);
   const { verify } = definition;
+  const sign: UnplacedDefinition['sign'] = definition.sign.bind(definition);
   return place({
     headers,
     query,
@@ -88,8 +89,8 @@ function seal<Parsed extends ParsedCredentials>(definition: SchemeDefinition<Par
     parse: definition.parse.bind(definition),
     message: definition.message.bind(definition),
     join: definition.join,
-    sign: definition.sign.bind(definition),
-    verify: verify?.bind(definition),
+    sign: (message, key) => sign(message, key),
+    verify: verify && ((message, key, signature) => verify.call(definition, message, key, signature)),
     format: definition.format.bind(definition),
   });
 }

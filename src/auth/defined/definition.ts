@@ -30,6 +30,8 @@ export interface SchemeRequest {
   readonly secure: boolean;
   /** The content; empty if there is none, or without `needsBody`. */
   readonly body: Buffer;
+  /** Whether the request has content, also without `needsBody`. */
+  readonly hasBody: boolean;
 }
 
 /**

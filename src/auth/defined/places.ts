@@ -29,7 +29,7 @@ export function findPlaces(definition: UnplacedDefinition): DefinitionPlaces {
 
 function formatExample(definition: UnplacedDefinition, credentials: SchemeCredentials): SignedParts {
   const fields = new Fields(['Host', 'host.example']);
-  const source = { method: 'GET', target: '/', fields, secure: true };
+  const source = { method: 'GET', target: '/', fields, secure: true, hasBody: false };
   const request = createSchemeRequest(source, () => Buffer.alloc(0));
   try {
     return definition.format(credentials, request);

@@ -10,11 +10,12 @@ export interface RequestSource {
   readonly target: string;
   readonly fields: Fields;
   readonly secure: boolean;
+  readonly hasBody: boolean;
 }
 
 /** Creates the request. `readBody` is called whenever a definition uses `body`. */
 export function createSchemeRequest(
-  { method, target, fields, secure }: RequestSource,
+  { method, target, fields, secure, hasBody }: RequestSource,
   readBody: () => Buffer,
 ): SchemeRequest {
   const { path, query } = splitTarget(target);
@@ -25,6 +26,7 @@ export function createSchemeRequest(
     query: decodeUtf8Octets(query),
     headers: createHeaders(fields),
     secure,
+    hasBody,
     get body() {
       return readBody();
     },

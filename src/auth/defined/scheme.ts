@@ -11,7 +11,7 @@ export function createDefinedScheme(
   definition: SealedDefinition,
   context: SchemeContext,
 ): Scheme {
-  const { authorization, headers, query, unless } = definition;
+  const { authorization, headers, query, unless, credentialHeaders = headers } = definition;
   let verify: Scheme['authenticate'] | undefined;
   const load = async (): Promise<Scheme['authenticate']> => {
     const [{ createVerification }, { createDefinedSignature }] = await Promise.all([
@@ -21,7 +21,7 @@ export function createDefinedScheme(
     verify ??= createVerification(createDefinedSignature(name, definition, context), context);
     return verify;
   };
-  const fields = headers.map((field) => field.toLowerCase()).filter((field) => field !== 'authorization');
+  const fields = credentialHeaders.map(lowerCase).filter((field) => field !== 'authorization');
   const challenge = formatChallenge(authorization ?? name, [
     ['realm', context.realm],
     ...(definition.challenge ?? []),
@@ -33,6 +33,7 @@ export function createDefinedScheme(
       ...fields.map((field): CredentialLocation => ({ field, ...(unless !== undefined && { unless }) })),
       ...query.map((parameter): CredentialLocation => ({ query: parameter })),
     ],
+    requestFields: headers.map(lowerCase),
     authenticate: (request, rest, authTrace, deferrable) =>
       verify === undefined
         ? load().then((loaded) => loaded(request, rest, authTrace, deferrable))
@@ -42,13 +43,17 @@ export function createDefinedScheme(
   };
 }
 
+function lowerCase(text: string): string {
+  return text.toLowerCase();
+}
+
 /** Returns the user that the fields or the query name; undefined if the credentials are malformed, or stand in the content. */
 function findClaimedUser(
-  { method, target, fields, connection }: Request,
+  { method, target, fields, connection, body }: Request,
   { parse, needsBody }: SealedDefinition,
 ): string | undefined {
   let isNeeded = false;
-  const source = { method, target, fields, secure: connection.secure };
+  const source = { method, target, fields, secure: connection.secure, hasBody: body.present };
   const request = createSchemeRequest(source, () => {
     isNeeded = needsBody;
     return Buffer.alloc(0);

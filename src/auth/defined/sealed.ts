@@ -29,9 +29,19 @@ export class CredentialsFault extends Error {
   }
 }
 
+/** What a signature depends on beside message and key. */
+export interface SigningContext {
+  /** The algorithm of the private key. Default: that of its type. */
+  readonly kind?: KeyKind | undefined;
+  /** The credentials of the request that is verified. Default: a request is signed. */
+  readonly credentials?: ReadCredentials;
+}
+
 /** A definition with its options read and checked. Built-in schemes use it too, and more of it than `defineScheme` offers. */
 export interface UnplacedDefinition {
   readonly headers: readonly string[];
+  /** Those of `headers` whose presence means that a request has credentials. Default: all. */
+  readonly credentialHeaders?: readonly string[];
   readonly query: readonly string[];
   /** The name of the scheme in Authorization. */
   readonly authorization: string | undefined;
@@ -49,8 +59,10 @@ export interface UnplacedDefinition {
   parse(request: SchemeRequest): ParsedCredentials;
   message(request: SchemeRequest, credentials: ReadCredentials): readonly SchemeMessagePart[];
   readonly join?: string | ((parts: readonly SchemeMessagePart[]) => string | Uint8Array) | undefined;
-  sign(message: Buffer, key: Buffer | KeyObject): string;
-  verify?: ((message: Buffer, key: KeyObject, signature: string) => boolean) | undefined;
+  sign(message: Buffer, key: Buffer | KeyObject, context?: SigningContext): string;
+  readonly verify?:
+    | ((message: Buffer, key: KeyObject, signature: string, kind: KeyKind) => boolean)
+    | undefined;
   format(credentials: SchemeCredentials, request: SchemeRequest): SignedParts;
   /** Further parameters of the challenge. Default: none. */
   readonly challenge?: readonly (readonly [name: string, value: string])[];

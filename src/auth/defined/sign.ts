@@ -1,6 +1,7 @@
 // Signs a request with a scheme in code. The client, the command, the double and the adversary sign with this function.
 import type { KeyObject } from 'node:crypto';
 import { messageBytes, type Part } from '../../signature/message.ts';
+import type { AsymmetricAlgorithm } from '../account-key.ts';
 import type { SchemeCredentials, SignedParts } from './definition.ts';
 import { joinParts, partsOf, readCredentials } from './message.ts';
 import { createSchemeRequest, fieldsOf, withoutParameters } from './request.ts';
@@ -24,6 +25,8 @@ export interface DefinedIdentity {
   readonly user: string;
   /** The secret, or a private key if the scheme has public keys. */
   readonly key: string | KeyObject;
+  /** The algorithm of the private key. Default: that of its type. */
+  readonly algorithm?: AsymmetricAlgorithm | undefined;
   /** The time (ms). */
   readonly now: number;
   /** The nonce; another one if the request already contains it. */
@@ -47,14 +50,20 @@ export interface DefinedSignature {
 export function signByDefinition(
   request: UnsignedByDefinition,
   definition: SealedDefinition,
-  { user, key: given, now, nonce }: DefinedIdentity,
+  { user, key: given, algorithm: kind, now, nonce }: DefinedIdentity,
 ): DefinedSignature {
   const key = typeof given === 'string' ? readKey(given, definition) : given;
   const content = Buffer.from(request.content ?? new Uint8Array(0));
   const shown = ({ fields, target }: Placed) =>
     createSchemeRequest(
-      { method: request.method, target, fields: fieldsOf(fields, request.host), secure: request.secure },
-      () => (definition.needsBody ? content : Buffer.alloc(0)),
+      {
+        method: request.method,
+        target,
+        fields: fieldsOf(fields, request.host),
+        secure: request.secure,
+        hasBody: request.content !== undefined,
+      },
+      () => (definition.needsBody || definition.digestFault !== undefined ? content : Buffer.alloc(0)),
     );
   const unsigned = { fields: request.fields, target: request.target, added: [] };
   const run = <Value>(compute: () => Value): Value => {
@@ -68,14 +77,19 @@ export function signByDefinition(
   return run(() => {
     const write = (credentials: SchemeCredentials): Placed =>
       placeParts(unsigned, definition.format(credentials, shown(unsigned)));
-    const draft = write({ user, date: now, nonce, signature: definition.sign(Buffer.alloc(0), key) });
+    const draft = write({
+      user,
+      date: now,
+      nonce,
+      signature: definition.sign(Buffer.alloc(0), key, { kind }),
+    });
     const read = readCredentials(definition.parse(shown(draft)), definition, definition.needsBody);
     if (read instanceof Error) throw read;
     if ('detail' in read) throw new RangeError(read.detail);
     const target =
       'query' in definition.place ? withoutParameters(draft.target, [definition.place.query]) : draft.target;
     const parts = partsOf(definition.message(shown({ ...draft, target }), read), definition.join);
-    const signature = definition.sign(messageBytes(joinParts(parts, definition)), key);
+    const signature = definition.sign(messageBytes(joinParts(parts, definition)), key, { kind });
     const signed = write({ nonce, date: now, ...read, signature });
     return { fields: signed.added, target: signed.target, parts };
   });

@@ -13,8 +13,13 @@ import type { SchemeContext } from '../scheme-context.ts';
 import type { Fault, Mac, Presented, SignatureScheme } from '../signature-scheme.ts';
 import type { SchemeRequest } from './definition.ts';
 import { findExtension, joinParts, partsOf, readCredentials } from './message.ts';
-import { bufferOf, createSchemeRequest, withoutParameters } from './request.ts';
-import { CredentialsFault, type ReadCredentials, type SealedDefinition } from './sealed.ts';
+import { bufferOf, createSchemeRequest, type RequestSource, withoutParameters } from './request.ts';
+import {
+  CredentialsFault,
+  type ReadCredentials,
+  type SealedDefinition,
+  type SigningContext,
+} from './sealed.ts';
 
 /** The credentials of a request, and its message. */
 export interface DefinedPresented extends Presented {
@@ -49,8 +54,9 @@ export function createDefinedSignature(
     const key = keyFor(secret);
     return { key: key ?? Buffer.from(secret), isReadable: key !== undefined };
   });
-  const known = kinds.includes('secret') ? recognizeHmac(definition) : undefined;
-  const mac = kinds.includes('secret') ? createMac(definition, known, keyFor) : undefined;
+  const hasSecrets = kinds.includes('secret');
+  // With public keys, signatures have several forms.
+  const known = hasSecrets && definition.verify === undefined ? recognizeHmac(definition, {}) : undefined;
   const reported = new WeakSet<SchemeRequest>();
 
   const refuse = (what: string, error: unknown, claimed?: string): Fault => {
@@ -152,9 +158,11 @@ export function createDefinedSignature(
       const bytes = messageBytes(message);
       try {
         if (key.kind !== 'secret')
-          return definition.verify?.(bytes, key.publicKey, credentials.signature) === true;
+          return definition.verify?.(bytes, key.publicKey, credentials.signature, key.kind) === true;
         const own = prepared(key.secret);
-        return isSame(definition.sign(bytes, own.key), credentials.signature) && own.isReadable;
+        return (
+          isSame(definition.sign(bytes, own.key, { credentials }), credentials.signature) && own.isReadable
+        );
       } catch (error) {
         if (!isDecoy(key) && !reported.has(shown)) {
           reported.add(shown);
@@ -173,14 +181,17 @@ export function createDefinedSignature(
           request.body.present ? request.body.hold(bodyLimit) : Promise.resolve(noContent),
         ),
     }),
-    mac: () => mac,
+    mac: ({ credentials }) =>
+      hasSecrets
+        ? createMac(definition, known ?? recognizeHmac(definition, { credentials }), keyFor)
+        : undefined,
     partMistakes,
     timeHint: ({ time = 0 }, off) => hintOfTime(time, off, clock.now()),
   };
 }
 
-function sourceOf({ method, target, fields, connection }: Presented['request']) {
-  return { method, target, fields, secure: connection.secure };
+function sourceOf({ method, target, fields, connection, body }: Presented['request']): RequestSource {
+  return { method, target, fields, secure: connection.secure, hasBody: body.present };
 }
 
 function attempt<Value>(compute: () => Value): Value | undefined {
@@ -226,8 +237,8 @@ const probeMessage = Buffer.from('message');
 const probeKey = Buffer.alloc(32, 7);
 
 /** Returns which HMAC `sign` computes; undefined if it is none. Then mistakes in the hash function cannot be explained. */
-function recognizeHmac(definition: SealedDefinition): RecognizedHmac | undefined {
-  const signature = attempt(() => definition.sign(probeMessage, probeKey));
+function recognizeHmac(definition: SealedDefinition, context: SigningContext): RecognizedHmac | undefined {
+  const signature = attempt(() => definition.sign(probeMessage, probeKey, context));
   for (const hash of hashNames) {
     const digest = createHmac(hash, probeKey).update(probeMessage).digest();
     const encoding = encodings.find((each) => digest.toString(each) === signature);

@@ -17,7 +17,7 @@ export function createDefinedSigner(
   { nonce }: SigningChoices,
 ): SchemeSigner {
   const user = requiredId(credentials, name);
-  const { privateKey } = credentials;
+  const { privateKey, algorithm } = credentials;
   if (privateKey !== undefined && options.kinds.every((kind) => kind === 'secret'))
     throw new RangeError(`the scheme ${name} has signatures by secrets only, not by private keys`);
   if (privateKey === undefined && !options.kinds.includes('secret'))
@@ -33,7 +33,7 @@ export function createDefinedSigner(
       host: hostOf(request),
       secure: url.protocol === 'https:',
     };
-    const identity = { user, key, now: moment.now, nonce: nonce ?? randomText(moment) };
+    const identity = { user, key, algorithm, now: moment.now, nonce: nonce ?? randomText(moment) };
     return signByDefinition(unsigned, options, identity);
   };
 }
