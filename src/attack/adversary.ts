@@ -34,6 +34,7 @@ export {
   oauth1Signer,
 } from './signers/built-in.ts';
 export { type DeclaredSignerOptions, declaredSigner } from './signers/declared.ts';
+export { type DefinedSignerOptions, definedSigner } from './signers/defined.ts';
 export {
   type MessageAlgorithm,
   type MessageKey,

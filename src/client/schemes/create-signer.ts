@@ -1,6 +1,7 @@
 import { createApiKeySigner } from './api-key.ts';
 import { createAws4Signer } from './aws4.ts';
 import { createDeclaredSigner } from './declared.ts';
+import { createDefinedSigner } from './defined.ts';
 import { createMessageSignaturesSigner } from './message-signatures.ts';
 import type {
   SchemeCredentials,
@@ -31,6 +32,7 @@ const kindNames: Readonly<Record<SchemeKind, string>> = {
   aws4: 'AWS Signature Version 4',
   'api-key': 'an API key',
   declared: 'declared schemes',
+  defined: 'schemes in code',
 };
 
 /**
@@ -50,6 +52,8 @@ export function createSchemeSigner(
       return createAws4Signer(scheme, credentials, choices);
     case 'declared':
       return createDeclaredSigner(scheme, credentials, choices);
+    case 'defined':
+      return createDefinedSigner(scheme, credentials, choices);
     case 'api-key':
       return createApiKeySigner(scheme, credentials);
   }
@@ -60,6 +64,10 @@ function checkChoices(
   { privateKey }: SchemeCredentials,
   choices: SigningChoices,
 ): void {
+  if (kind === 'defined') {
+    checkChoicesOfDefined(name, choices);
+    return;
+  }
   for (const [choice, kinds] of Object.entries(kindsWith)) {
     if (Reflect.get(choices, choice) === undefined || kinds.includes(kind)) continue;
     throw new RangeError(notOf(choice, kinds, name));
@@ -68,6 +76,12 @@ function checkChoices(
     throw new RangeError(notOf('privateKey', asymmetricKinds, name));
   if (kind === 'declared' && choices.nonce !== undefined && options.nonce === undefined)
     throw new RangeError(`the scheme ${name} has no nonce`);
+}
+
+function checkChoicesOfDefined(name: string, choices: SigningChoices): void {
+  for (const [choice, kinds] of Object.entries(kindsWith))
+    if (choice !== 'nonce' && Reflect.get(choices, choice) !== undefined)
+      throw new RangeError(notOf(choice, kinds, name));
 }
 
 function notOf(option: string, kinds: readonly SchemeKind[], name: string): string {

@@ -3,6 +3,7 @@ import type { AsymmetricAlgorithm } from '../../auth/account-key.ts';
 import type { ApiKeyOptions } from '../../auth/api-key/options.ts';
 import type { Aws4Options } from '../../auth/aws4/options.ts';
 import type { DeclaredOptions } from '../../auth/declared/options.ts';
+import type { SealedDefinition } from '../../auth/defined/sealed.ts';
 import type { MessageSignaturesOptions } from '../../auth/message-signatures/options.ts';
 
 /** A scheme with its options, as `readSchemes` returns them. */
@@ -11,6 +12,7 @@ export type SigningScheme = { readonly name: string } & (
   | { readonly kind: 'aws4'; readonly options: Aws4Options }
   | { readonly kind: 'api-key'; readonly options: ApiKeyOptions }
   | { readonly kind: 'declared'; readonly options: DeclaredOptions }
+  | { readonly kind: 'defined'; readonly options: SealedDefinition }
 );
 
 /** The kind of a scheme. */
