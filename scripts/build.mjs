@@ -73,18 +73,17 @@ const chunks = {
     'options/flags',
     'accounts/account-file-path',
   ],
-  service: [
-    ...['service/service', 'accounts/secret-box', 'client/oauth1', 'client/basic', 'http/field-lines'],
-    'http/thrown-problem',
-  ],
+  service: [...['service/service', 'accounts/secret-box', 'http/field-lines'], 'http/thrown-problem'],
   double: ['double/double', 'double/permission-matrix'],
   schemes: [
     ...['auth/declared/options', 'auth/message-signatures/options', 'auth/parse-account-key'],
     ...[
       'client/index',
-      'client/schemes/create-signer',
+      'client/schemes/aws4',
+      'client/schemes/declared',
+      'client/schemes/message-signatures',
       'client/schemes/private-key',
-      'client/sign-with-scheme',
+      'client/schemes/read-declaration',
     ],
     'signature/structured-fields/parse',
   ],
