@@ -81,6 +81,7 @@ const chunks = {
       'client/index',
       'client/schemes/aws4',
       'client/schemes/declared',
+      'client/schemes/defined',
       'client/schemes/message-signatures',
       'client/schemes/private-key',
       'client/schemes/read-declaration',

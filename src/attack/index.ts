@@ -1,3 +1,4 @@
+export type { Scheme } from '../auth/defined/definition.ts';
 export type {
   ApiKeyDeclaration,
   CredentialField,
@@ -25,7 +26,9 @@ export {
   aws4Signer,
   type CredentialPlace,
   type DeclaredSignerOptions,
+  type DefinedSignerOptions,
   declaredSigner,
+  definedSigner,
   type GoodRequest,
   type HeaderLine,
   type HmacSignerOptions,

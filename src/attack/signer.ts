@@ -148,8 +148,13 @@ function createResign(signing: Signing): Resign {
     const signature = withoutRangeError(() => signer.sign(unsigned, changed.identity, options));
     if (signature === undefined) return undefined;
     const fields = Object.fromEntries(remembered(signature, options).fields);
-    return { fields, query: signature.target.slice(unsigned.target.length + 1) };
+    return { fields, query: addedQuery(unsigned.target, signature.target) };
   };
+}
+
+/** Returns the parameters that were appended to a target. A scheme in code may also replace some. */
+function addedQuery(target: string, signed: string): string {
+  return signed.startsWith(target) ? signed.slice(target.length + 1) : '';
 }
 
 function hasNonce(scheme: SigningScheme): boolean {
@@ -215,6 +220,7 @@ function toSignable(secret: string, scheme: SigningScheme): string {
     case 'hmac':
     case 'aws4':
     case 'message-signatures':
+    case 'defined':
       return '\0';
     default:
       return secret;

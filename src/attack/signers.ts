@@ -3,6 +3,9 @@ import type { KeyObject } from 'node:crypto';
 import { readApiKeyOptions } from '../auth/api-key/options.ts';
 import { readAws4Options } from '../auth/aws4/options.ts';
 import { type DeclaredOptions, readDeclaredOptions } from '../auth/declared/options.ts';
+import { definitionOf } from '../auth/defined/define-scheme.ts';
+import type { Scheme } from '../auth/defined/definition.ts';
+import type { SealedDefinition } from '../auth/defined/sealed.ts';
 import { readMessageSignaturesOptions } from '../auth/message-signatures/options.ts';
 import { type Members, readMembers, readText } from '../auth/option-values.ts';
 import type {
@@ -228,6 +231,47 @@ export function declaredSigner(
     // Equal requests have equal ids.
     { scheme, identity, choices: { id: 'msg_1' } },
     { ...(isNamed && { user }), tlsOnly: false, traits },
+  );
+}
+
+/** The options of `definedSigner`: a secret, or a private key if the scheme has public keys. */
+export interface DefinedSignerOptions {
+  /** The name of the user, or the id of one of its keys. */
+  readonly user: string;
+  readonly secret?: string;
+  readonly privateKey?: KeyObject;
+}
+
+/**
+ * Creates a signer for a scheme in code.
+ * @throws RangeError if the scheme is none that `defineScheme` returned, or credentials are missing
+ * @example const attempts = adversary({ url }, definedSigner(scheme, { user: 'ann', secret }));
+ */
+export function definedSigner(scheme: Scheme, options: DefinedSignerOptions): RequestSigner {
+  const definition = definitionOf(scheme);
+  if (definition === undefined)
+    throw new RangeError('definedSigner: a scheme that defineScheme returned is expected');
+  return signerOfDefinition(definition, options);
+}
+
+/** Creates a signer for a definition. */
+export function signerOfDefinition(
+  definition: SealedDefinition,
+  options: DefinedSignerOptions,
+): RequestSigner {
+  const { user, secret, privateKey } = options;
+  checkSignerOptions(options, 'definedSigner', privateKey === undefined ? ['user', 'secret'] : ['user']);
+  const { place, form, headers, dateField, replay } = definition;
+  const otherFields = headers.filter((name) => !('field' in place) || name !== place.field);
+  const traits: SignerTraits = {
+    place: { in: place, otherFields, form },
+    acceptedOnce: replay === 'refuse',
+    ...(dateField !== undefined && { dateField }),
+  };
+  const scheme = { kind: 'defined', name: 'defined', options: definition } as const;
+  return createSigner(
+    { scheme, identity: { user, secret, privateKey }, choices: {} },
+    { user, tlsOnly: false, traits },
   );
 }
 

@@ -88,7 +88,10 @@ export interface TimeRule {
 
 /** How shared secrets sign. Explanations try other secrets, keys and hash functions. */
 export interface Mac {
-  /** The hash function of HMAC, as node:crypto knows it; undefined if the key itself is the signature. */
+  /**
+   * The hash function of HMAC, as node:crypto knows it; undefined if `sign` computes the signature, or if the key itself is the
+   * signature.
+   */
   readonly hash: string | undefined;
   /** How the text of a secret contains the key. */
   readonly encoding: 'utf8' | 'hex' | 'base64';
@@ -96,6 +99,8 @@ export interface Mac {
   readonly prefix?: string | undefined;
   /** Returns the key of HMAC; undefined if the secret is not in this encoding. */
   readonly key: (secret: Buffer) => Buffer | undefined;
+  /** Computes the signature if it is no HMAC. May throw. */
+  readonly sign?: ((key: Buffer, message: Buffer) => Buffer) | undefined;
 }
 
 /** A message that a client may have signed by mistake. */
@@ -117,6 +122,8 @@ export interface SignatureScheme<Own extends Presented = Presented, Holder exten
   readonly time?: TimeRule | undefined;
   /** Whether a message without a nonce is accepted only once. Default: false. */
   readonly refusesReplays?: boolean;
+  /** Whether nonces of requests without a time are claimed, for the window of `time`. Default: false. */
+  readonly storesUndated?: boolean;
 
   /**
    * Reads the credentials; several if one of several signatures is enough. Then all are verified, because the nonces of all valid

@@ -193,7 +193,7 @@ function verifyWith<Own extends Presented>(
       const stale = checkTime(attempt, passed, now, verification, content);
       if (stale !== undefined) return stale;
       const owner = presented.countedAs ?? holder.principal.name;
-      const claim = claimOf(presented, owner, messages[0] ?? [], verification);
+      const claim = claimOf(presented, owner, messages[0] ?? [], now, verification);
       const valid = { attempt, principal: holder.principal, claim, now };
       if (scheme.digestFault === undefined) return valid;
       // Content of a sender that is authenticated now.
@@ -307,7 +307,8 @@ function checkTime<Own extends Presented>(
 }
 
 function isAcceptedOnce<Own extends Presented>({ nonce, time }: Own, scheme: SignatureScheme<Own>): boolean {
-  return time !== undefined && (nonce !== undefined || scheme.refusesReplays === true);
+  if (time === undefined && scheme.storesUndated !== true) return false;
+  return nonce !== undefined || scheme.refusesReplays === true;
 }
 
 /**
@@ -318,10 +319,11 @@ function claimOf<Own extends Presented>(
   presented: Own,
   user: string,
   message: readonly Piece[],
+  now: number,
   { scheme, context }: Verification<Own>,
 ): HeldNonce | undefined {
   if (!isAcceptedOnce(presented, scheme)) return undefined;
-  const { nonce, time = 0, expires = 0 } = presented;
+  const { nonce, time = now, expires = 0 } = presented;
   const { window, resolution, expiryReplacesWindow = false } = scheme.time ?? noTime;
   const end = Math.max(expiryReplacesWindow ? expires : 0, time + Math.max(context.nonceWindow, window));
   const once = nonce ?? createHash('sha256').update(messageBytes(message)).digest('base64url');

@@ -1,4 +1,5 @@
 export type { AsymmetricAlgorithm } from '../auth/account-key.ts';
+export type { Scheme } from '../auth/defined/definition.ts';
 export type {
   ApiKeyDeclaration,
   CredentialField,

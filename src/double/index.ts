@@ -51,6 +51,7 @@ export type {
   Aws4Declaration,
   CredentialField,
   DeclaredHmacDeclaration,
+  DraftCavageDeclaration,
   MessageSignaturesDeclaration,
   PresetDeclaration,
   PresetName,

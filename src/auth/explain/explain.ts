@@ -146,7 +146,7 @@ function createTry<Own extends Presented>(
   const mac = scheme.mac?.(presented);
   if (mac === undefined) return () => false;
   const bytes = key.secret.derive((secret) => mac.key(secret) ?? secret);
-  return ({ message }) => isGiven(signWith(mac.hash, bytes, message), presented);
+  return ({ message }) => isGiven(signWith(mac, bytes, message), presented);
 }
 
 function secretMistake<Own extends Presented>(

@@ -41,8 +41,7 @@ async function findByKnowledge<Own extends Presented>(
   const { scheme, presented, holder, content } = wrong;
   const mac = scheme.mac?.(presented);
   if (mac === undefined) return undefined;
-  const signs = (key: Buffer, signed: Buffer): boolean =>
-    isGiven(signWith(mac.hash, key, signed), presented);
+  const signs = (key: Buffer, signed: Buffer): boolean => isGiven(signWith(mac, key, signed), presented);
   const keyOf = (secret: Buffer): Buffer => mac.key(secret) ?? secret;
   const own = (holder?.keys ?? []).flatMap((key) =>
     key.kind === 'secret' ? [key.secret.derive(keyOf)] : [],

@@ -87,6 +87,7 @@ async function readIdentity(
 
 function canUsePrivateKey(scheme: ConfiguredScheme): boolean {
   if (scheme.kind === 'declared') return scheme.options.format.asymmetric !== undefined;
+  if (scheme.kind === 'defined') return scheme.options.verify !== undefined;
   return scheme.kind === 'message-signatures';
 }
 

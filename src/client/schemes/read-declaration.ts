@@ -1,6 +1,7 @@
 import { readApiKeyOptions } from '../../auth/api-key/options.ts';
 import { readAws4Options } from '../../auth/aws4/options.ts';
 import { readDeclaredOptions } from '../../auth/declared/options.ts';
+import { definitionOf } from '../../auth/defined/define-scheme.ts';
 import { readMessageSignaturesOptions } from '../../auth/message-signatures/options.ts';
 import { type Members, readMembers, readText, readWord } from '../../auth/option-values.ts';
 import { algorithmNamed, isAsymmetric } from '../../auth/parse-account-key.ts';
@@ -40,6 +41,9 @@ const aws4Keys = [
 export function readSigningDeclaration(value: unknown, user: string | undefined): ReadDeclaration {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new RangeError('scheme: an object is expected');
+  const defined = definitionOf(value);
+  if (defined !== undefined)
+    return { scheme: { kind: 'defined', name: 'defined', options: defined }, identity: {}, choices: {} };
   const members: Members = Object.fromEntries(Object.entries(value));
   if (members['type'] !== undefined)
     return readWord(members['type'], 'scheme.type', types, 'aws4') === 'aws4'

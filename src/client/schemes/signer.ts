@@ -2,6 +2,7 @@
 import type { ApiKeyOptions } from '../../auth/api-key/options.ts';
 import type { Aws4Options } from '../../auth/aws4/options.ts';
 import type { DeclaredOptions } from '../../auth/declared/options.ts';
+import type { SealedDefinition } from '../../auth/defined/sealed.ts';
 import type { MessageSignaturesOptions } from '../../auth/message-signatures/options.ts';
 import type {
   SchemeSigner,
@@ -14,6 +15,7 @@ import type {
 import { createAws4Signer } from './aws4.ts';
 import { basicSigner, bearerSigner, createApiKeySigner } from './credentials.ts';
 import { createDeclaredSigner } from './declared.ts';
+import { createDefinedSigner } from './defined.ts';
 import { createHmacSigner, type HmacSigning } from './hmac.ts';
 import { createMessageSignaturesSigner } from './message-signatures.ts';
 import { oauth1Signer } from './oauth1.ts';
@@ -26,6 +28,7 @@ export type SigningScheme = { readonly name: string } & (
   | { readonly kind: 'aws4'; readonly options: Aws4Options }
   | { readonly kind: 'api-key'; readonly options: ApiKeyOptions }
   | { readonly kind: 'declared'; readonly options: DeclaredOptions }
+  | { readonly kind: 'defined'; readonly options: SealedDefinition }
 );
 
 /** The kind of a scheme. */
@@ -50,12 +53,14 @@ export function signerOf(scheme: SigningScheme): SchemeSigner {
       return createApiKeySigner(scheme.name, scheme.options);
     case 'declared':
       return createDeclaredSigner(scheme.name, scheme.options);
+    case 'defined':
+      return createDefinedSigner(scheme.name, scheme.options);
   }
 }
 
 /** The kinds of schemes that have each choice. The type checks that the list is complete. */
 const kindsWith: Readonly<Record<keyof SigningChoices, readonly SchemeKind[]>> = {
-  nonce: ['message-signatures', 'declared', 'hmac', 'oauth1'],
+  nonce: ['message-signatures', 'declared', 'defined', 'hmac', 'oauth1'],
   date: ['hmac'],
   id: ['declared'],
   components: ['message-signatures'],
@@ -67,9 +72,9 @@ const kindsWith: Readonly<Record<keyof SigningChoices, readonly SchemeKind[]>> =
 };
 
 /** The kinds of schemes that use a private key. */
-const asymmetricKinds: readonly SchemeKind[] = ['message-signatures', 'declared'];
+const asymmetricKinds: readonly SchemeKind[] = ['message-signatures', 'declared', 'defined'];
 
-/** What a kind of schemes is called in messages. */
+/** What a kind of schemes is called in messages that list those with an option. */
 const kindNames: Readonly<Partial<Record<SchemeKind, string>>> = {
   'message-signatures': 'HTTP Message Signatures',
   aws4: 'AWS Signature Version 4',

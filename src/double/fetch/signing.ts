@@ -189,10 +189,15 @@ function readIdentity(
     return { user, keyId, privateKey, algorithm: algorithm ?? declaredAlgorithm(users, user, keyId) };
   }
   if (options.secret !== undefined) return { user, keyId, secret: options.secret };
-  const id = keyId ?? (scheme.kind === 'message-signatures' ? generatedKey(users, user) : undefined);
+  const id = keyId ?? (hasPublicKeys(scheme) ? generatedKey(users, user) : undefined);
   return id === undefined
     ? { user, secret: users.credentials(user).secret }
     : { user, ...keyOf(users, user, id) };
+}
+
+function hasPublicKeys(scheme: ConfiguredScheme): boolean {
+  if (scheme.kind === 'defined') return scheme.options.verify !== undefined;
+  return scheme.kind === 'message-signatures';
 }
 
 /** Returns the id of the key that was generated last; undefined if there is none. */
