@@ -52,6 +52,8 @@ interface Failure<Own extends Presented> {
   readonly passed: readonly string[];
   /** The content, if the message contains it. */
   readonly content?: Uint8Array;
+  /** The fault that is reported in place of the reason. */
+  readonly fault?: Fault;
   /** The digest that the content has, if that is the reason. */
   readonly computed?: string | undefined;
   /** Returns the explanation: what the trace records, and what the client may see. */
@@ -86,9 +88,25 @@ export function createVerification<Own extends Presented>(
   scheme: SignatureScheme<Own>,
   context: SchemeContext,
 ): Scheme['authenticate'] {
+  const verify = createVerifier(scheme, context);
+  return (request, rest, authTrace, deferrable = false) =>
+    verify(scheme.read(request, rest), authTrace, deferrable);
+}
+
+/** Verifies what was read from a request: credentials, several of which one is enough, or a fault. */
+export type Verify<Own extends Presented> = (
+  read: Own | readonly Own[] | Fault,
+  authTrace: AuthenticationTrace | undefined,
+  deferrable: boolean,
+) => Verdict | Promise<Verdict>;
+
+/** Creates the function that verifies credentials of a scheme which the caller has read, from the content for instance. */
+export function createVerifier<Own extends Presented>(
+  scheme: SignatureScheme<Own>,
+  context: SchemeContext,
+): Verify<Own> {
   const verification = { scheme, context, decoys: new Decoys() };
-  return (request, rest, authTrace, deferrable = false) => {
-    const read = scheme.read(request, rest);
+  return (read, authTrace, deferrable) => {
     if (isFault(read)) return refuseUnread(read, verification, authTrace);
     if (isSeveral(read)) {
       const attempts = read.map((presented) => ({ presented, authTrace, deferrable }));
@@ -130,7 +148,7 @@ async function verifySeveral<Own extends Presented>(
   return conclude(best, verification);
 }
 
-/** Verifies one signature: content if the message contains it, holder, signature, digest of the content, time, nonce. */
+/** Verifies one signature: content if the message contains it, holder, signature, time, digest of the content, nonce. */
 function verifyOne<Own extends Presented>(
   attempt: Attempt<Own>,
   verification: Verification<Own>,
@@ -143,9 +161,9 @@ function verifyOne<Own extends Presented>(
   const stale = checkTime(attempt, [], context.clock.now(), verification, noContent);
   if (stale !== undefined) return stale;
   const proceed = (content: Uint8Array): MaybeChecked<Own> => {
-    const fault = scheme.contentFault?.(presented, content);
-    if (fault !== undefined) return refuseUnread(fault, verification, authTrace);
-    return verifyWith(content, attempt, verification);
+    const complete = scheme.addContent?.(presented, content) ?? presented;
+    if (isFault(complete)) return refuseUnread(complete, verification, authTrace);
+    return verifyWith(content, { ...attempt, presented: complete }, verification);
   };
   const { request } = presented;
   if (!request.body.present) return proceed(noContent);
@@ -171,16 +189,25 @@ function verifyWith<Own extends Presented>(
     const keyFault = scheme.keyFault?.(presented, key);
     if (keyFault !== undefined)
       return fail(attempt, 'algorithm', 'alg', scheme.wrong, ['parse', 'user'], { hint: keyFault });
-    // Before the digest of the content, which may have to be read for it.
-    const stale = checkTime(attempt, passed, now, verification, content);
-    if (stale !== undefined) return stale;
-    const claim = claimOf(presented, holder.principal.name, messages[0] ?? [], verification);
-    const valid = { attempt, principal: holder.principal, claim, now };
-    if (scheme.digestFault === undefined) return valid;
-    // Content of a sender that is authenticated now.
-    presented.request.body.release?.();
-    return andThen(scheme.digestFault(presented, content), (fault) =>
-      fault === undefined ? valid : contentFailure(attempt, fault, passed, content, verification),
+    const verifyFresh = (): MaybeChecked<Own> => {
+      // Before the digest of the content, which may have to be read for it.
+      const stale = checkTime(attempt, passed, now, verification, content);
+      if (stale !== undefined) return stale;
+      const owner = presented.countedAs ?? holder.principal.name;
+      const claim = claimOf(presented, owner, messages[0] ?? [], now, verification);
+      const valid = { attempt, principal: holder.principal, claim, now };
+      if (scheme.digestFault === undefined) return valid;
+      // Content of a sender that is authenticated now.
+      presented.request.body.release?.();
+      return andThen(scheme.digestFault(presented, content), (fault) =>
+        fault === undefined ? valid : contentFailure(attempt, fault, passed, content, verification),
+      );
+    };
+    if (scheme.holderFault === undefined) return verifyFresh();
+    return andThen(scheme.holderFault(presented, holder), (fault) =>
+      fault === undefined
+        ? verifyFresh()
+        : { ...fail(attempt, 'signature', scheme.check, fault.detail, passed, {}), fault },
     );
   });
 }
@@ -295,7 +322,8 @@ function checkTime<Own extends Presented>(
 }
 
 function isAcceptedOnce<Own extends Presented>({ nonce, time }: Own, scheme: SignatureScheme<Own>): boolean {
-  return time !== undefined && (nonce !== undefined || scheme.refusesReplays === true);
+  if (time === undefined && scheme.storesUndated !== true) return false;
+  return nonce !== undefined || scheme.refusesReplays === true;
 }
 
 /**
@@ -306,10 +334,11 @@ function claimOf<Own extends Presented>(
   presented: Own,
   user: string,
   message: readonly Piece[],
+  now: number,
   { scheme, context }: Verification<Own>,
 ): HeldNonce | undefined {
   if (!isAcceptedOnce(presented, scheme)) return undefined;
-  const { nonce, time = 0, expires = 0 } = presented;
+  const { nonce, time = now, expires = 0 } = presented;
   const { window, resolution, expiryReplacesWindow = false } = scheme.time ?? noTime;
   const end = Math.max(expiryReplacesWindow ? expires : 0, time + Math.max(context.nonceWindow, window));
   const once = nonce ?? createHash('sha256').update(messageBytes(message)).digest('base64url');
@@ -395,7 +424,7 @@ function refuseNonce<Own extends Presented>(
   if (claimed !== 'seen') {
     authTrace?.fail('nonce');
     const problem = unclaimableNonce(claimed, (scheme.time ?? noTime).window, now);
-    return { outcome: 'bad', problem, claimed: presented.user };
+    return { outcome: 'bad', problem, claimed: presented.countedAs ?? presented.user };
   }
   const what = presented.nonce === undefined ? 'signature' : 'nonce';
   const detail = `The user has already used this ${what}.`;
@@ -478,12 +507,15 @@ const problemTypes: Readonly<Record<RefusalReason, ProblemType>> = {
 
 /** Records a failure in the trace, and returns the verdict. */
 function refuse<Own extends Presented>(
-  { attempt, reason, check, detail, passed, content = noContent, computed }: Failure<Own>,
+  { attempt, reason, check, detail, passed, content = noContent, fault, computed }: Failure<Own>,
   { traced, shown }: Explained,
-  { scheme, context }: Verification<Own>,
+  verification: Verification<Own>,
 ): BadVerdict {
+  const { scheme, context } = verification;
   const { presented, authTrace } = attempt;
+  const claimed = presented.countedAs ?? presented.user;
   for (const name of passed) authTrace?.pass(name);
+  if (fault !== undefined) return refuseUnread({ claimed, ...fault }, verification, authTrace);
   authTrace?.fail(check, traced);
   // The same name for an unknown user.
   const shownCheck = reason === 'unknown-user' ? scheme.check : check;
@@ -491,10 +523,10 @@ function refuse<Own extends Presented>(
   const now = context.clock.now();
   const refusal = { reason, presented, detail, members, now, content, computed };
   const problem = scheme.problem?.(refusal) ?? new Problem(problemTypes[reason], detail, { members });
-  return { outcome: 'bad', problem, claimed: presented.user };
+  return { outcome: 'bad', problem, claimed };
 }
 
-/** Refuses a request that shows its fault without any key. */
+/** Refuses a request for a fault that is described completely. */
 function refuseUnread<Own extends Presented>(
   { detail, hint, check, claimed, type, members = {}, problem }: Fault,
   { context }: Verification<Own>,
@@ -503,7 +535,8 @@ function refuseUnread<Own extends Presented>(
   const failed = check ?? 'parse';
   const explained: Members = { ...members, ...(hint === undefined ? {} : { hint }) };
   // Otherwise the check follows from the type of the Problem.
-  if (problem === undefined || check !== undefined) authTrace?.fail(failed, { detail, ...explained });
+  if (problem === undefined || check !== undefined)
+    authTrace?.fail(failed, { ...problem?.members, detail, ...explained });
   const shown = context.explain ? { check: failed === 'parse' ? 'grammar' : failed, ...explained } : {};
   return {
     outcome: 'bad',

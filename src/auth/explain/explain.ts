@@ -1,6 +1,6 @@
 // Explains a wrong signature: tries the mistakes of the catalogue against the signature that was received.
 import { isUtf8 } from 'node:buffer';
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { ProblemMember } from '../../http/problem.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
@@ -12,7 +12,7 @@ import {
   type SignatureScheme,
 } from '../signature-scheme.ts';
 import { ExplanationBudget, verificationTime } from './budget.ts';
-import { keyMistakes, plainHash } from './key.ts';
+import { keyMistakes, plainHash, signWith } from './key.ts';
 import { explainByKnowledge } from './knowledge.ts';
 import { publicKeyMistake } from './public-key.ts';
 import {
@@ -54,7 +54,7 @@ export async function explainSignature<Own extends Presented>(
         parts,
         message,
         found,
-        `the user does not exist, ${parts.length === 0 ? 'or ' : ''}${otherwise(wrong, parts)}`,
+        `the ${scheme.owner ?? 'user'} does not exist, ${parts.length === 0 ? 'or ' : ''}${otherwise(wrong, parts)}`,
       ),
     },
   };
@@ -73,22 +73,28 @@ function otherwise<Own extends Presented>(
 /** Returns the hint for the trace if no mistake made the signature. */
 function hintFor<Own extends Presented>(wrong: WrongSignature<Own>, parts: readonly Part[]): string {
   const { scheme, presented, holder } = wrong;
-  if (holder === undefined) return 'there is no user of this name, and no key of this id';
+  const { owner = 'user' } = scheme;
+  if (holder === undefined)
+    return owner === 'user'
+      ? 'there is no user of this name, and no key of this id'
+      : `there is no ${owner} of this name`;
+  const own = scheme.unknownHint?.(presented, holder);
+  if (own !== undefined) return own;
   const kinds = scheme.kinds(presented);
   const keys = holder.keys.filter(({ kind }) => kinds.includes(kind));
   if (keys.length === 0 && holder.keys.length > 0)
     return `the signature has another length than one of ${holder.keys.map(({ kind }) => kind).join(' or ')}`;
   if (keys.length === 0)
     return kinds.includes('secret')
-      ? 'the user has no secret'
-      : `the user has no key of ${kinds.join(' or ')}`;
+      ? `the ${owner} has no secret`
+      : `the ${owner} has no key of ${kinds.join(' or ')}`;
   const mac = scheme.mac?.(presented);
   const isReadable = keys.some(
     (key) => key.kind !== 'secret' || mac === undefined || key.secret.derive(mac.key) !== undefined,
   );
   return isReadable
     ? otherwise(wrong, parts)
-    : `the secret of the user is not in ${mac?.encoding ?? 'the right encoding'}`;
+    : `the secret of the ${owner} is not in ${mac?.encoding ?? 'the right encoding'}`;
 }
 
 function findMistake<Own extends Presented>(
@@ -97,13 +103,15 @@ function findMistake<Own extends Presented>(
   message: Buffer,
 ): Found | undefined {
   const { scheme, presented, content } = wrong;
-  if (scheme.mac === undefined) return undefined;
-  if (presented.signatures.every((signature) => signature === '')) return { hint: 'the signature is empty' };
+  const mac = scheme.mac?.(presented);
+  if (mac === undefined && scheme.kinds(presented).includes('secret')) return undefined;
+  if (mac?.hash !== undefined && presented.signatures.every((signature) => signature === ''))
+    return { hint: 'the signature is empty' };
   const keys = keysToTry(wrong, presented);
   const rights = rightMessages(wrong, content).map((each) => each.toString('latin1'));
   const signsRight = ({ key, isOwn }: TriedKey, given: Own): boolean =>
     rights.filter((right) => scheme.signs(key, [right], given)).length > 0 && isOwn;
-  const expired = keys.filter((tried) => signsRight(tried, presented));
+  const [expired] = keys.filter((tried) => signsRight(tried, presented));
   const tries = keys.map(({ key, isOwn }) => ({ isOwn, made: createTry(key, scheme, presented) }));
   const [signed] = new ExplanationBudget().matching(
     messageMistakes(wrong, parts, message, content),
@@ -117,12 +125,11 @@ function findMistake<Own extends Presented>(
   const [reencoded] = (scheme.reencoded?.(presented) ?? []).flatMap(([hint, other]) =>
     keysToTry(wrong, other).filter((tried) => signsRight(tried, other)).length > 0 ? [hint] : [],
   );
-  if (isGiven(plainHash(scheme.mac(presented).hash, message), presented))
+  if (mac?.hash !== undefined && isGiven(plainHash(mac.hash, message), presented))
     return { hint: 'the signature is a plain hash of the message, without HMAC' };
-  const [first] = expired;
-  if (first !== undefined)
+  if (expired !== undefined)
     return {
-      hint: `the request is signed with an expired ${first.key.kind === 'secret' ? 'secret' : 'key'}`,
+      hint: `the request is signed with an expired ${expired.key.kind === 'secret' ? 'secret' : 'key'}`,
     };
   const hint = computed ?? reencoded;
   return signed ?? (hint === undefined ? undefined : { hint });
@@ -172,7 +179,7 @@ function createTry<Own extends Presented>(
   const mac = scheme.mac?.(presented);
   if (mac === undefined) return () => false;
   const bytes = key.secret.derive((secret) => mac.key(secret) ?? secret);
-  return ({ message }) => isGiven(createHmac(mac.hash, bytes).update(message).digest(), presented);
+  return ({ message }) => isGiven(signWith(mac, bytes, message), presented);
 }
 
 function computationMistake<Own extends Presented>(

@@ -10,7 +10,7 @@ import {
   type SignatureScheme,
 } from '../signature-scheme.ts';
 import type { TraceKnowledge } from '../trace.ts';
-import type { Facts } from './mistake.ts';
+import type { Facts, Variant } from './mistake.ts';
 import { variantsOfPart } from './parts.ts';
 import {
   additions,
@@ -67,6 +67,7 @@ export function* messageMistakes<Own extends Presented>(
   right: Buffer,
   content: Uint8Array,
 ): Generator<MessageMistake> {
+  if (parts.length === 0) return;
   const seen = new Set(rightMessages(wrong, content).map((each) => each.toString('latin1')));
   for (const mistake of buildMistakes(wrong, parts, right, content))
     if (seen.size < seen.add(mistake.message.toString('latin1')).size) yield mistake;
@@ -82,13 +83,13 @@ function* buildMistakes<Own extends Presented>(
   const assemble = (changed: readonly Part[]): readonly Piece[] =>
     assembleMessage(scheme, changed, presented);
   const changes = parts.map(function* (part, at): Generator<MessageMistake> {
-    const own = scheme.partMistakes?.(part, presented, content) ?? [];
-    for (const [hint, signed] of [...own, ...variantsOfPart(part, facts)])
-      yield {
-        hint,
-        message: messageBytes(assemble(parts.with(at, { ...part, value: signed }))),
-        differs: { name: part.name, signed },
-      };
+    const changed = ([hint, signed]: Variant): MessageMistake => ({
+      hint,
+      message: messageBytes(assemble(parts.with(at, { ...part, value: signed }))),
+      differs: { name: part.name, signed },
+    });
+    for (const variant of scheme.partMistakes?.(part, presented, content) ?? []) yield changed(variant);
+    for (const variant of variantsOfPart(part, facts)) yield changed(variant);
   });
   const own = scheme.messageMistakes?.(presented, parts, content) ?? [];
   const isOwn = ({ message }: MessageMistake): boolean => own.some((each) => each.message.equals(message));

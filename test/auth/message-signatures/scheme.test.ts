@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import test from 'node:test';
 import type { Accounts } from '../../../src/auth/accounts.ts';
+import { formatContentDigest } from '../../../src/http/headers/content-digest.ts';
 import { createRequest, type Request } from '../../../src/http/message.ts';
 import type { RequestToSign } from '../../../src/signature/message-signatures/sign.ts';
-import { contentDigestOf, signMessage } from '../../../src/signature/message-signatures/sign.ts';
+import { signMessage } from '../../../src/signature/message-signatures/sign.ts';
 import { operationsOf } from '../../support/schemes/counted-crypto.ts';
 import {
   accountsWithKeys,
@@ -235,7 +236,7 @@ test('content without a covered digest is refused', async () => {
     const lines = signMessage({ ...withoutContent, fields }, { key: annsSecret, created: start, components });
     return outcomeOf(arriving({ ...put, fields }, Object.entries(lines)));
   };
-  const digest = contentDigestOf(Buffer.from('{"title":"Ink"}'));
+  const digest = formatContentDigest(Buffer.from('{"title":"Ink"}'));
   assert.equal(await covers(undefined, digest), 'digest-required');
   assert.equal(await covers('content-digest', digest), 'good ann');
   assert.equal(await covers('content-digest;bs', digest), 'good ann');
@@ -244,7 +245,7 @@ test('content without a covered digest is refused', async () => {
   assert.equal(await covers('content-digest;key="md5"', `md5=:AAAA:, ${digest}`), 'digest-required');
   assert.equal(await covers('content-digest', 'md5=:AAAA:'), 'malformed-field');
   assert.equal(await covers('content-digest', 'sha-256=:AAAA:'), 'malformed-field');
-  assert.equal(await covers('content-digest', contentDigestOf(Buffer.from('x'))), 'digest-mismatch');
+  assert.equal(await covers('content-digest', formatContentDigest(Buffer.from('x'))), 'digest-mismatch');
   assert.equal(await outcomeOf(signed(withoutContent)), 'good ann');
   const lines = Object.entries(signMessage(withoutContent, { key: annsSecret, created: start }));
   assert.equal(await outcomeOf(arriving(put, lines)), 'digest-required');
