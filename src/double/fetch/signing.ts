@@ -4,7 +4,7 @@ import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
 import { isAsymmetric } from '../../auth/parse-account-key.ts';
 import { targetSentByFetch } from '../../client/fetch-target.ts';
 import { parsePrivateKey } from '../../client/schemes/private-key.ts';
-import { createRequestSigner, type SigningScheme } from '../../client/schemes/signer.ts';
+import { createSign, type SigningScheme } from '../../client/schemes/signer.ts';
 import type { SignedUrl } from '../../client/sign.ts';
 import type { Clock } from '../../clock.ts';
 import { didYouMean } from '../../did-you-mean.ts';
@@ -78,9 +78,9 @@ export function createSigning(
       const parsed = new URL(url);
       const target = targetSentByFetch(url.slice(parsed.origin.length));
       const bytes = content === undefined ? undefined : Buffer.from(content);
-      const signer = createRequestSigner(scheme, await identity(), choices);
+      const signNow = createSign(scheme, await identity(), choices);
       const now = date === undefined ? clock.now() : timeOf(date);
-      const signed = signer({ method, url: parsed, target, fields, content: bytes }, { now, random });
+      const signed = signNow({ method, url: parsed, target, fields, content: bytes }, { now, random });
       const isChanged = signed.target !== target;
       return {
         url: isChanged ? parsed.origin + signed.target : url,
@@ -170,7 +170,7 @@ function chooseConfigured(
   const { nonce, id, components, presign, sessionToken } = options;
   const choices = { nonce, id, components, presign, sessionToken };
   const identity = () => readIdentity(scheme, user, options, users);
-  createRequestSigner(scheme, identity(), choices);
+  createSign(scheme, identity(), choices);
   return { scheme, identity, choices };
 }
 
