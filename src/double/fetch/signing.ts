@@ -17,8 +17,6 @@ import {
   type ConfiguredSchemeOptions,
   checkAsOptions,
   checkConfiguredOptions,
-  type SchemeName,
-  type SignerOptions,
 } from './as-options.ts';
 
 /** The parts of a double that signing requires. */
@@ -95,7 +93,7 @@ export function createSigning(
 
 const tlsOnly: readonly SigningScheme['kind'][] = ['basic', 'bearer', 'oauth1', 'api-key'];
 
-const builtIn: readonly SchemeName[] = ['hmac', 'basic', 'bearer', 'oauth1'];
+const builtIn: readonly NonNullable<AsOptions['scheme']>[] = ['hmac', 'basic', 'bearer', 'oauth1'];
 
 function isBuiltIn(options: AsOptions | ConfiguredSchemeOptions): options is AsOptions {
   return options.scheme === undefined || builtIn.some((name) => name === options.scheme);
@@ -111,7 +109,7 @@ function choose(user: string, options: AsOptions | ConfiguredSchemeOptions, part
   return chooseBuiltIn(user, options, parts);
 }
 
-function chooseBuiltIn(user: string, options: SignerOptions, parts: SigningParts): Choice {
+function chooseBuiltIn(user: string, options: AsOptions, parts: SigningParts): Choice {
   const { users, bearerFor, oauth1For } = parts;
   const { scheme: name = 'hmac', nonce, client, token } = options;
   switch (name) {
