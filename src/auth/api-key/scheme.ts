@@ -2,11 +2,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Fields } from '../../http/fields.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
-import { createKeyring, type KeyKind } from '../keyring.ts';
-import { derivedOnce, userOf } from '../named-user.ts';
+import { createKeyring, derivedOnce, type KeyKind } from '../keyring.ts';
 import type { Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { Presented, SignatureScheme } from '../signature-scheme.ts';
+import { userOf } from '../user-name.ts';
 import { createVerification } from '../verify.ts';
 import type { ApiKeyOptions } from './options.ts';
 

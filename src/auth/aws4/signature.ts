@@ -7,7 +7,7 @@ import { messageBytes, octetsOfPiece, type Part, type Piece } from '../../signat
 import { createKeyring, type KeyKind } from '../keyring.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { DigestFault, Fault, Refusal, RefusalReason, SignatureScheme } from '../signature-scheme.ts';
-import { createProblemWriter, type WriteProblem } from './errors/problem-writer.ts';
+import type { WriteProblem } from './errors/problem-writer.ts';
 import type { AwsRefusal, Reason } from './errors/refusal.ts';
 import { contentMistake, keyMistakes, messageMistakes, partMistakes } from './mistakes.ts';
 import type { Aws4Options } from './options.ts';
@@ -18,17 +18,17 @@ export function createAws4Signature(
   name: string,
   options: Aws4Options,
   { accounts, clock, explain, bodyLimit }: SchemeContext,
+  writeProblem: WriteProblem,
 ): SignatureScheme<Aws4Presented> {
   const find = createKeyring(accounts, name, {
     ofUser: () => false,
     byId: ({ algorithm }) => algorithm === 'aws4',
   });
-  const writeProblem = createProblemWriter(options);
   return {
     name,
     check: 'signature',
     wrong: 'The access key, the secret or the signed request is wrong.',
-    time: { subject: 'The date', window: options.window, resolution: 1000 },
+    time: { subject: 'The date', window: options.window, resolution: 1000, expiryReplacesWindow: true },
     refusesReplays: options.replay === 'refuse',
     read(request, rest) {
       const now = clock.now();
@@ -136,13 +136,13 @@ function digestFault(
 /** Returns the fault of a request that its header section alone shows. */
 function faultOf(refusal: AwsRefusal, now: number, explain: boolean, writeProblem: WriteProblem): Fault {
   const isScope = refusal.reason === 'region' || refusal.reason === 'service';
-  const problem = writeProblem(
-    { ...refusal, members: explain ? { check: isScope ? 'scope' : 'grammar' } : {} },
-    now,
-  );
+  const { hint } = refusal;
+  const members = { check: isScope ? 'scope' : 'grammar', ...(hint === undefined ? {} : { hint }) };
+  const problem = writeProblem({ ...refusal, members: explain ? members : {} }, now);
   const claimed = refusal.facts.accessKeyId;
   return {
     detail: refusal.detail,
+    ...(hint === undefined ? {} : { hint }),
     check: isScope ? 'scope' : 'parse',
     problem,
     ...(claimed === undefined ? {} : { claimed }),

@@ -12,8 +12,8 @@ import {
 import { type ReadSignatures, readSignatures } from '../../signature/declared/signature-format.ts';
 import { octets } from '../../signature/declared/template.ts';
 import { parseTimestamp, type TimestampUnit, timestampUnits } from '../../signature/declared/timestamp.ts';
-import { userOf } from '../named-user.ts';
 import type { Fault, Presented } from '../signature-scheme.ts';
+import { userOf } from '../user-name.ts';
 import type { DeclaredOptions } from './options.ts';
 import type { Plan } from './plan.ts';
 

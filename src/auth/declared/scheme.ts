@@ -1,7 +1,7 @@
 import { formatChallenge } from '../../http/headers/authorization.ts';
-import { userOf } from '../named-user.ts';
 import type { Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
+import { userOf } from '../user-name.ts';
 import type { DeclaredOptions } from './options.ts';
 
 /** Returns the fields beside that of the signature, in lower case. */

@@ -8,8 +8,7 @@ import { partName, type TemplatePart } from '../../signature/declared/template.t
 import { type DigestForm, messageBytes, type Part, type PartKind } from '../../signature/message.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { describeTimeError } from '../freshness.ts';
-import { createKeyring, type KeyKind } from '../keyring.ts';
-import { derivedOnce } from '../named-user.ts';
+import { createKeyring, derivedOnce, type KeyKind } from '../keyring.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { DigestFault, Fault, SignatureScheme } from '../signature-scheme.ts';
 import type { DeclaredOptions } from './options.ts';
@@ -45,8 +44,9 @@ export function createDeclaredSignature(
     read: (request, rest) => present(request, rest, options, plan),
     needsContent: ({ request, target }) =>
       plan.needs.form && hasSignedForm(request, target, options) ? 'form' : plan.needs.content,
-    contentFault: plan.needs.form
-      ? (presented, content) => formFault(sourcesOf(presented, content, options, plan)[0], options)
+    addContent: plan.needs.form
+      ? (presented, content) =>
+          formFault(sourcesOf(presented, content, options, plan)[0], options) ?? presented
       : undefined,
     find: ({ user }) => find(user),
     kinds: kindsOf,

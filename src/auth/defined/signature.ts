@@ -7,8 +7,7 @@ import { type DigestForm, messageBytes, type Part, type Piece } from '../../sign
 import { digestMistakes } from '../explain/content.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { describeTimeError } from '../freshness.ts';
-import { createKeyring, type Key } from '../keyring.ts';
-import { derivedOnce } from '../named-user.ts';
+import { createKeyring, derivedOnce, type Key } from '../keyring.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { Fault, Mac, Presented, SignatureScheme } from '../signature-scheme.ts';
 import type { SchemeRequest } from './definition.ts';
@@ -139,7 +138,7 @@ export function createDefinedSignature(
       return 'detail' in presented || needsBody ? presented : complete(presented, noContent);
     },
     needsContent: () => needsBody,
-    complete(presented, content) {
+    addContent(presented, content) {
       const bytes = bufferOf(content);
       const read = presented.isWaiting ? parse(presented.request, bytes) : presented;
       return 'detail' in read ? read : complete(read, bytes);

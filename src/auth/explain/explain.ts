@@ -49,7 +49,7 @@ export async function explainSignature<Own extends Presented>(
         parts,
         message,
         found,
-        `the user does not exist, ${parts.length === 0 ? 'or ' : ''}${otherwise(parts)}`,
+        `the ${scheme.owner ?? 'user'} does not exist, ${parts.length === 0 ? 'or ' : ''}${otherwise(parts)}`,
       ),
     },
   };
@@ -67,20 +67,26 @@ function hintFor<Own extends Presented>(
   { scheme, presented, holder }: WrongSignature<Own>,
   parts: readonly Part[],
 ): string {
-  if (holder === undefined) return 'there is no user of this name, and no key of this id';
+  const { owner = 'user' } = scheme;
+  if (holder === undefined)
+    return owner === 'user'
+      ? 'there is no user of this name, and no key of this id'
+      : `there is no ${owner} of this name`;
+  const own = scheme.unknownHint?.(presented, holder);
+  if (own !== undefined) return own;
   const kinds = scheme.kinds(presented);
   const keys = holder.keys.filter(({ kind }) => kinds.includes(kind));
   if (keys.length === 0)
     return kinds.includes('secret')
-      ? 'the user has no secret'
-      : `the user has no key of ${kinds.join(' or ')}`;
+      ? `the ${owner} has no secret`
+      : `the ${owner} has no key of ${kinds.join(' or ')}`;
   const mac = scheme.mac?.(presented);
   const isReadable = keys.some(
     (key) => key.kind !== 'secret' || mac === undefined || key.secret.derive(mac.key) !== undefined,
   );
   return isReadable
     ? otherwise(parts)
-    : `the secret of the user is not in ${mac?.encoding ?? 'the right encoding'}`;
+    : `the secret of the ${owner} is not in ${mac?.encoding ?? 'the right encoding'}`;
 }
 
 function findMistake<Own extends Presented>(
@@ -89,9 +95,9 @@ function findMistake<Own extends Presented>(
   message: Buffer,
 ): Found | undefined {
   const { scheme, presented, holder, content, decoys } = wrong;
-  // The signature is a secret itself.
-  if (parts.length === 0) return undefined;
-  const mistakes = messageMistakes(wrong, parts, message, content);
+  const mac = scheme.mac?.(presented);
+  if (mac === undefined && scheme.kinds(presented).includes('secret')) return undefined;
+  const mistakes = parts.length === 0 ? [] : messageMistakes(wrong, parts, message, content);
   let found: Found | undefined;
   for (const kind of scheme.kinds(presented)) {
     const keys = (holder?.keys ?? []).filter((key) => key.kind === kind).slice(0, minKeys);
@@ -101,8 +107,7 @@ function findMistake<Own extends Presented>(
       if (own !== undefined) found ??= mistake;
     }
   }
-  const hash = scheme.mac?.(presented)?.hash;
-  return hash !== undefined && isGiven(plainHash(hash, message), presented)
+  return mac?.hash !== undefined && isGiven(plainHash(mac.hash, message), presented)
     ? { hint: 'the signature is a plain hash of the message, without HMAC' }
     : found;
 }

@@ -23,44 +23,56 @@ export function keyMistakes(
   length: number,
   further: readonly Reading[],
 ): KeyMistake[] {
-  const key = mac.key(secret) ?? secret;
-  const { hash: right } = mac;
-  const sign = (signingKey: Buffer, hash: string): Buffer =>
-    createHmac(hash, signingKey).update(message).digest().subarray(0, length);
+  const { hash } = mac;
   const misread = [...readings(secret, mac), ...further].map(([hint, read]): KeyMistake => {
     const signature = signWith(mac, read ?? secret, message);
-    return [hint, read === undefined ? nothing : signature.subarray(0, length)];
+    return [
+      hint,
+      read === undefined ? nothing : hash === undefined ? signature : signature.subarray(0, length),
+    ];
   });
-  if (right === undefined) return misread;
-  return [
-    ...misread,
-    ...otherHashes(right).map(
-      (hash): KeyMistake => [
-        `${isLonger(hash, length) ? 'truncated ' : ''}${hashName(hash)} was used instead of ${hashName(right)}`,
-        sign(key, hash),
-      ],
-    ),
-    ['secret and message were hashed without HMAC', hashOf(right, key, message)],
-    ['secret and message were hashed without HMAC', hashOf(right, message, key)],
-    ['secret and message were hashed without HMAC', hashOf(right, secret, message)],
-    ...hashedForms(right, message).map(
-      (hashed): KeyMistake => [
-        'the message was hashed before it was signed',
-        createHmac(right, key).update(hashed).digest().subarray(0, length),
-      ],
-    ),
-    ['key and message were swapped', createHmac(right, message).update(key).digest()],
-  ];
+  return hash === undefined
+    ? misread
+    : [...misread, ...macMistakes(hash, secret, mac.key(secret) ?? secret, message, length)];
 }
 
-/** Returns the signature of a message; empty if the key does not fit. */
+/** Returns the signature by a key: an HMAC, what the scheme computes, or the key itself. Empty if the key does not fit. */
 export function signWith({ hash, sign }: Mac, key: Buffer, message: Buffer): Buffer {
   if (hash !== undefined) return createHmac(hash, key).update(message).digest();
+  if (sign === undefined) return key;
   try {
-    return sign?.(key, message) ?? nothing;
+    return sign(key, message);
   } catch {
     return nothing;
   }
+}
+
+/** Returns the signatures of the mistakes in the computation of an HMAC. */
+function macMistakes(
+  hash: string,
+  secret: Buffer,
+  key: Buffer,
+  message: Buffer,
+  length: number,
+): KeyMistake[] {
+  return [
+    ...otherHashes(hash).map(
+      (other): KeyMistake => [
+        `${isLonger(other, length) ? 'truncated ' : ''}${hashName(other)} was used instead of ${hashName(hash)}`,
+        createHmac(other, key).update(message).digest().subarray(0, length),
+      ],
+    ),
+    ['secret and message were hashed without HMAC', hashOf(hash, key, message)],
+    ['secret and message were hashed without HMAC', hashOf(hash, message, key)],
+    ['secret and message were hashed without HMAC', hashOf(hash, secret, message)],
+    ...hashedForms(hash, message).map(
+      (hashed): KeyMistake => [
+        'the message was hashed before it was signed',
+        createHmac(hash, key).update(hashed).digest().subarray(0, length),
+      ],
+    ),
+    ['key and message were swapped', createHmac(hash, message).update(key).digest()],
+  ];
 }
 
 function hashedForms(hash: string, message: Buffer): (Buffer | string)[] {
