@@ -34,6 +34,7 @@ const kindsOf: Readonly<Record<string, readonly KeyKind[]>> = {
   'hmac-sha256': ['secret'],
   'ecdsa-sha256': ['ecdsa-p256-sha256'],
   ed25519: ['ed25519'],
+  'ed25519-sha512': ['ed25519'],
 };
 
 /**
