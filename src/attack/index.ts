@@ -6,7 +6,6 @@ export type {
   PresetDeclaration,
   PresetName,
 } from '../auth/scheme-declarations.ts';
-export type { OAuth1Signing } from '../client/oauth1.ts';
 export type { Clock } from '../clock.ts';
 export type { PublicKeyAlgorithm } from '../signature/message-signatures/algorithms.ts';
 export type {

@@ -88,7 +88,10 @@ export interface TimeRule {
 
 /** How shared secrets sign. Explanations try other secrets, keys and hash functions. */
 export interface Mac {
-  /** The hash function of HMAC, as node:crypto knows it; undefined if `sign` computes the signature, or it is the key itself. */
+  /**
+   * The hash function of HMAC, as node:crypto knows it; undefined if `sign` computes the signature, or if the key itself is the
+   * signature.
+   */
   readonly hash: string | undefined;
   /** How the text of a secret contains the key. */
   readonly encoding: 'utf8' | 'hex' | 'base64';

@@ -193,7 +193,7 @@ function verifyWith<Own extends Presented>(
       const stale = checkTime(attempt, passed, now, verification, content);
       if (stale !== undefined) return stale;
       const owner = presented.countedAs ?? holder.principal.name;
-      const claim = claimOf(presented, owner, messages[0] ?? [], verification);
+      const claim = claimOf(presented, owner, messages[0] ?? [], now, verification);
       const valid = { attempt, principal: holder.principal, claim, now };
       if (scheme.digestFault === undefined) return valid;
       // Content of a sender that is authenticated now.
@@ -319,10 +319,11 @@ function claimOf<Own extends Presented>(
   presented: Own,
   user: string,
   message: readonly Piece[],
+  now: number,
   { scheme, context }: Verification<Own>,
 ): HeldNonce | undefined {
   if (!isAcceptedOnce(presented, scheme)) return undefined;
-  const { nonce, time = context.clock.now(), expires = 0 } = presented;
+  const { nonce, time = now, expires = 0 } = presented;
   const { window, resolution, expiryReplacesWindow = false } = scheme.time ?? noTime;
   const end = Math.max(expiryReplacesWindow ? expires : 0, time + Math.max(context.nonceWindow, window));
   const once = nonce ?? createHash('sha256').update(messageBytes(message)).digest('base64url');
