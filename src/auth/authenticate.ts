@@ -85,11 +85,10 @@ export function createAuthenticator(
   rateLimiter: RateLimiter,
   limits: SchemeLimits = new SchemeLimits(),
 ): Authenticator {
-  const byName = new Map(
-    schemes.flatMap((scheme) =>
-      (scheme.authorizationNames ?? [scheme.name]).map((name) => [name, scheme] as const),
-    ),
-  );
+  const byName = new Map<string, Scheme>();
+  for (const scheme of schemes)
+    for (const name of scheme.authorizationNames ?? [scheme.name])
+      if (!byName.has(name)) byName.set(name, scheme);
   const locations = createLocationTable(schemes);
   const schemesElsewhere = schemes.filter(({ elsewhere }) => elsewhere !== undefined);
 
@@ -182,7 +181,8 @@ export function createAuthenticator(
     if (authTrace !== undefined) authTrace.scheme = credentials?.scheme ?? located?.name;
     if (located !== undefined && (credentials !== undefined || places.length > 1))
       throw severalCredentials(request, places);
-    if (located?.tlsOnly === true && !request.connection.secure) throw tlsRequired();
+    const field = credentials === undefined ? undefined : byName.get(credentials.scheme);
+    if ((located ?? field)?.tlsOnly === true && !request.connection.secure) throw tlsRequired();
     const other =
       schemesElsewhere.length === 0
         ? undefined
@@ -315,7 +315,7 @@ function schemeElsewhere(
       if (place === 'target' && presented !== scheme.name) return scheme;
       continue;
     }
-    if (request.connection.secure) return scheme;
+    if (request.connection.secure || !overTlsOnly.has(scheme.name)) return scheme;
     if (place === 'target') throw tlsRequired();
   }
   return undefined;

@@ -15,6 +15,8 @@ export interface SecretKey {
   readonly secret: SigningKey;
   /** Expiry time (ms since 1970-01-01T00:00:00Z). Default: it does not expire. */
   readonly until?: number | undefined;
+  /** The SHA-256 of the passphrase. Default: the key has none. */
+  readonly passphrase?: Buffer | undefined;
 }
 
 /** A public key. */
@@ -84,7 +86,7 @@ function fromSecret({ key, until }: Secret): SecretKey {
 
 function fromAccountKey(key: AccountKey): Key {
   return 'secret' in key
-    ? { kind: 'secret', secret: key.secret, until: key.until }
+    ? { kind: 'secret', secret: key.secret, until: key.until, passphrase: key.passphrase }
     : { kind: key.algorithm, publicKey: key.publicKey, until: key.until };
 }
 

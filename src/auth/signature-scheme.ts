@@ -108,8 +108,16 @@ export interface SignatureScheme<Own extends Presented = Presented> {
   /** Whether a message without a nonce is accepted only once. Default: false. */
   readonly refusesReplays?: boolean;
 
-  /** Reads the credentials; several if one of several signatures is enough. `rest` is Authorization after the scheme. */
-  read(request: Request, rest: string): Own | readonly Own[] | Fault;
+  /**
+   * Whether the content contains credentials, or may contain some. It is read, up to 64 KiB, unless the rest of the request shows a
+   * fault. Default: false.
+   */
+  readonly readsContent?: boolean;
+  /**
+   * Reads the credentials; several if one of several signatures is enough. `rest` is Authorization after the scheme. With
+   * `readsContent` it is called first without the content, and then with it.
+   */
+  read(request: Request, rest: string, content?: Uint8Array): Own | readonly Own[] | Fault;
   /**
    * Returns whether the message contains the content, or parameters of a form, which is limited to 64 KiB. Then the time is judged
    * before the content is read. Default: false.
@@ -130,14 +138,14 @@ export interface SignatureScheme<Own extends Presented = Presented> {
   /** Returns a fault in the form of a signature that turned out to be wrong. Default: none. */
   signatureFault?(presented: Own): Fault | undefined;
   /** Returns why a valid signature is refused for the key that made it. Default: it is not. */
-  keyFault?(presented: Own, key: Key): string | undefined;
+  readonly keyFault?: ((presented: Own, key: Key) => string | undefined) | undefined;
   /** The name of the check of `digestFault`, which a request with content passes. Default: it is not recorded. */
   readonly digestCheck?: string;
   /** Returns why the content does not have the digest that is signed. Default: nothing of the kind is signed. */
   digestFault?(presented: Own, content: Uint8Array): MaybePromise<DigestFault | undefined>;
 
   /** Returns how shared secrets sign. Omitted if the signature is a secret itself. */
-  mac?(presented: Own): Mac;
+  readonly mac?: ((presented: Own) => Mac) | undefined;
   /** Returns the values that clients sign in place of a part, beside those of its kind. Default: none. */
   partMistakes?(part: Part, presented: Own, content: Uint8Array): readonly Variant[];
   /** Returns the messages that clients sign by mistake, beside those of every scheme. Default: none. */

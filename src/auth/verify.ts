@@ -76,8 +76,11 @@ export function createVerification<Own extends Presented>(
   context: SchemeContext,
 ): Scheme['authenticate'] {
   const verification = { scheme, context, decoys: new Decoys() };
-  return (request, rest, authTrace, deferrable = false) => {
-    const read = scheme.read(request, rest);
+  const verifyRead = (
+    read: Own | readonly Own[] | Fault,
+    authTrace: AuthenticationTrace | undefined,
+    deferrable: boolean,
+  ): Verdict | Promise<Verdict> => {
     if (isFault(read)) return refuseUnread(read, verification, authTrace);
     if (!isSeveral(read)) {
       const attempt = { presented: read, authTrace, deferrable };
@@ -85,6 +88,20 @@ export function createVerification<Own extends Presented>(
     }
     const attempts = read.map((presented) => ({ presented, authTrace, deferrable }));
     return verifySeveral(attempts, verification);
+  };
+  return (request, rest, authTrace, deferrable = false) => {
+    const read = scheme.read(request, rest);
+    if (scheme.readsContent !== true || isFault(read) || isSeveral(read) || !request.body.present) {
+      const whole = scheme.readsContent === true ? scheme.read(request, rest, noContent) : read;
+      return verifyRead(whole, authTrace, deferrable);
+    }
+    // The content of a stale request is not read.
+    const attempt = { presented: read, authTrace, deferrable };
+    const stale = checkTime(attempt, [], context.clock.now(), verification, noContent);
+    if (stale !== undefined) return verdictOf(stale, verification);
+    return holdForm(request, context.bodyLimit).then((content) =>
+      verifyRead(scheme.read(request, rest, content), authTrace, deferrable),
+    );
   };
 }
 
@@ -314,7 +331,7 @@ function refuseNonce<Own extends Presented>(
   if (claimed !== 'seen') {
     authTrace?.fail('nonce');
     const problem = unclaimableNonce(claimed, (scheme.time ?? noTime).window, now);
-    return { outcome: 'bad', problem, claimed: presented.user };
+    return { outcome: 'bad', problem, ...claimedBy(presented) };
   }
   const what = presented.nonce === undefined ? 'signature' : 'nonce';
   const detail = `The user has already used this ${what}.`;
@@ -408,7 +425,12 @@ function refuse<Own extends Presented>(
   const now = context.clock.now();
   const refusal = { reason, presented, detail, members, now, content, computed };
   const problem = scheme.problem?.(refusal) ?? new Problem(problemTypes[reason], detail, { members });
-  return { outcome: 'bad', problem, claimed: presented.user };
+  return { outcome: 'bad', problem, ...claimedBy(presented) };
+}
+
+/** Returns the user for whom a failure is counted. A key that identifies its user names none. */
+function claimedBy({ user }: Presented): { readonly claimed?: string } {
+  return user === '' ? {} : { claimed: user };
 }
 
 /** Refuses a request that shows its fault without any key. */

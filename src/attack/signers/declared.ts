@@ -1,7 +1,10 @@
 import { createHash, type KeyObject } from 'node:crypto';
 import { readDeclaredOptions } from '../../auth/declared/options.ts';
+import { readsContent } from '../../auth/declared/plan.ts';
 import type { DeclaredHmacDeclaration, PresetDeclaration } from '../../auth/scheme-declarations.ts';
+import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
 import type { Declaration } from '../../signature/declared/declaration.ts';
+import { fieldIn, parameterIn } from '../../signature/declared/places.ts';
 import { signDeclared } from '../../signature/declared/sign.ts';
 import { lineOf, type OutgoingRequest } from '../attempt.ts';
 import { checkSignerOptions } from './check-options.ts';
@@ -15,8 +18,10 @@ export interface DeclaredSignerOptions {
   /** The name of the user, or the id of one of its keys. Not sent if the declaration names the user. */
   readonly user: string;
   readonly secret: string;
-  /** An Ed25519 key, whose signature is sent in addition (Standard Webhooks, `v1a`). */
+  /** The private key of the scheme, or an Ed25519 key, whose signature is sent in addition (Standard Webhooks, `v1a`). */
   readonly privateKey?: KeyObject;
+  /** The passphrase of the key, if the scheme has one. */
+  readonly passphrase?: string;
 }
 
 /**
@@ -31,6 +36,8 @@ export function declaredSigner(
 ): RequestSigner {
   const declaration = readDeclaredOptions(declared, 'declaration');
   checkSignerOptions(options, 'the credentials of declaredSigner', ['user', 'secret']);
+  if (readsContent(declaration))
+    throw new RangeError('declaredSigner signs no requests with credentials in their content');
   const named = typeof declaration.user === 'object';
   const scheme: DeclaredSigning = {
     kind: 'declared',
@@ -39,9 +46,10 @@ export function declaredSigner(
   };
   const sign: RequestSigner = (request, changes) => scheme.sign(request, changes);
   const { timestamp, replay } = declaration;
+  const dateField = fieldIn(timestamp?.place);
   const traits: SignerTraits = {
     place: placeOf(declaration),
-    ...(timestamp?.field === undefined ? {} : { dateField: timestamp.field }),
+    ...(dateField === undefined ? {} : { dateField }),
     acceptedOnce: replay === 'refuse',
   };
   return Object.assign(sign, {
@@ -58,6 +66,8 @@ function signAs(
   options: DeclaredSignerOptions,
 ): SignedParts | undefined {
   const { date = 0, nonce = 'none', user = options.user, secret = options.secret } = changes;
+  // A private key has no other secret.
+  if (hasPrivateKey(declaration.algorithm) && secret !== options.secret) return undefined;
   // A field value has no white space at its ends, so such a name cannot be sent.
   if (typeof date === 'string' || user !== user.trim()) return undefined;
   const { query = digestParameterOf(request, declaration), id = 'msg_1' } = changes;
@@ -67,11 +77,12 @@ function signAs(
     ...{ method: request.method, target, secure, host },
     ...{ fields: request.headers, ...(content === undefined ? {} : { content }) },
   };
-  const { privateKey } = options;
+  const { privateKey, passphrase } = options;
   const parts = {
     user,
     secrets: [secretIn(declaration, secret)],
     ...{ now: date, nonce, id, ...(privateKey === undefined ? {} : { privateKey }) },
+    ...(passphrase === undefined ? {} : { passphrase }),
   };
   const signed = attempted(() => signDeclared(unsigned, declaration, parts));
   if (signed === undefined) return undefined;
@@ -114,8 +125,9 @@ function placeOf({ place, format, user }: Declaration): CredentialPlace {
   const following = separator === undefined ? '' : `(?:${separator}.*)?`;
   const form = new RegExp(`^(${preceding}${escaped(before)})([^,;\\s]*)(${escaped(after)}${following})$`);
   const isList = format.separator?.trim() === ',';
-  const otherFields = typeof user === 'string' ? [] : [user.field];
-  return { in: 'field' in place ? place : { query: place.query }, otherFields, form, isList };
+  const userField = fieldIn(user);
+  const otherFields = userField === undefined ? [] : [userField];
+  return { in: 'field' in place ? place : { query: parameterIn(place) ?? '' }, otherFields, form, isList };
 }
 
 function escaped(literal: string): string {

@@ -8,6 +8,7 @@ import {
   sortedQuery,
   splitTarget,
 } from '../../signature/declared/message.ts';
+import { fieldIn } from '../../signature/declared/places.ts';
 import { octets, partName, type TemplatePart } from '../../signature/declared/template.ts';
 import { formatTimestamp } from '../../signature/declared/timestamp.ts';
 import type { DeclaredOptions } from './options.ts';
@@ -206,8 +207,11 @@ function sourceOf(example: Example, options: DeclaredOptions): MessageSource {
     host: example.host,
     field: (name) => example.fields.get(name) ?? 'f',
     content: Buffer.from(example.content, 'latin1'),
+    // Examples have no JSON.
+    json: () => undefined,
     hasForm: example.hasForm,
     user: octets(typeof user === 'string' ? user : 'ann'),
+    keyId: octets(typeof user === 'string' ? user : 'ann'),
     timestamp: timestamp === undefined ? '' : formatTimestamp(time, timestamp.unit),
     nonce: example.nonce,
     id: example.id,
@@ -228,8 +232,8 @@ function requestOf(example: Example, options: DeclaredOptions): ExampleRequest {
     target: source.target,
     fields: [
       ['Host', source.host],
-      ...line(timestamp?.field, source.timestamp),
-      ...line(nonce?.field, source.nonce),
+      ...line(fieldIn(timestamp?.place), source.timestamp),
+      ...line(fieldIn(nonce), source.nonce),
       ...line(id?.field, source.id),
       ...message.flatMap((part) =>
         part.kind === 'field' ? line(part.field, source.field(part.field.toLowerCase()) ?? '') : [],

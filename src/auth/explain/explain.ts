@@ -49,7 +49,9 @@ export async function explainSignature<Own extends Presented>(
         parts,
         message,
         found,
-        `the user does not exist, ${parts.length === 0 ? 'or ' : ''}${otherwise(parts)}`,
+        presented.user === ''
+          ? 'no user has this key'
+          : `the user does not exist, ${parts.length === 0 ? 'or ' : ''}${otherwise(parts)}`,
       ),
     },
   };
@@ -67,6 +69,7 @@ function hintFor<Own extends Presented>(
   { scheme, presented, holder }: WrongSignature<Own>,
   parts: readonly Part[],
 ): string {
+  if (holder === undefined && presented.user === '') return 'no user has this key, or several have it';
   if (holder === undefined) return 'there is no user of this name, and no key of this id';
   const kinds = scheme.kinds(presented);
   const keys = holder.keys.filter(({ kind }) => kinds.includes(kind));

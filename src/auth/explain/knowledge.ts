@@ -23,7 +23,10 @@ export async function explainByKnowledge<Own extends Presented>(
 ): Promise<Found | undefined> {
   const { presented, holder } = wrong;
   const user = holder?.principal.name ?? presented.user;
-  const unknown = holder === undefined ? describeUnknownUser(presented.user, knowledge) : undefined;
+  const unknown =
+    holder === undefined && presented.user !== ''
+      ? describeUnknownUser(presented.user, knowledge)
+      : undefined;
   const found = await findByKnowledge(wrong, parts, message, knowledge, user);
   if (unknown === undefined) return found;
   return { ...found, hint: found === undefined ? unknown : `${unknown}; ${found.hint}` };

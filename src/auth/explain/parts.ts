@@ -147,6 +147,7 @@ export const partMistakes: Readonly<Record<PartKind, readonly Mistake[]>> = {
   content: contentMistakes,
   digest: none,
   form: formMistakes,
+  secret: none,
   other: none,
 };
 

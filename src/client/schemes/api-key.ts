@@ -1,3 +1,4 @@
+import type { ApiKeyOptions } from '../../auth/api-key/options.ts';
 import {
   requiredId,
   requiredSecret,
@@ -12,9 +13,27 @@ export function createApiKeySigner(
   credentials: SchemeCredentials,
 ): SchemeSigner {
   const octets = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
-  const fields = [
-    [options.user.field, octets(requiredId(credentials, name))],
-    [options.secret.field, octets(requiredSecret(credentials, name))],
-  ] as const;
-  return ({ target }) => ({ fields, target, parts: [] });
+  const { user, secret: place } = options;
+  const secret = octets(requiredSecret(credentials, name));
+  const named: readonly (readonly [string, string])[] =
+    typeof user === 'object' ? [[user.field, octets(requiredId(credentials, name))]] : [];
+  return ({ target, fields: given }) => {
+    if ('query' in place) {
+      const pair = `${place.query}=${encodeURIComponent(requiredSecret(credentials, name))}`;
+      return { fields: named, target: `${target}${target.includes('?') ? '&' : '?'}${pair}`, parts: [] };
+    }
+    return { fields: [...named, secretLine(place, secret, given)], target, parts: [] };
+  };
+}
+
+/** Returns the field line with the secret. A cookie is added to those of the request. */
+function secretLine(
+  place: Exclude<ApiKeyOptions['secret'], { readonly query: string }>,
+  secret: string,
+  given: readonly (readonly [name: string, value: string])[],
+): readonly [string, string] {
+  if ('field' in place) return [place.field, secret];
+  if ('authorization' in place) return ['Authorization', `${place.authorization} ${secret}`];
+  const cookies = given.flatMap(([field, value]) => (field.toLowerCase() === 'cookie' ? [value] : []));
+  return ['Cookie', [...cookies, `${place.cookie}=${secret}`].join('; ')];
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import type { DeclaredOptions } from '../../auth/declared/options.ts';
+import { hasPrivateKey, keyTypes } from '../../signature/declared/asymmetric.ts';
 import { takeParameter } from '../../signature/declared/message.ts';
-import { signDeclared } from '../../signature/declared/sign.ts';
+import { type SigningParts, signDeclared } from '../../signature/declared/sign.ts';
 import { covers } from '../../signature/declared/template.ts';
 import {
   hostOf,
@@ -21,15 +23,7 @@ export function createDeclaredSigner(
   choices: SigningChoices,
 ): SchemeSigner {
   const user = userOf(options.user, credentials, name);
-  const { privateKey } = credentials;
-  if (privateKey !== undefined && options.format.asymmetric === undefined)
-    throw new RangeError(`the scheme ${name} has signatures by secrets only, not by private keys`);
-  if (privateKey !== undefined && privateKey.asymmetricKeyType !== 'ed25519')
-    throw new RangeError(`the scheme ${name} requires an Ed25519 key`);
-  const keys =
-    privateKey === undefined
-      ? { secrets: [requiredSecret(credentials, name)] }
-      : { secrets: credentials.secret === undefined ? [] : [credentials.secret], privateKey };
+  const keys = keysOf(options, credentials, name);
   const hasId = covers(options.message, 'id');
   return (request, moment) => {
     const { method, url, fields, content } = request;
@@ -46,8 +40,37 @@ export function createDeclaredSigner(
       ...(id !== undefined && { id }),
     });
     const parts = signed.parts.map((part) => ({ name: part.name, value: part.piece }));
-    return { fields: signed.fields, target: signed.target, parts };
+    const changed = signed.content === content ? {} : { content: signed.content };
+    return { fields: signed.fields, target: signed.target, parts, ...changed };
   };
+}
+
+/** Returns the keys of a scheme. Throws RangeError if they are missing, or of another kind. */
+function keysOf(
+  options: DeclaredOptions,
+  credentials: SchemeCredentials,
+  name: string,
+): Pick<SigningParts, 'secrets' | 'privateKey' | 'passphrase'> {
+  const { secret, privateKey, passphrase } = credentials;
+  const { algorithm } = options;
+  if (hasPrivateKey(algorithm)) {
+    const { type, curve } = keyTypes[algorithm];
+    const isFitting =
+      privateKey?.asymmetricKeyType === type &&
+      (curve === undefined || privateKey.asymmetricKeyDetails?.namedCurve === curve);
+    if (privateKey === undefined || !isFitting)
+      throw new RangeError(`the scheme ${name} requires a private key of ${algorithm}`);
+    return { secrets: [], privateKey };
+  }
+  if (privateKey !== undefined && options.format.asymmetric === undefined)
+    throw new RangeError(`the scheme ${name} has signatures by secrets only, not by private keys`);
+  if (privateKey !== undefined && privateKey.asymmetricKeyType !== 'ed25519')
+    throw new RangeError(`the scheme ${name} requires an Ed25519 key`);
+  if (privateKey !== undefined) return { secrets: secret === undefined ? [] : [secret], privateKey };
+  const secrets = [requiredSecret(credentials, name)];
+  if (options.passphrase === undefined) return { secrets };
+  if (passphrase === undefined) throw new RangeError(`the scheme ${name} requires a passphrase`);
+  return { secrets, passphrase };
 }
 
 /** Returns the target with the parameter for the SHA-256 of content other than a form, if the scheme has such a parameter. */
@@ -61,11 +84,7 @@ function withContentDigest({ target, fields, content }: UnsignedRequest, name: s
 }
 
 /** Returns the user to sign as. Throws RangeError if the scheme is used by another user only. */
-function userOf(
-  declared: { readonly field: string } | string,
-  credentials: SchemeCredentials,
-  name: string,
-): string {
+function userOf(declared: object | string, credentials: SchemeCredentials, name: string): string {
   if (typeof declared !== 'string') return requiredId(credentials, name);
   const given = credentials.user ?? declared;
   if (given === declared) return declared;

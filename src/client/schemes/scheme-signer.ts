@@ -22,6 +22,8 @@ export interface SchemeCredentials {
   /** The id of the key. Default: the name of the user. */
   readonly keyId?: string | undefined;
   readonly secret?: string | undefined;
+  /** The second secret of the key, if the scheme sends one. */
+  readonly passphrase?: string | undefined;
   readonly privateKey?: KeyObject | undefined;
   /** The algorithm of the private key. Default: that of its type; RSA keys have two. */
   readonly algorithm?: AsymmetricAlgorithm | undefined;
@@ -78,6 +80,8 @@ export interface SchemeSignature {
   readonly fields: readonly (readonly [name: string, value: string])[];
   /** The target to send. It differs from that of the request if the signature is in the query. */
   readonly target: string;
+  /** The content to send, if the signature is in it. Default: that of the request. */
+  readonly content?: Uint8Array | undefined;
   /** The parts of the signed message, in order; none if the scheme signs nothing. */
   readonly parts: readonly SignedPart[];
 }

@@ -1,4 +1,5 @@
 import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
+import { fieldIn, parameterIn } from '../../signature/declared/places.ts';
 
 /** The places where the configured schemes have credentials. */
 export interface CredentialPlaces {
@@ -13,11 +14,18 @@ export function credentialPlacesOf(schemes: readonly ConfiguredScheme[]): Creden
   const fields = new Set<string>();
   const parameters = new Set<string>();
   for (const scheme of schemes) {
-    if (scheme.kind === 'api-key') fields.add(scheme.options.secret.field.toLowerCase());
+    if (scheme.kind === 'api-key') {
+      // Authorization and Cookie are credentials anyway.
+      const { secret } = scheme.options;
+      if ('field' in secret) fields.add(secret.field.toLowerCase());
+      if ('query' in secret) parameters.add(secret.query);
+    }
     if (scheme.kind !== 'declared') continue;
-    const { place } = scheme.options;
-    if ('field' in place) fields.add(place.field.toLowerCase());
-    else parameters.add(place.query);
+    const { place, passphrase } = scheme.options;
+    for (const name of [fieldIn(place), passphrase?.field])
+      if (name !== undefined) fields.add(name.toLowerCase());
+    const parameter = parameterIn(place);
+    if (parameter !== undefined) parameters.add(parameter);
   }
   return { fields, parameters };
 }
