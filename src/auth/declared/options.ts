@@ -178,11 +178,13 @@ function readMessage(value: unknown, where: string): Template {
 /** The members that name a place. */
 const placeKeys = ['field', 'query', 'json', 'form'] as const;
 
+const placeExpected = 'either field or query is expected, or json or form for a place in the content';
+
 /** Reads the place among the members of an object. Undefined if they name none. */
 function readPlaceIn(members: Members, where: string): Place | undefined {
   const given = placeKeys.filter((key) => members[key] !== undefined);
   const [kind] = given;
-  if (given.length > 1) throw new RangeError(`${where}: one of ${placeKeys.join(', ')} is expected`);
+  if (given.length > 1) throw new RangeError(`${where}: ${placeExpected}`);
   if (kind === undefined) return undefined;
   const value = members[kind];
   if (kind === 'field') return { field: readFieldName(value, `${where}.field`) };
@@ -196,7 +198,7 @@ function readPlaceIn(members: Members, where: string): Place | undefined {
 /** Reads a place: an object with one of `field`, `query`, `json` and `form`. */
 function readPlace(value: unknown, where: string): Place {
   const place = readPlaceIn(readMembers(value, where, placeKeys), where);
-  if (place === undefined) throw new RangeError(`${where}: one of ${placeKeys.join(', ')} is expected`);
+  if (place === undefined) throw new RangeError(`${where}: ${placeExpected}`);
   return place;
 }
 
@@ -214,7 +216,7 @@ function readSignature(
   const at = `${where}.signature`;
   const signature = readMembers(members['signature'], at, [...placeKeys, 'format', 'names']);
   const place = readPlaceIn(signature, at);
-  if (place === undefined) throw new RangeError(`${at}: one of ${placeKeys.join(', ')} is expected`);
+  if (place === undefined) throw new RangeError(`${at}: ${placeExpected}`);
   const text = readOptional(signature['format'], (value) => readText(value, `${at}.format`)) ?? '{signature}';
   const separator = readOptional(members['separator'], (value) => readText(value, `${where}.separator`));
   const format = parseSignatureFormat(text, separator, extras.asymmetric);
