@@ -3,12 +3,13 @@ import { type Credentials, parseCredentials } from '../http/headers/authorizatio
 import type { Connection, Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
+import { describeMisnamed, type ExpectedNames } from './explain/related-names.ts';
 import { createLocationTable } from './locations.ts';
 import type { RefusedNonce } from './nonce-claim.ts';
 import { type RateLimiter, tooManyFailures } from './rate-limit.ts';
 import type { BadVerdict, RefuseNonce, Scheme, Verdict } from './scheme.ts';
 import { SchemeLimits } from './scheme-limits.ts';
-import type { AuthenticationTrace } from './trace.ts';
+import { type AuthenticationTrace, traceOf } from './trace.ts';
 
 /** Receives how a request is refused if its nonce is claimed with its change, and then refused. */
 export interface DeferredNonce {
@@ -52,6 +53,11 @@ export interface Authenticator {
    * alone.
    */
   requestFields?(allowed?: readonly string[]): readonly string[];
+  /**
+   * Returns what is misnamed in a request without credentials, and records it in the trace of the request. Undefined if nothing is,
+   * or if errors contain no explanations. Optional: without it, nothing is explained.
+   */
+  explainMissing?(request: Request, allowed?: readonly string[]): string | undefined;
   /** Returns the challenge for a principal whose token lacks the scope `needed`. */
   scopeChallenge(scheme: string, needed: string): FieldLine[];
 }
@@ -79,11 +85,12 @@ interface Attempt {
 /** Schemes whose credentials an eavesdropper could use. Over plain HTTP they are refused without being read. */
 const overTlsOnly: ReadonlySet<string> = new Set(['basic', 'bearer', 'oauth']);
 
-/** Creates an authenticator. The first scheme of a name in `Authorization` is used. */
+/** Creates an authenticator. The first scheme of a name in `Authorization` is used. With `explain`, errors explain themselves. */
 export function createAuthenticator(
   schemes: readonly Scheme[],
   rateLimiter: RateLimiter,
   limits: SchemeLimits = new SchemeLimits(),
+  explain = false,
 ): Authenticator {
   const byName = new Map<string, Scheme>();
   for (const scheme of schemes)
@@ -205,8 +212,26 @@ export function createAuthenticator(
     }
   };
 
-  const refuseOthers = ({ request: { connection }, allowed }: Attempt, scheme: Scheme | undefined): void => {
-    if (scheme === undefined) throw notOffered(challenges(connection, allowed));
+  /** Returns what is misnamed, for the trace and, if errors explain themselves, for the client. */
+  const explainMissing = (
+    request: Request,
+    authTrace: AuthenticationTrace | undefined,
+    allowed: readonly string[] | undefined,
+  ): string | undefined => {
+    if (!explain && authTrace === undefined) return undefined;
+    const accepted = schemes.filter((scheme) => allowed === undefined || isAllowed(scheme, allowed));
+    const hint = describeMisnamed(request, expectedNames(accepted));
+    if (hint !== undefined) authTrace?.fail('scheme', { hint });
+    return explain ? hint : undefined;
+  };
+
+  const refuseOthers = (attempt: Attempt, scheme: Scheme | undefined): void => {
+    const { request, allowed, authTrace } = attempt;
+    const { connection } = request;
+    if (scheme === undefined) {
+      const hint = explainMissing(request, authTrace, allowed);
+      throw notOffered(challenges(connection, allowed), hint);
+    }
     if (allowed !== undefined && !isAllowed(scheme, allowed))
       throw notAllowed(scheme.name, allowed, challenges(connection, allowed));
   };
@@ -259,6 +284,7 @@ export function createAuthenticator(
         schemes.filter((scheme) => allowed === undefined || isAllowed(scheme, allowed)).flatMap(fieldsReadBy),
       ),
     ],
+    explainMissing: (request, allowed) => explainMissing(request, traceOf(request), allowed),
     scopeChallenge(name, needed) {
       const challenge = byName.get(name)?.scopeChallenge?.(needed);
       return challenge === undefined ? [] : [['WWW-Authenticate', challenge]];
@@ -357,10 +383,21 @@ function malformed(detail: string): Problem {
   return new Problem('malformed-credentials', detail);
 }
 
-function notOffered(fields: readonly FieldLine[]): Problem {
+function notOffered(fields: readonly FieldLine[], hint: string | undefined): Problem {
   return new Problem('scheme-not-offered', 'The authentication scheme is not supported here.', {
     fields,
+    ...(hint === undefined ? {} : { members: { hint } }),
   });
+}
+
+/** Returns where schemes have their credentials. */
+function expectedNames(schemes: readonly Scheme[]): ExpectedNames {
+  const locations = schemes.flatMap((scheme) => scheme.locations ?? []);
+  return {
+    fields: locations.flatMap((location) => ('field' in location ? [location.field] : [])),
+    parameters: locations.flatMap((location) => ('query' in location ? [location.query] : [])),
+    authorization: schemes.flatMap(({ name, authorizationNames = [name] }) => authorizationNames),
+  };
 }
 
 /** Only the holder of valid credentials receives this Problem. */

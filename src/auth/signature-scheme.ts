@@ -30,6 +30,8 @@ export interface Fault {
   readonly detail: string;
   /** The likely cause. */
   readonly hint?: string | undefined;
+  /** The field that is missing, with the request that lacks it. The explanation names one that was sent in its place. */
+  readonly missing?: { readonly field: string; readonly request: Request };
   /** The check that failed. Default: `parse`. */
   readonly check?: string;
   /** The user or the id of the key, if it can be read. */

@@ -8,6 +8,7 @@ import type { ProblemType } from '../http/problem-types.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { HeldNonce, Principal } from '../principal.ts';
 import { messageBytes, type Piece } from '../signature/message.ts';
+import { describeFields } from './explain/related-names.ts';
 import { admitOnce, describeDistance, describeTimeError } from './freshness.ts';
 import { Decoys, isCurrent, type Key, type KeyHolder, minKeys } from './keyring.ts';
 import { type RefusedNonce, unclaimableNonce } from './nonce-claim.ts';
@@ -435,11 +436,14 @@ function claimedBy({ user }: Presented): { readonly claimed?: string } {
 
 /** Refuses a request that shows its fault without any key. */
 function refuseUnread<Own extends Presented>(
-  { detail, hint, check, claimed, problem }: Fault,
+  { detail, hint: cause, missing, check, claimed, problem }: Fault,
   { context }: Verification<Own>,
   authTrace: AuthenticationTrace | undefined,
 ): BadVerdict {
   const failed = check ?? 'parse';
+  const isExplained = missing !== undefined && (context.explain || authTrace !== undefined);
+  const hint =
+    cause ?? (isExplained ? describeFields(missing.request, [missing.field.toLowerCase()]) : undefined);
   // Otherwise the check follows from the type of the Problem.
   if (problem === undefined || check !== undefined)
     authTrace?.fail(failed, hint === undefined ? { detail } : { detail, hint });

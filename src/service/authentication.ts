@@ -146,7 +146,7 @@ export function createAuthentication(
   const offered = oauth.schemes.filter(({ name }) => ownBearer === undefined || name !== 'bearer');
   return {
     // Browsers use the first challenge that they support, which is Basic.
-    authenticator: createAuthenticator([basic, hmac, ...further, ...offered], rateLimiter, limits),
+    authenticator: createAuthenticator([basic, hmac, ...further, ...offered], rateLimiter, limits, explain),
     configured,
     oauth,
     quotas,

@@ -235,8 +235,7 @@ function userIn(reader: PlaceReader, options: DeclaredOptions): string | Fault {
   const isById = 'format' in user && options.format.has.has('key-id');
   const value = readPlace(user, isById ? 'key-id' : 'user', reader);
   if (typeof value === 'object') return value;
-  if (value === undefined)
-    return { detail: `${sentence(describePlace(user))} is missing; it names the user.` };
+  if (value === undefined) return missingAt(user, 'names the user', request);
   const name = readUserName(value);
   return name ?? { detail: `${sentence(describePlace(user))} is not a user name: 1 to 128 bytes of UTF-8.` };
 }
@@ -258,11 +257,18 @@ export function claimedUser(request: Request, rest: string, options: DeclaredOpt
   return typeof named === 'string' && named !== '' ? named : undefined;
 }
 
-function unreadable({ fields }: Request, user: RolePlace | string): Fault {
+function unreadable(request: Request, user: RolePlace | string): Fault {
+  const { fields } = request;
   const field = typeof user === 'object' && 'field' in user ? user.field : '';
   return fields.has(field.toLowerCase())
     ? { detail: `The field ${field} is not a user name: one value of 1 to 128 bytes of UTF-8.` }
-    : { detail: `The field ${field} is missing; it names the user.` };
+    : missingAt({ field }, 'names the user', request);
+}
+
+/** Returns the fault of a request that lacks a value. */
+function missingAt(place: RolePlace, purpose: string, request: Request): Fault {
+  const detail = `${sentence(describePlace(place))} is missing; it ${purpose}.`;
+  return 'field' in place ? { detail, missing: { field: place.field, request } } : { detail };
 }
 
 const noTimestamp = { timestamp: '', time: undefined };
@@ -277,13 +283,8 @@ function timestampOf(
   const timestamp = readPlace(place, 'timestamp', reader);
   if (typeof timestamp === 'object') return timestamp;
   if (timestamp === undefined && isPending(place, reader)) return noTimestamp;
-  if (timestamp === undefined)
-    return {
-      detail:
-        'format' in place
-          ? 'The value contains no timestamp.'
-          : `${sentence(describePlace(place))} is missing; it contains the timestamp.`,
-    };
+  if (timestamp === undefined && 'format' in place) return { detail: 'The value contains no timestamp.' };
+  if (timestamp === undefined) return missingAt(place, 'contains the timestamp', reader.request);
   const time = parseTime(timestamp);
   if (time !== undefined) return { timestamp, time };
   const hint = timestampForm(timestamp);
@@ -322,7 +323,7 @@ function tokenOf(
   if (typeof value === 'object') return value;
   if (value === undefined && isPending(place, reader)) return '';
   const where = sentence(describePlace(place));
-  if (value === undefined) return { detail: `${where} is missing; it contains the ${role}.` };
+  if (value === undefined) return missingAt(place, `contains the ${role}`, reader.request);
   if (value.length > 128 || !/^[!-~]+$/.test(value))
     return { detail: `${where} is not 1 to 128 visible ASCII characters.` };
   for (const guard of guards[role])

@@ -172,9 +172,12 @@ interface Head {
   readonly digest: DigestForm | undefined;
 }
 
-/** Returns what is the same for a part in all messages. Literal text has no name. */
+/** The name of literal text in explanations. */
+const literalName = '(text)';
+
+/** Returns what is the same for a part in all messages. */
 function headOf(part: TemplatePart): Head {
-  const name = part.kind === 'literal' ? '' : partName(part);
+  const name = part.kind === 'literal' ? literalName : partName(part);
   return { kind: kinds[part.kind] ?? 'digest', name, digest: digestFormOf(part.kind) };
 }
 

@@ -177,7 +177,8 @@ function keyMistake(
 /** Returns the members that explain a wrong signature. Their names do not depend on the user. */
 function describe(parts: readonly Part[], message: Buffer, found: Found | undefined, hint: string): Members {
   const shownParts = parts.flatMap((part): Record<string, string>[] => {
-    if (part.kind === 'text') return [];
+    if (part.name === '') return [];
+    if (part.kind === 'secret') return [{ name: part.name, expected: '(not shown)' }];
     const shownPart = { name: part.name, expected: shown(part.value) };
     return [
       found?.differs?.name === part.name ? { ...shownPart, signed: shown(found.differs.signed) } : shownPart,

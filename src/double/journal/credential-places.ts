@@ -1,4 +1,5 @@
 import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
+import { relatedFields } from '../../auth/explain/related-names.ts';
 import { fieldIn, parameterIn } from '../../signature/declared/places.ts';
 
 /** The places where the configured schemes have credentials. */
@@ -27,5 +28,7 @@ export function credentialPlacesOf(schemes: readonly ConfiguredScheme[]): Creden
     const parameter = parameterIn(place);
     if (parameter !== undefined) parameters.add(parameter);
   }
+  // A signature in a misnamed field is one nevertheless.
+  for (const name of [...fields]) for (const other of relatedFields(name)) fields.add(other);
   return { fields, parameters };
 }
