@@ -53,11 +53,8 @@ export interface Authenticator {
    * alone.
    */
   requestFields?(allowed?: readonly string[]): readonly string[];
-  /**
-   * Returns what is misnamed in a request without credentials, and records it in the trace of the request. Undefined if nothing is,
-   * or if errors contain no explanations. Optional: without it, nothing is explained.
-   */
-  explainMissing?(request: Request, allowed?: readonly string[]): string | undefined;
+  /** Returns the Problem for a request that needs credentials and has none, with every challenge. */
+  missing(detail: string, request: Request, allowed?: readonly string[]): Problem;
   /** Returns the challenge for a principal whose token lacks the scope `needed`. */
   scopeChallenge(scheme: string, needed: string): FieldLine[];
 }
@@ -68,8 +65,8 @@ interface Presented {
   readonly credentials: Credentials | undefined;
   /** The scheme whose credentials are in another place that it declares. */
   readonly located: Scheme | undefined;
-  /** The scheme whose credentials are, or may be, in the target or the content. */
-  readonly other: Scheme | undefined;
+  /** The schemes whose credentials are, or may be, in the target or the content. */
+  readonly others: readonly Scheme[];
 }
 
 /** A request to authenticate. */
@@ -173,11 +170,18 @@ export function createAuthenticator(
     scheme: Scheme,
   ): Promise<Principal> => principalOf(await verdict, attempt, scheme);
 
-  const principalElsewhere = async (scheme: Scheme, attempt: Attempt): Promise<Principal | undefined> => {
+  const principalElsewhere = async (
+    others: readonly Scheme[],
+    attempt: Attempt,
+  ): Promise<Principal | undefined> => {
     const { request, authTrace, deferred } = attempt;
-    const verdict = await scheme.authenticateElsewhere?.(request, authTrace, deferred !== undefined);
-    if (authTrace !== undefined && verdict !== undefined) authTrace.scheme = scheme.name;
-    return verdict === undefined ? undefined : principalOf(verdict, attempt, scheme);
+    for (const scheme of others) {
+      const verdict = await scheme.authenticateElsewhere?.(request, authTrace, deferred !== undefined);
+      if (verdict === undefined) continue;
+      if (authTrace !== undefined) authTrace.scheme = scheme.name;
+      return principalOf(verdict, attempt, scheme);
+    }
+    return undefined;
   };
 
   const present = ({ request, authTrace, allowed }: Attempt): Presented => {
@@ -190,13 +194,13 @@ export function createAuthenticator(
       throw severalCredentials(request, places);
     const field = credentials === undefined ? undefined : byName.get(credentials.scheme);
     if ((located ?? field)?.tlsOnly === true && !request.connection.secure) throw tlsRequired();
-    const other =
+    const others =
       schemesElsewhere.length === 0
-        ? undefined
-        : schemeElsewhere(request, credentials?.scheme ?? located?.name, schemesElsewhere);
-    if ((credentials !== undefined || located !== undefined) && other !== undefined)
-      throw severalCredentials(request, [other]);
-    return { credentials, located, other };
+        ? none
+        : findElsewhere(request, credentials?.scheme ?? located?.name, schemesElsewhere);
+    if ((credentials !== undefined || located !== undefined) && others.length > 0)
+      throw severalCredentials(request, others);
+    return { credentials, located, others };
   };
 
   /** Reads the credentials. Counts malformed ones as a failure of the peer, because no user is known. */
@@ -215,37 +219,48 @@ export function createAuthenticator(
   /** Returns what is misnamed, for the trace and, if errors explain themselves, for the client. */
   const explainMissing = (
     request: Request,
-    authTrace: AuthenticationTrace | undefined,
     allowed: readonly string[] | undefined,
-  ): string | undefined => {
-    if (!explain && authTrace === undefined) return undefined;
+  ): { readonly hint?: string } => {
+    const authTrace = traceOf(request);
+    if (!explain && authTrace === undefined) return {};
     const accepted = schemes.filter((scheme) => allowed === undefined || isAllowed(scheme, allowed));
     const hint = describeMisnamed(request, expectedNames(accepted));
-    if (hint !== undefined) authTrace?.fail('scheme', { hint });
-    return explain ? hint : undefined;
+    if (hint === undefined) return {};
+    authTrace?.fail('scheme', { hint });
+    return explain ? { hint } : {};
   };
 
-  const refuseOthers = (attempt: Attempt, scheme: Scheme | undefined): void => {
-    const { request, allowed, authTrace } = attempt;
+  const express = (problem: Problem, request: Request, allowed: readonly string[] | undefined): Problem => {
+    const own = schemes.find(
+      (scheme) => scheme.express !== undefined && (allowed === undefined || isAllowed(scheme, allowed)),
+    );
+    return own?.express?.(problem, request) ?? problem;
+  };
+
+  const refuseOthers = ({ request, allowed }: Attempt, scheme: Scheme | undefined): void => {
     const { connection } = request;
     if (scheme === undefined) {
-      const hint = explainMissing(request, authTrace, allowed);
-      throw notOffered(challenges(connection, allowed), hint);
+      const problem = notOffered(challenges(connection, allowed), explainMissing(request, allowed));
+      throw express(problem, request, allowed);
     }
-    if (allowed !== undefined && !isAllowed(scheme, allowed))
-      throw notAllowed(scheme.name, allowed, challenges(connection, allowed));
+    if (allowed !== undefined && !isAllowed(scheme, allowed)) {
+      const problem = notAllowed(scheme.name, allowed, challenges(connection, allowed));
+      throw express(problem, request, allowed);
+    }
   };
 
   const authenticate = (attempt: Attempt): ReturnType<Authenticator['authenticate']> => {
     const { request, authTrace, allowed, deferred } = attempt;
-    const { credentials, located, other } = presentAndCount(attempt);
+    const { credentials, located, others } = presentAndCount(attempt);
     const { peer } = request.connection;
     const inField = credentials !== undefined || located !== undefined;
-    if (!inField && other === undefined) return undefined;
+    if (!inField && others.length === 0) return undefined;
     if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
-    if (!inField && other !== undefined) {
-      if (allowed === undefined || isAllowed(other, allowed)) return principalElsewhere(other, attempt);
-      if (other.elsewhere?.(request) === 'target') refuseOthers(attempt, other);
+    if (!inField) {
+      const accepted = others.filter((other) => allowed === undefined || isAllowed(other, allowed));
+      if (accepted.length > 0) return principalElsewhere(accepted, attempt);
+      const inTarget = others.find((other) => other.elsewhere?.(request) === 'target');
+      if (inTarget !== undefined) refuseOthers(attempt, inTarget);
       return undefined;
     }
     const scheme = located ?? byName.get(credentials?.scheme ?? '');
@@ -268,6 +283,11 @@ export function createAuthenticator(
         ? authenticate({ request, authTrace, allowed, deferred })
         : completeTrace({ request, authTrace, allowed, deferred }, authTrace, authenticate),
     challenges: (connection, allowed) => challenges(connection, allowed),
+    missing(detail, request, allowed) {
+      const fields = challenges(request.connection, allowed);
+      const members = explainMissing(request, allowed);
+      return express(new Problem('authentication-required', detail, { fields, members }), request, allowed);
+    },
     claimedName(request) {
       const { fields } = request;
       const value = fields.lines('authorization')[0] ?? fields.lines('authentication')[0];
@@ -284,7 +304,6 @@ export function createAuthenticator(
         schemes.filter((scheme) => allowed === undefined || isAllowed(scheme, allowed)).flatMap(fieldsReadBy),
       ),
     ],
-    explainMissing: (request, allowed) => explainMissing(request, traceOf(request), allowed),
     scopeChallenge(name, needed) {
       const challenge = byName.get(name)?.scopeChallenge?.(needed);
       return challenge === undefined ? [] : [['WWW-Authenticate', challenge]];
@@ -325,27 +344,30 @@ async function completeTrace(
 }
 
 /**
- * Returns the scheme that has, or may have, credentials in the target or the content. If there are credentials of the
- * scheme `presented` in a field too, returns only a different scheme that has some in the target. Throws 403 over plain HTTP.
+ * Returns the schemes that have, or may have, credentials in the target or the content. If there are credentials of the scheme
+ * `presented` in a field too, returns only different schemes that have some in the target. Throws 403 over plain HTTP.
  */
-function schemeElsewhere(
+function findElsewhere(
   request: Request,
   presented: string | undefined,
   schemes: readonly Scheme[],
-): Scheme | undefined {
+): readonly Scheme[] {
+  const found: Scheme[] = [];
   for (const scheme of schemes) {
     const place = scheme.elsewhere?.(request);
     if (place === undefined) continue;
     if (presented !== undefined) {
       // A scheme itself refuses its credentials in two places. The content is not examined for further ones.
-      if (place === 'target' && presented !== scheme.name) return scheme;
+      if (place === 'target' && presented !== scheme.name) return [scheme];
       continue;
     }
-    if (request.connection.secure || !overTlsOnly.has(scheme.name)) return scheme;
-    if (place === 'target') throw tlsRequired();
+    if (request.connection.secure || !overTlsOnly.has(scheme.name)) found.push(scheme);
+    else if (place === 'target') throw tlsRequired();
   }
-  return undefined;
+  return found;
 }
+
+const none: readonly Scheme[] = [];
 
 /** Returns the credentials in the fields, or `several`. Throws a Problem if they are malformed or require TLS. */
 function credentialsOf({ fields, connection }: Request): Credentials | 'several' | undefined {
@@ -383,11 +405,9 @@ function malformed(detail: string): Problem {
   return new Problem('malformed-credentials', detail);
 }
 
-function notOffered(fields: readonly FieldLine[], hint: string | undefined): Problem {
-  return new Problem('scheme-not-offered', 'The authentication scheme is not supported here.', {
-    fields,
-    ...(hint === undefined ? {} : { members: { hint } }),
-  });
+function notOffered(fields: readonly FieldLine[], members: { readonly hint?: string }): Problem {
+  const detail = 'The authentication scheme is not supported here.';
+  return new Problem('scheme-not-offered', detail, { fields, members });
 }
 
 /** Returns where schemes have their credentials. */

@@ -90,6 +90,20 @@ function fromAccountKey(key: AccountKey): Key {
     : { kind: key.algorithm, publicKey: key.publicKey, until: key.until };
 }
 
+/** Creates a function that derives a value from each prepared secret once. */
+export function derivedOnce<Derived extends object>(
+  derive: (secret: Buffer) => Derived,
+): (key: SigningKey) => Derived {
+  const cache = new WeakMap<SigningKey, Derived>();
+  return (key) => {
+    const known = cache.get(key);
+    if (known !== undefined) return known;
+    const derived = key.derive(derive);
+    cache.set(key, derived);
+    return derived;
+  };
+}
+
 /** Returns whether a key has not expired. */
 export function isCurrent({ until }: Key, now: number): boolean {
   return until === undefined || now < until;

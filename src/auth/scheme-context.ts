@@ -18,4 +18,6 @@ export interface SchemeContext {
   readonly publicOrigin?: string | undefined;
   /** Maximum size of content (bytes) that is read to verify a signature. */
   readonly bodyLimit: number;
+  /** Receives what the functions of a scheme in code throw. Default: it is not reported. */
+  readonly onError?: (error: unknown) => void;
 }

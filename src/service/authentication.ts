@@ -102,7 +102,7 @@ export function createAuthentication(
     key: random(32),
     explain,
   });
-  const { notBefore } = options;
+  const { notBefore, onError = (error) => console.error(error) } = options;
   const bodyLimit = options.limits?.body ?? defaultLimits.body;
   const schemeContext = {
     realm,
@@ -114,6 +114,7 @@ export function createAuthentication(
     explain,
     publicOrigin: options.publicUrl === undefined ? undefined : httpsOrigin(options.publicUrl),
     bodyLimit,
+    onError,
   };
   const further = configured.map((scheme) => scheme.create(schemeContext));
   const oauth = createAuthorizationServer(options, {

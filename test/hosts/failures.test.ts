@@ -19,7 +19,7 @@ const failures = ['kill -9', 'SIGTERM', 'cut connections', 'crash of the databas
 const rounds = long ? 3 : 1;
 const writers = 16;
 /** The number of acknowledged changes before a failure and after it. */
-const between = 60;
+const between = long ? 60 : 30;
 const chosenIds = Array.from({ length: 24 }, (_, number) => `chosen-${number}`);
 
 /** The cluster of the running test. */

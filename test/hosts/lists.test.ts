@@ -11,12 +11,12 @@ import {
 } from '../support/hosts/cluster.ts';
 import { long } from '../support/store/thoroughness.ts';
 
-const writers = 64;
-const eachCreates = long ? 20 : 10;
+const writers = long ? 64 : 24;
+const eachCreates = long ? 20 : 8;
 
 const cluster = withPostgres.skip === false ? await startCluster() : noCluster;
 
-test('a list that is read while 64 clients create at three hosts skips nothing', withPostgres, async () => {
+test(`a list that is read while ${writers} clients create at three hosts skips nothing`, withPostgres, async () => {
   const hosts = cluster.running();
   const existing = await itemsOf(hosts[0], '/articles');
   const created: string[] = [];

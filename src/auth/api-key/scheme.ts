@@ -8,11 +8,11 @@ import type { Request } from '../../http/message.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { takeParameter } from '../../signature/declared/message.ts';
 import { octets } from '../../signature/declared/template.ts';
-import { createKeyring, type KeyHolder, type KeyKind } from '../keyring.ts';
-import { derivedOnce, userOf } from '../named-user.ts';
+import { createKeyring, derivedOnce, type KeyHolder, type KeyKind } from '../keyring.ts';
 import type { CredentialLocation, Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { Presented, SignatureScheme } from '../signature-scheme.ts';
+import { userOf } from '../user-name.ts';
 import { createVerification } from '../verify.ts';
 import type { ApiKeyOptions, SecretPlace } from './options.ts';
 

@@ -15,8 +15,8 @@ import { describePlace, type RolePlace } from '../../signature/declared/places.t
 import { type ReadSignatures, readSignatures } from '../../signature/declared/signature-format.ts';
 import { octets } from '../../signature/declared/template.ts';
 import { parseTimestamp, type TimestampUnit, timestampUnits } from '../../signature/declared/timestamp.ts';
-import { readUserName, userOf } from '../named-user.ts';
 import type { Fault, Presented } from '../signature-scheme.ts';
+import { readUserName, userOf } from '../user-name.ts';
 import type { DeclaredOptions } from './options.ts';
 import {
   type ContentReader,
@@ -43,6 +43,8 @@ export interface DeclaredPresented extends Presented {
   readonly passphrase: Buffer | undefined;
   /** Whether the signature is in the form, which is signed without it. */
   readonly isInForm: boolean;
+  /** Authorization after the name of the scheme. */
+  readonly rest: string;
 }
 
 /**
@@ -100,6 +102,7 @@ export function present(
     owner: read.values['key-id'] === undefined ? undefined : read.values.user,
     passphrase,
     isInForm: placed.isInForm,
+    rest,
   };
 }
 

@@ -17,12 +17,11 @@ import { type DigestForm, messageBytes, type Part, type PartKind } from '../../s
 import type { AsymmetricAlgorithm } from '../account-key.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { describeTimeError } from '../freshness.ts';
-import { createKeyring, type Key, type KeyHolder, type KeyKind } from '../keyring.ts';
-import { derivedOnce } from '../named-user.ts';
+import { createKeyring, derivedOnce, type Key, type KeyHolder, type KeyKind } from '../keyring.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { DigestFault, Fault, SignatureScheme } from '../signature-scheme.ts';
 import type { DeclaredOptions } from './options.ts';
-import { planOf } from './plan.ts';
+import { type Plan, planOf } from './plan.ts';
 import { type DeclaredPresented, hasSignedForm, present, sourcesOf } from './presented.ts';
 
 /** Creates the signature scheme of a declaration. */
@@ -55,16 +54,18 @@ export function createDeclaredSignature(
       subject: 'The timestamp',
       window: timestamp.window,
       resolution: timestamp.unit === 'ms' || timestamp.unit === 'fractional-s' ? 1 : 1000,
+      expiryReplacesWindow: options.lifetime !== undefined,
     },
     refusesReplays: options.replay === 'refuse',
-    readsContent: plan.readsContent,
-    read: (request, rest, content) => present(request, rest, options, plan, content),
+    read: (request, rest) => present(request, rest, options, plan),
     needsContent: ({ request, target }) =>
-      plan.needs.form && hasSignedForm(request, target, options) ? 'form' : plan.needs.content,
-    contentFault: plan.needs.form
-      ? (presented, content) =>
-          formFault(sourcesOf(presented, content, options, plan, publicOrigin)[0], options)
-      : undefined,
+      plan.readsContent || (plan.needs.form && hasSignedForm(request, target, options))
+        ? 'form'
+        : plan.needs.content,
+    addContent:
+      plan.readsContent || plan.needs.form
+        ? (presented, content) => withContent(presented, content, options, plan, publicOrigin)
+        : undefined,
     find: ({ user, owner }) => andThen(find(user), (holder) => ofOwner(holder, owner)),
     kinds: kindsOf,
     messages: (presented, content) =>
@@ -121,6 +122,20 @@ function kindsOf({ digests, asymmetric }: DeclaredPresented): readonly KeyKind[]
 const onlySecret: readonly KeyKind[] = ['secret'];
 const onlyEd25519: readonly KeyKind[] = ['ed25519'];
 const bothKinds: readonly KeyKind[] = ['secret', 'ed25519'];
+
+/** Reads what the content presents. Returns a fault if it is malformed, or if the signature cannot cover the content. */
+function withContent(
+  presented: DeclaredPresented,
+  content: Uint8Array,
+  options: DeclaredOptions,
+  plan: Plan,
+  publicOrigin: string | undefined,
+): DeclaredPresented | Fault {
+  const { request, rest } = presented;
+  const whole = plan.readsContent ? present(request, rest, options, plan, content) : presented;
+  if ('detail' in whole || !plan.needs.form) return whole;
+  return formFault(sourcesOf(whole, content, options, plan, publicOrigin)[0], options) ?? whole;
+}
 
 /** Returns the holder of a key unless the request names another user beside the id of the key. */
 function ofOwner(holder: KeyHolder | undefined, owner: string | undefined): KeyHolder | undefined {

@@ -1,6 +1,6 @@
 // Explains a wrong signature: tries the mistakes of the catalogue against the signature that was received.
 import { isUtf8 } from 'node:buffer';
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import type { ProblemMember } from '../../http/problem.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
@@ -13,7 +13,7 @@ import {
   type SignatureScheme,
 } from '../signature-scheme.ts';
 import { ExplanationBudget, verificationTime } from './budget.ts';
-import { keyMistakes, plainHash } from './key.ts';
+import { keyMistakes, plainHash, signWith } from './key.ts';
 import { explainByKnowledge } from './knowledge.ts';
 import { publicKeyMistake } from './public-key.ts';
 import { type Found, isGiven, messageMistakes, type WrongSignature } from './wrong-signature.ts';
@@ -51,7 +51,7 @@ export async function explainSignature<Own extends Presented>(
         found,
         presented.user === ''
           ? 'no user has this key'
-          : `the user does not exist, ${parts.length === 0 ? 'or ' : ''}${otherwise(parts)}`,
+          : `the ${scheme.owner ?? 'user'} does not exist, ${parts.length === 0 ? 'or ' : ''}${otherwise(parts)}`,
       ),
     },
   };
@@ -69,21 +69,27 @@ function hintFor<Own extends Presented>(
   { scheme, presented, holder }: WrongSignature<Own>,
   parts: readonly Part[],
 ): string {
+  const { owner = 'user' } = scheme;
   if (holder === undefined && presented.user === '') return 'no user has this key, or several have it';
-  if (holder === undefined) return 'there is no user of this name, and no key of this id';
+  if (holder === undefined)
+    return owner === 'user'
+      ? 'there is no user of this name, and no key of this id'
+      : `there is no ${owner} of this name`;
+  const own = scheme.unknownHint?.(presented, holder);
+  if (own !== undefined) return own;
   const kinds = scheme.kinds(presented);
   const keys = holder.keys.filter(({ kind }) => kinds.includes(kind));
   if (keys.length === 0)
     return kinds.includes('secret')
-      ? 'the user has no secret'
-      : `the user has no key of ${kinds.join(' or ')}`;
+      ? `the ${owner} has no secret`
+      : `the ${owner} has no key of ${kinds.join(' or ')}`;
   const mac = scheme.mac?.(presented);
   const isReadable = keys.some(
     (key) => key.kind !== 'secret' || mac === undefined || key.secret.derive(mac.key) !== undefined,
   );
   return isReadable
     ? otherwise(parts)
-    : `the secret of the user is not in ${mac?.encoding ?? 'the right encoding'}`;
+    : `the secret of the ${owner} is not in ${mac?.encoding ?? 'the right encoding'}`;
 }
 
 function findMistake<Own extends Presented>(
@@ -92,8 +98,9 @@ function findMistake<Own extends Presented>(
   message: Buffer,
 ): Found | undefined {
   const { scheme, presented, holder, content, decoys } = wrong;
-  if (scheme.mac === undefined) return undefined;
-  const mistakes = messageMistakes(wrong, parts, message, content);
+  const mac = scheme.mac?.(presented);
+  if (mac === undefined && scheme.kinds(presented).includes('secret')) return undefined;
+  const mistakes = parts.length === 0 ? [] : messageMistakes(wrong, parts, message, content);
   let found: Found | undefined;
   for (const kind of scheme.kinds(presented)) {
     const keys = (holder?.keys ?? []).filter((key) => key.kind === kind).slice(0, minKeys);
@@ -103,8 +110,7 @@ function findMistake<Own extends Presented>(
       if (own !== undefined) found ??= mistake;
     }
   }
-  const { hash } = scheme.mac(presented);
-  return isGiven(plainHash(hash, message), presented)
+  return mac?.hash !== undefined && isGiven(plainHash(mac.hash, message), presented)
     ? { hint: 'the signature is a plain hash of the message, without HMAC' }
     : found;
 }
@@ -143,7 +149,7 @@ function createTry<Own extends Presented>(
   const mac = scheme.mac?.(presented);
   if (mac === undefined) return () => false;
   const bytes = key.secret.derive((secret) => mac.key(secret) ?? secret);
-  return ({ message }) => isGiven(createHmac(mac.hash, bytes).update(message).digest(), presented);
+  return ({ message }) => isGiven(signWith(mac, bytes, message), presented);
 }
 
 function secretMistake<Own extends Presented>(

@@ -11,7 +11,7 @@ import {
 } from '../signature-scheme.ts';
 import type { TraceKnowledge } from '../trace.ts';
 import { ExplanationBudget, verificationTime } from './budget.ts';
-import type { Facts } from './mistake.ts';
+import type { Facts, Variant } from './mistake.ts';
 import { variantsOfPart } from './parts.ts';
 import {
   additions,
@@ -84,13 +84,13 @@ function* buildMistakes<Own extends Presented>(
   yield* scheme.messageMistakes?.(presented, parts, content) ?? [];
   yield* endMistakes(right, parts);
   for (const [at, part] of parts.entries()) {
-    const own = scheme.partMistakes?.(part, presented, content) ?? [];
-    for (const [hint, signed] of [...own, ...variantsOfPart(part, facts)])
-      yield {
-        hint,
-        message: messageBytes(assemble(parts.with(at, { ...part, value: signed }))),
-        differs: { name: part.name, signed },
-      };
+    const changed = ([hint, signed]: Variant): MessageMistake => ({
+      hint,
+      message: messageBytes(assemble(parts.with(at, { ...part, value: signed }))),
+      differs: { name: part.name, signed },
+    });
+    for (const variant of scheme.partMistakes?.(part, presented, content) ?? []) yield changed(variant);
+    for (const variant of variantsOfPart(part, facts)) yield changed(variant);
   }
   yield* omissions(parts, assemble);
   yield* separatorMistakes(parts, assemble);

@@ -13,6 +13,7 @@ import {
   endsLikeFullForm,
   faultOfDigest,
   formatSignedDate,
+  messageParts,
   splitHmacCredentials,
   withoutSpaces,
 } from '../../signature/hmac.ts';
@@ -212,25 +213,10 @@ function simpleFormFault(method: string, target: string, allowed: HmacOptions['s
   );
 }
 
-const plus: Part = { kind: 'text', name: '', value: '+' };
-
-/** Returns the message: method, target, date without its spaces, nonce and content digest, joined by `+`. */
+/** Returns the parts of the message. */
 function partsOf({ request, stamp, nonce, contentDigest }: HmacPresented): Part[] {
   const { method, target } = request;
-  const parts: Part[] = [
-    { kind: 'method', name: 'method', value: method },
-    plus,
-    { kind: 'target', name: 'target', value: target },
-  ];
-  if (stamp !== undefined && nonce !== undefined)
-    parts.push(plus, { kind: 'time', name: 'date', value: stamp }, plus, {
-      kind: 'nonce',
-      name: 'nonce',
-      value: nonce,
-    });
-  if (contentDigest !== undefined)
-    parts.push(plus, { kind: 'digest', name: 'content digest', value: contentDigest });
-  return parts;
+  return messageParts({ method, target, date: stamp, nonce, contentDigest });
 }
 
 function octetsOf(pieces: readonly Piece[]): string {

@@ -21,8 +21,9 @@ export function credentialPlacesOf(schemes: readonly ConfiguredScheme[]): Creden
       if ('field' in secret) fields.add(secret.field.toLowerCase());
       if ('query' in secret) parameters.add(secret.query);
     }
-    if (scheme.kind !== 'declared') continue;
-    const { place, passphrase } = scheme.options;
+    if (scheme.kind !== 'declared' && scheme.kind !== 'defined') continue;
+    const { place } = scheme.options;
+    const passphrase = scheme.kind === 'declared' ? scheme.options.passphrase : undefined;
     for (const name of [fieldIn(place), passphrase?.field])
       if (name !== undefined) fields.add(name.toLowerCase());
     const parameter = parameterIn(place);

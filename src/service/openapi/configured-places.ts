@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
 import { fieldIn, parameterIn, type RolePlace } from '../../signature/declared/places.ts';
 
@@ -31,6 +32,8 @@ export function configuredPlaces(scheme: ConfiguredScheme): readonly CredentialP
     }
     case 'declared':
       return declaredPlaces(scheme.options);
+    case 'defined':
+      return definedPlaces(scheme.options);
   }
 }
 
@@ -80,6 +83,24 @@ function placed(role: string, place: RolePlace | undefined, description: string)
   if (field !== undefined) return [header(role, field, description)];
   const name = parameterIn(place);
   return name === undefined ? [] : [{ role, in: 'query', name, description }];
+}
+
+type DefinedOptions = Extract<ConfiguredScheme, { readonly kind: 'defined' }>['options'];
+
+function definedPlaces({ headers, query, place, authorization }: DefinedOptions): readonly CredentialPlace[] {
+  const about =
+    authorization === undefined ? 'The signature' : `The scheme \`${authorization}\` with its signature`;
+  const further = 'A part of the credentials';
+  const isOfSignature = (at: object): boolean => isDeepStrictEqual(at, place);
+  return [
+    ...headers.map((name) =>
+      isOfSignature({ field: name }) ? header('', name, about) : header(name.toLowerCase(), name, further),
+    ),
+    ...query.map((name): CredentialPlace => {
+      const isSigned = isOfSignature({ query: name });
+      return { role: isSigned ? '' : name, in: 'query', name, description: isSigned ? about : further };
+    }),
+  ];
 }
 
 function header(role: string, name: string, description: string): CredentialPlace {

@@ -20,8 +20,10 @@ export type Place = FieldPlace | QueryPlace | ContentPlace;
 export type RolePlace = Place | { readonly format: true };
 
 /** Returns the name of the field; undefined if the place is another one. */
-export function fieldIn(place: RolePlace | string | undefined): string | undefined {
-  return typeof place === 'object' && 'field' in place ? place.field : undefined;
+export function fieldIn(place: FieldPlace | object | string | undefined): string | undefined {
+  return typeof place === 'object' && 'field' in place && typeof place.field === 'string'
+    ? place.field
+    : undefined;
 }
 
 /** Returns the name of the parameter of the query; undefined if the place is another one. */

@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto';
+import { isFormType } from '../../http/headers/media-type.ts';
 import { hasPrivateKey, signByKey } from './asymmetric.ts';
 import type { Declaration } from './declaration.ts';
 import { createDeclaredKey, encodeSignature, keyBytes } from './key.ts';
@@ -185,7 +186,6 @@ function sourceOf(
   };
   const { place, anyPort = false, decodedInUrl, digestParameter } = declaration;
   const { content = new Uint8Array(0) } = placed;
-  const type = field('content-type') ?? '';
   const target = 'query' in place ? takeParameter(placed.target, place.query).target : placed.target;
   const hasDigest = digestParameter !== undefined && takeParameter(target, digestParameter).values.length > 0;
   return {
@@ -198,7 +198,7 @@ function sourceOf(
     field: (name) => (name === 'host' ? (field(name) ?? request.host) : field(name)),
     content,
     json: createJsonReader(content),
-    hasForm: !hasDigest && /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type),
+    hasForm: !hasDigest && isFormType(field('content-type')),
     user: octets(parts.user),
     keyId: octets(parts.user),
     timestamp,

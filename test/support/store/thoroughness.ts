@@ -1,5 +1,5 @@
-/** Whether a run takes its time: in CI, once. Elsewhere a part of what is tried there is enough. */
-export const long = process.env['CI'] !== undefined;
+/** Whether tests try every state and many random cases: `npm run test:long`. Otherwise they try a part. */
+export const long = process.env['TEST_LONG'] !== undefined;
 
-/** From one byte that is cut at or flipped to the next, and from one state that is gone on with. */
+/** The distance from one byte that is cut at or flipped to the next, and from one state that is continued to the next. */
 export const stride = long ? 1 : 3;

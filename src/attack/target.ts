@@ -1,5 +1,5 @@
-import type { OutgoingRequest } from '../attempt.ts';
-import { contentBytes } from '../cases/content.ts';
+import type { OutgoingRequest } from './attempt.ts';
+import { contentBytes } from './cases/content.ts';
 
 /** The parts of an absolute URL as written: `URL` would remove dot segments. */
 export interface UrlParts {
