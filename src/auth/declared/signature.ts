@@ -16,7 +16,7 @@ import { bodyDigestOf, partName, type TemplatePart } from '../../signature/decla
 import { type DigestForm, messageBytes, type Part, type PartKind } from '../../signature/message.ts';
 import type { AsymmetricAlgorithm } from '../account-key.ts';
 import type { Variant } from '../explain/mistake.ts';
-import { describeTimeError } from '../freshness.ts';
+import { describeOtherUnit } from '../freshness.ts';
 import { createKeyring, derivedOnce, type Key, type KeyHolder, type KeyKind } from '../keyring.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { DigestFault, Fault, SignatureScheme } from '../signature-scheme.ts';
@@ -91,7 +91,7 @@ export function createDeclaredSignature(
         ? undefined
         : () => ({ hash: options.hash, encoding: options.key, prefix: options.keyPrefix, key: keyFor }),
     partMistakes: (part, presented, content) => ownMistakes(part, presented, content, options),
-    timeHint: ({ timestamp: sent }, off, now) => timeHint(sent, off, now, options),
+    timeHint: ({ timestamp: sent }, _, now) => timeHint(sent, now, options),
   };
 }
 
@@ -229,7 +229,7 @@ function parameterFault(
   // The lengths are compared by the digest of both, because the given one is not a secret.
   if (values.length === 1 && isSameDigest(digest, given)) return undefined;
   const detail = `The content does not have the SHA-256 in the query parameter ${digestParameter}.`;
-  return { detail, members: { detail } };
+  return { detail, explain: () => ({ detail }) };
 }
 
 /** Returns the mistakes that only declarations have: the parameter of the signature was signed, or the order of a sorted query. */
@@ -249,19 +249,10 @@ function ownMistakes(
   return [...kept, ...sent].map((signed): Variant => [hint, signed]);
 }
 
-/** Tolerance (ms, in either direction) for another unit, because of the transmission time and the clock. */
-const tolerance = 3_600_000;
-
 /** Returns the likely cause of a timestamp outside the window. */
-function timeHint(sent: string, off: number, now: number, { timestamp }: DeclaredOptions): string {
-  const isNear = (ms: number): boolean => Math.abs(ms - now) <= tolerance;
-  if (isSeconds(timestamp?.unit) && isNear(Number(sent)))
-    return 'the timestamp is in milliseconds; seconds are expected';
-  if (timestamp?.unit === 'ms' && isNear(Number(sent) * 1000))
-    return 'the timestamp is in seconds; milliseconds are expected';
-  return describeTimeError('The timestamp', off / 1000);
-}
-
-function isSeconds(unit: string | undefined): boolean {
-  return unit === 's' || unit === 'fractional-s';
+function timeHint(sent: string, now: number, { timestamp }: DeclaredOptions): string | undefined {
+  const unit = timestamp?.unit === 'fractional-s' ? 's' : timestamp?.unit;
+  return unit === 's' || unit === 'ms'
+    ? describeOtherUnit('the timestamp', Number(sent), unit, now)
+    : undefined;
 }

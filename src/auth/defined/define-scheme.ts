@@ -5,7 +5,13 @@ import { isToken } from '../../http/syntax/token.ts';
 import type { AsymmetricAlgorithm } from '../account-key.ts';
 import { maxWindow, readFlag, readMembers, readText, readWord } from '../option-values.ts';
 import { isAsymmetric, keyAlgorithms } from '../parse-account-key.ts';
-import type { ParsedCredentials, Scheme, SchemeDefinition } from './definition.ts';
+import type {
+  ParsedCredentials,
+  PublicKeySchemeDefinition,
+  Scheme,
+  SchemeDefinition,
+  SecretSchemeDefinition,
+} from './definition.ts';
 import { keyReader } from './keys.ts';
 import { findPlaces } from './places.ts';
 import type { SealedDefinition, UnplacedDefinition } from './sealed.ts';
@@ -44,6 +50,12 @@ const longWindow = maxWindow * 1000;
  *   }),
  * });
  */
+export function defineScheme<Parsed extends ParsedCredentials>(
+  definition: SecretSchemeDefinition<Parsed>,
+): Scheme;
+export function defineScheme<Parsed extends ParsedCredentials>(
+  definition: PublicKeySchemeDefinition<Parsed>,
+): Scheme;
 export function defineScheme<Parsed extends ParsedCredentials>(definition: SchemeDefinition<Parsed>): Scheme {
   return publish(seal(definition));
 }

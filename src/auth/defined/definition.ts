@@ -45,7 +45,7 @@ export interface ParsedCredentials {
   readonly signature: string | null | undefined;
   /** The signed time: ms since 1970-01-01T00:00:00Z, a Date, or text that `Date` parses. It must be within the window. */
   readonly date?: number | string | Date | null | undefined;
-  /** The time at which the signature expires, in the same forms. */
+  /** The time at which the signature expires, in the same forms. It never extends the window. */
   readonly expires?: number | string | Date | null | undefined;
   /** A text of at most 128 characters that the user may use once. */
   readonly nonce?: string | null | undefined;

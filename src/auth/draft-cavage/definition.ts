@@ -34,6 +34,7 @@ const kindsOf: Readonly<Record<string, readonly KeyKind[]>> = {
   'hmac-sha256': ['secret'],
   'ecdsa-sha256': ['ecdsa-p256-sha256'],
   ed25519: ['ed25519'],
+  'ed25519-sha512': ['ed25519'],
 };
 
 /**
@@ -59,7 +60,7 @@ export function readDraftCavage(value: unknown, where: string): SealedDefinition
     kinds: kindsOf['hs2019'] ?? [],
     keyEncoding: 'utf8',
     key: (secret) => secret,
-    parse: (request) => parse(request, required, window),
+    parse: (request) => parse(request, required),
     message: (request, credentials) =>
       parametersOf(credentials).covered.flatMap((name, at) => lineOf(name, at, request, credentials)),
     sign: signMessage,
@@ -113,7 +114,7 @@ function parametersOf(credentials: object): SignatureParameters {
 }
 
 /** Reads the parameters of a signature (§2.1), and checks that it covers what is required. */
-function parse(request: SchemeRequest, required: readonly string[], window: number): ParsedCredentials {
+function parse(request: SchemeRequest, required: readonly string[]): ParsedCredentials {
   const { headers } = request;
   const text = headers.get('Signature') ?? headers.get('Authorization')?.replace(/^signature +/i, '') ?? '';
   const parameters = parseParameters(text);
@@ -151,8 +152,7 @@ function parse(request: SchemeRequest, required: readonly string[], window: numb
     user: parameters.get('keyId'),
     signature,
     date,
-    // It shortens the window, and never extends it.
-    ...(isLimited && { expires: Math.min(Number(expires) * 1000, date + window) }),
+    ...(isLimited && { expires: Number(expires) * 1000 }),
     parameters: new SignatureParameters(covered, parameters),
   };
   return parsed;
@@ -302,8 +302,8 @@ async function checkDigests(
   if (known.length === 0)
     return {
       detail: 'Digest contains neither SHA-256 nor SHA-512.',
-      members: { hint: 'send SHA-256=BASE64' },
+      explain: () => ({ hint: 'send SHA-256=BASE64' }),
     };
   const wrong = known.find(({ hash, value }) => createHash(hash).update(content).digest('base64') !== value);
-  return wrong === undefined ? undefined : { detail, members: { detail } };
+  return wrong === undefined ? undefined : { detail, explain: () => ({ detail }) };
 }
