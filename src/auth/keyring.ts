@@ -15,12 +15,16 @@ export interface SecretKey {
   readonly secret: SigningKey;
   /** Expiry time (ms since 1970-01-01T00:00:00Z). Default: it does not expire. */
   readonly until?: number | undefined;
+  /** The SHA-256 of the passphrase. Default: the key has none. */
+  readonly passphrase?: Buffer | undefined;
 }
 
 /** A public key. */
 export interface PublicKey {
   readonly kind: AsymmetricAlgorithm;
   readonly publicKey: KeyObject;
+  /** The length (bytes) of its signatures, if it is a key of RSA. */
+  readonly rsaLength?: number | undefined;
   readonly until?: number | undefined;
 }
 
@@ -82,10 +86,37 @@ function fromSecret({ key, until }: Secret): SecretKey {
   return { kind: 'secret', secret: key, until };
 }
 
-function fromAccountKey(key: AccountKey): Key {
-  return 'secret' in key
-    ? { kind: 'secret', secret: key.secret, until: key.until }
-    : { kind: key.algorithm, publicKey: key.publicKey, until: key.until };
+/** Returns a key of an account as one that verifies. */
+export function fromAccountKey(key: AccountKey): Key {
+  if ('secret' in key)
+    return { kind: 'secret', secret: key.secret, until: key.until, passphrase: key.passphrase };
+  const { algorithm, publicKey, until } = key;
+  const { modulusLength } = publicKey.asymmetricKeyDetails ?? {};
+  const rsaLength = modulusLength === undefined ? undefined : Math.ceil(modulusLength / 8);
+  return { kind: algorithm, publicKey, rsaLength, until };
+}
+
+/**
+ * Returns whether the signatures of a key have the length of this one, in base64. A key of RSA refuses any other without computing
+ * anything, so a decoy takes its place.
+ */
+export function fits(key: Key, signature = ''): boolean {
+  if (key.kind === 'secret' || key.rsaLength === undefined) return true;
+  return key.rsaLength === Buffer.byteLength(signature, 'base64');
+}
+
+/** Creates a function that derives a value from each prepared secret once. */
+export function derivedOnce<Derived extends object>(
+  derive: (secret: Buffer) => Derived,
+): (key: SigningKey) => Derived {
+  const cache = new WeakMap<SigningKey, Derived>();
+  return (key) => {
+    const known = cache.get(key);
+    if (known !== undefined) return known;
+    const derived = key.derive(derive);
+    cache.set(key, derived);
+    return derived;
+  };
 }
 
 /** Returns whether a key has not expired. */

@@ -1,14 +1,22 @@
-// The secrets with which a user's requests are signed by mistake. Only a test double knows them.
+// The secrets with which the requests of a user or a consumer are signed by mistake. Only a test double knows them.
 import type { KnownSecret, TraceKnowledge } from './trace.ts';
 
 /** The largest number of secrets that are tried. */
 const maxTried = 1000;
 
-/** Returns the secrets of users with which a request of this user is not valid: those of others, former ones and passwords. */
-export function otherSecrets(knowledge: TraceKnowledge, user: string): readonly KnownSecret[] {
+/**
+ * Returns the secrets of users with which a request of this user is not valid: those of others, former ones and passwords.
+ *
+ * @param owner What the user is. Default: a user, not a client or a consumer.
+ */
+export function otherSecrets(
+  knowledge: TraceKnowledge,
+  user: string,
+  owner: KnownSecret['owner'] = 'user',
+): readonly KnownSecret[] {
   return knowledge
     .secrets()
-    .filter(({ owner, secret }) => owner === 'user' && secret !== '')
+    .filter((known) => known.owner === owner && known.secret !== '')
     .filter(({ name, current, isPassword }) => isPassword || name !== user || !current)
     .slice(-maxTried);
 }
@@ -18,22 +26,8 @@ export function describeOtherSecret(known: KnownSecret, user: string): string {
   return `the request is signed with ${describe(known, user)}`;
 }
 
-/**
- * Returns the mistake of a request that is signed with a secret of another user or a former one; undefined if it is not.
- * @param signs returns whether a secret produces the signature
- */
-export function otherSecretMistake(
-  knowledge: TraceKnowledge | undefined,
-  user: string,
-  signs: (secret: string) => boolean,
-): string | undefined {
-  if (knowledge === undefined) return undefined;
-  const known = otherSecrets(knowledge, user).find(({ secret }) => signs(secret));
-  return known && describeOtherSecret(known, user);
-}
-
-function describe({ name, isPassword, current }: KnownSecret, user: string): string {
+function describe({ owner, name, isPassword, current }: KnownSecret, user: string): string {
   if (isPassword) return `the password of ${name} instead of a secret`;
-  if (current) return `the secret of another user, ${name}`;
+  if (current) return `the secret of another ${owner}, ${name}`;
   return `a former secret of ${name}, which ${name === user ? 'was replaced' : 'is not valid any more'}`;
 }

@@ -2,21 +2,25 @@
 // of every scheme, and `explain/` explains their refusals.
 import type { Request } from '../http/message.ts';
 import type { Problem, ProblemMember } from '../http/problem.ts';
+import type { ProblemType } from '../http/problem-types.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Part, Piece } from '../signature/message.ts';
 import type { Variant } from './explain/mistake.ts';
 import type { Key, KeyHolder, KeyKind } from './keyring.ts';
+import type { KnownSecret } from './trace.ts';
 
 /** The credentials of a request as parsed, before anything is looked up. */
 export interface Presented {
   readonly request: Request;
   /** The user, or the id of the key, as named. */
   readonly user: string;
+  /** The name under which failures and nonces are counted. Default: that of the user. */
+  readonly countedAs?: string;
   /** The signatures in canonical base64. One of them must be valid. */
   readonly signatures: readonly string[];
   /** The time of the request (ms since 1970-01-01T00:00:00Z); undefined if it has none. */
   readonly time: number | undefined;
-  /** The time (ms) at which the credentials expire. Default: only the window decides. */
+  /** The time (ms) after which the credentials are expired. Default: only the window decides. */
   readonly expires?: number | undefined;
   /** The nonce; undefined if the request has none. */
   readonly nonce: string | undefined;
@@ -30,11 +34,17 @@ export interface Fault {
   readonly detail: string;
   /** The likely cause. */
   readonly hint?: string | undefined;
+  /** The field that is missing, with the request that lacks it. The explanation names one that was sent in its place. */
+  readonly missing?: { readonly field: string; readonly request: Request };
   /** The check that failed. Default: `parse`. */
   readonly check?: string;
   /** The user or the id of the key, if it can be read. */
   readonly claimed?: string;
-  /** The Problem. Default: malformed credentials. */
+  /** The type of the Problem. Default: `malformed-credentials`. */
+  readonly type?: ProblemType;
+  /** Members that the explanation has beside the hint. Default: none. */
+  readonly members?: Readonly<Record<string, ProblemMember>>;
+  /** The Problem in the form of a partner. Default: a problem document of `type`. */
   readonly problem?: Problem;
 }
 
@@ -74,18 +84,25 @@ export interface TimeRule {
   readonly window: number;
   /** 1000 if times are whole seconds, so that fractions of the clock are ignored; otherwise 1. */
   readonly resolution: 1 | 1000;
+  /** Whether an expiry takes the place of the window after the time. Default: both are judged. */
+  readonly expiryReplacesWindow?: boolean;
 }
 
 /** How shared secrets sign. Explanations try other secrets, keys and hash functions. */
 export interface Mac {
-  /** The hash function of HMAC, as node:crypto knows it. */
-  readonly hash: string;
+  /**
+   * The hash function of HMAC, as node:crypto knows it; undefined if `sign` computes the signature, or if the key itself is the
+   * signature.
+   */
+  readonly hash: string | undefined;
   /** How the text of a secret contains the key. */
   readonly encoding: 'utf8' | 'hex' | 'base64';
   /** A prefix of the secret that does not belong to the key: `whsec_`. Default: none. */
   readonly prefix?: string | undefined;
   /** Returns the key of HMAC; undefined if the secret is not in this encoding. */
   readonly key: (secret: Buffer) => Buffer | undefined;
+  /** Computes the signature if it is no HMAC. May throw. */
+  readonly sign?: ((key: Buffer, message: Buffer) => Buffer) | undefined;
 }
 
 /** A message that a client may have signed by mistake. */
@@ -96,8 +113,8 @@ export interface MessageMistake {
   readonly differs?: { readonly name: string; readonly signed: Piece };
 }
 
-/** A signature scheme as a value. */
-export interface SignatureScheme<Own extends Presented = Presented> {
+/** A signature scheme as a value. `Holder` is what its `find` returns. */
+export interface SignatureScheme<Own extends Presented = Presented, Holder extends KeyHolder = KeyHolder> {
   readonly name: string;
   /** The name of the check of the signature: `digest`, `signature`, `secret`. */
   readonly check: string;
@@ -107,18 +124,23 @@ export interface SignatureScheme<Own extends Presented = Presented> {
   readonly time?: TimeRule | undefined;
   /** Whether a message without a nonce is accepted only once. Default: false. */
   readonly refusesReplays?: boolean;
+  /** Whether nonces of requests without a time are claimed, for the window of `time`. Default: false. */
+  readonly storesUndated?: boolean;
 
-  /** Reads the credentials; several if one of several signatures is enough. `rest` is Authorization after the scheme. */
+  /**
+   * Reads the credentials; several if one of several signatures is enough. Then all are verified, because the nonces of all valid
+   * ones are claimed, so the scheme limits their number. `rest` is Authorization after the scheme.
+   */
   read(request: Request, rest: string): Own | readonly Own[] | Fault;
   /**
    * Returns whether the message contains the content, or parameters of a form, which is limited to 64 KiB. Then the time is judged
    * before the content is read. Default: false.
    */
   needsContent?(presented: Own): boolean | 'form';
-  /** Returns why the signature cannot cover this content. Default: it can. */
-  readonly contentFault?: ((presented: Own, content: Uint8Array) => Fault | undefined) | undefined;
+  /** Adds what the content presents, or returns why the signature cannot cover it. Default: nothing is added. */
+  readonly addContent?: ((presented: Own, content: Uint8Array) => Own | Fault) | undefined;
   /** Finds the holder of the key. */
-  find(presented: Own): MaybePromise<KeyHolder | undefined>;
+  find(presented: Own): MaybePromise<Holder | undefined>;
   /** Returns the kinds of keys that may have made the signatures. */
   kinds(presented: Own): readonly KeyKind[];
   /** Returns the message in named parts; several if one signature may fit several messages. */
@@ -130,22 +152,30 @@ export interface SignatureScheme<Own extends Presented = Presented> {
   /** Returns a fault in the form of a signature that turned out to be wrong. Default: none. */
   signatureFault?(presented: Own): Fault | undefined;
   /** Returns why a valid signature is refused for the key that made it. Default: it is not. */
-  keyFault?(presented: Own, key: Key): string | undefined;
+  readonly keyFault?: ((presented: Own, key: Key) => string | undefined) | undefined;
+  /** Returns why a valid signature is refused for its holder, such as a token that has expired. Default: it is not. */
+  holderFault?(presented: Own, holder: Holder): MaybePromise<Fault | undefined>;
   /** The name of the check of `digestFault`, which a request with content passes. Default: it is not recorded. */
   readonly digestCheck?: string;
   /** Returns why the content does not have the digest that is signed. Default: nothing of the kind is signed. */
   digestFault?(presented: Own, content: Uint8Array): MaybePromise<DigestFault | undefined>;
 
-  /** Returns how shared secrets sign. Omitted if the signature is a secret itself. */
-  mac?(presented: Own): Mac;
+  /** What has the keys, in explanations. Default: a user. */
+  readonly owner?: KnownSecret['owner'];
+  /** Returns how shared secrets sign; undefined if they do not. Omitted if mistakes in the use of a secret are not explained. */
+  readonly mac?: ((presented: Own) => Mac | undefined) | undefined;
   /** Returns the values that clients sign in place of a part, beside those of its kind. Default: none. */
   partMistakes?(part: Part, presented: Own, content: Uint8Array): Iterable<Variant>;
   /** Returns the messages that clients sign by mistake, beside those of every scheme. Default: none. */
   messageMistakes?(presented: Own, parts: readonly Part[], content: Uint8Array): readonly MessageMistake[];
   /** Returns the keys that clients derive by mistake. Their number does not depend on the secret. Default: none. */
   keyMistakes?(secret: Buffer, presented: Own): readonly (readonly [hint: string, key: Buffer])[];
+  /** Returns the credentials with a signature that was decoded again, if clients encode it by mistake. Default: none. */
+  reencoded?(presented: Own): readonly (readonly [hint: string, presented: Own])[];
   /** Returns the likely cause of a time outside the window. Default: a time zone, or a wrong clock. */
   timeHint?(presented: Own, off: number, now: number): string | undefined;
+  /** Returns why the signature cannot be valid, for traces, if no mistake made it. Default: what the keys of the holder show. */
+  unknownHint?(presented: Own, holder: Holder): string | undefined;
   /** Returns members that every explanation has: the whole message. Default: none. */
   explanationMembers?(presented: Own, content: Uint8Array): Readonly<Record<string, ProblemMember>>;
   /** Returns the Problem of a refusal in the form of a partner. Default: a problem document. */
@@ -155,8 +185,8 @@ export interface SignatureScheme<Own extends Presented = Presented> {
 /** Why content does not have the digest that is signed. */
 export interface DigestFault {
   readonly detail: string;
-  /** The explanation. */
-  readonly members: Readonly<Record<string, ProblemMember>>;
+  /** Returns the explanation. */
+  readonly explain: () => MaybePromise<Readonly<Record<string, ProblemMember>>>;
   /** The digest that the content has. Default: it is not shown. */
   readonly computed?: string;
 }

@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer';
+import type { Fields } from '../http/fields.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 
 /** The maximum length of a user name, in bytes of UTF-8. */
@@ -11,4 +13,25 @@ export function userNameFault(name: string): string | undefined {
   if (hasControlCharacter(name) || hasLoneSurrogate(name))
     return 'a user name must have no control characters';
   return undefined;
+}
+
+/**
+ * Returns the user that a request names, or the only user. Undefined if the field is absent, sent twice, or not 1 to 128 bytes of
+ * UTF-8 without control characters.
+ */
+export function userOf(user: { readonly field: string } | string, fields: Fields): string | undefined {
+  if (typeof user === 'string') return user;
+  const name = user.field.toLowerCase();
+  const value = fields.get(name);
+  if (value === undefined || (fields.repeated && fields.lines(name).length > 1)) return undefined;
+  return readUserName(value);
+}
+
+/** Reads a user name from octets. Returns undefined if it is not 1 to 128 bytes of UTF-8 without control characters. */
+export function readUserName(value: string): string | undefined {
+  if (value.length === 0 || value.length > maxUserNameLength) return undefined;
+  if (/^[!-~]*$/.test(value)) return value;
+  const bytes = Buffer.from(value, 'latin1');
+  const text = isUtf8(bytes) ? bytes.toString('utf8') : undefined;
+  return text === undefined || hasControlCharacter(text) ? undefined : text;
 }

@@ -8,13 +8,15 @@ import type { ProblemType } from '../http/problem-types.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { HeldNonce, Principal } from '../principal.ts';
 import { messageBytes, type Piece } from '../signature/message.ts';
+import { describeFields } from './explain/related-names.ts';
 import { admitOnce, describeDistance, describeTimeError } from './freshness.ts';
-import { Decoys, isCurrent, type Key, type KeyHolder, minKeys } from './keyring.ts';
+import { Decoys, fits, isCurrent, type Key, type KeyHolder, minKeys } from './keyring.ts';
 import { type RefusedNonce, unclaimableNonce } from './nonce-claim.ts';
 import type { BadVerdict, Scheme, Verdict } from './scheme.ts';
 import type { SchemeContext } from './scheme-context.ts';
 import {
   assembleMessage,
+  type DigestFault,
   type Fault,
   type Presented,
   type RefusalReason,
@@ -51,6 +53,8 @@ interface Failure<Own extends Presented> {
   readonly passed: readonly string[];
   /** The content, if the message contains it. */
   readonly content?: Uint8Array;
+  /** The fault that is reported in place of the reason. */
+  readonly fault?: Fault;
   /** The digest that the content has, if that is the reason. */
   readonly computed?: string | undefined;
   /** Returns the explanation: what the trace records, and what the client may see. */
@@ -63,7 +67,17 @@ interface Explained {
   readonly shown: Members;
 }
 
-type Checked<Own extends Presented> = Verdict | Failure<Own>;
+/** A valid signature, before its nonce is claimed. */
+interface Valid<Own extends Presented> {
+  readonly attempt: Attempt<Own>;
+  readonly principal: Principal;
+  /** What is claimed; undefined if the request may be repeated. */
+  readonly claim: HeldNonce | undefined;
+  /** The time (ms) at which the signature was verified. */
+  readonly now: number;
+}
+
+type Checked<Own extends Presented> = BadVerdict | Failure<Own> | Valid<Own>;
 type MaybeChecked<Own extends Presented> = Checked<Own> | Promise<Checked<Own>>;
 
 const noContent = new Uint8Array(0);
@@ -75,16 +89,33 @@ export function createVerification<Own extends Presented>(
   scheme: SignatureScheme<Own>,
   context: SchemeContext,
 ): Scheme['authenticate'] {
+  const verify = createVerifier(scheme, context);
+  return (request, rest, authTrace, deferrable = false) =>
+    verify(scheme.read(request, rest), authTrace, deferrable);
+}
+
+/** Verifies what was read from a request: credentials, several of which one is enough, or a fault. */
+export type Verify<Own extends Presented> = (
+  read: Own | readonly Own[] | Fault,
+  authTrace: AuthenticationTrace | undefined,
+  deferrable: boolean,
+) => Verdict | Promise<Verdict>;
+
+/** Creates the function that verifies credentials of a scheme which the caller has read, from the content for instance. */
+export function createVerifier<Own extends Presented>(
+  scheme: SignatureScheme<Own>,
+  context: SchemeContext,
+): Verify<Own> {
   const verification = { scheme, context, decoys: new Decoys() };
-  return (request, rest, authTrace, deferrable = false) => {
-    const read = scheme.read(request, rest);
+  return (read, authTrace, deferrable) => {
     if (isFault(read)) return refuseUnread(read, verification, authTrace);
-    if (!isSeveral(read)) {
-      const attempt = { presented: read, authTrace, deferrable };
-      return andThen(verifyOne(attempt, verification), (checked) => verdictOf(checked, verification));
+    if (isSeveral(read)) {
+      const attempts = read.map((presented) => ({ presented, authTrace, deferrable }));
+      return verifySeveral(attempts, verification);
     }
-    const attempts = read.map((presented) => ({ presented, authTrace, deferrable }));
-    return verifySeveral(attempts, verification);
+    return andThen(verifyOne({ presented: read, authTrace, deferrable }, verification), (checked) =>
+      conclude(checked, verification),
+    );
   };
 }
 
@@ -96,22 +127,29 @@ function isSeveral<Own>(read: Own | readonly Own[]): read is readonly Own[] {
   return Array.isArray(read);
 }
 
-/** Verifies signatures one after the other, until one is accepted. The refusal that passed the most checks is reported. */
+/**
+ * Verifies all signatures. The first valid one admits the request; if none is valid, the refusal that passed the most checks is
+ * reported.
+ */
 async function verifySeveral<Own extends Presented>(
   attempts: readonly Attempt<Own>[],
   verification: Verification<Own>,
 ): Promise<Verdict> {
+  const valid: Valid<Own>[] = [];
   let best: Failure<Own> | undefined;
   for (const attempt of attempts) {
     const checked = await verifyOne(attempt, verification);
     if ('outcome' in checked) return checked;
-    if (best === undefined || checked.passed.length > best.passed.length) best = checked;
+    if ('principal' in checked) valid.push(checked);
+    else if (best === undefined || checked.passed.length > best.passed.length) best = checked;
   }
+  const [first, ...others] = valid;
+  if (first !== undefined) return admitFirst(first, others, verification);
   if (best === undefined) throw new Error('a scheme read no credentials');
-  return verdictOf(best, verification);
+  return conclude(best, verification);
 }
 
-/** Verifies one signature: content if the message contains it, holder, signature, digest of the content, time, nonce. */
+/** Verifies one signature: content if the message contains it, holder, signature, time, digest of the content, nonce. */
 function verifyOne<Own extends Presented>(
   attempt: Attempt<Own>,
   verification: Verification<Own>,
@@ -124,9 +162,9 @@ function verifyOne<Own extends Presented>(
   const stale = checkTime(attempt, [], context.clock.now(), verification, noContent);
   if (stale !== undefined) return stale;
   const proceed = (content: Uint8Array): MaybeChecked<Own> => {
-    const fault = scheme.contentFault?.(presented, content);
-    if (fault !== undefined) return refuseUnread(fault, verification, authTrace);
-    return verifyWith(content, attempt, verification);
+    const complete = scheme.addContent?.(presented, content) ?? presented;
+    if (isFault(complete)) return refuseUnread(complete, verification, authTrace);
+    return verifyWith(content, { ...attempt, presented: complete }, verification);
   };
   const { request } = presented;
   if (!request.body.present) return proceed(noContent);
@@ -152,21 +190,49 @@ function verifyWith<Own extends Presented>(
     const keyFault = scheme.keyFault?.(presented, key);
     if (keyFault !== undefined)
       return fail(attempt, 'algorithm', 'alg', scheme.wrong, ['parse', 'user'], { hint: keyFault });
-    // Before the digest of the content, which may have to be read for it.
-    const stale = checkTime(attempt, passed, now, verification, content);
-    if (stale !== undefined) return stale;
-    return andThen(scheme.digestFault?.(presented, content), (fault) =>
+    const verifyFresh = (): MaybeChecked<Own> => {
+      // Before the digest of the content, which may have to be read for it.
+      const stale = checkTime(attempt, passed, now, verification, content);
+      if (stale !== undefined) return stale;
+      const owner = presented.countedAs ?? holder.principal.name;
+      const claim = claimOf(presented, owner, messages[0] ?? [], now, verification);
+      const valid = { attempt, principal: holder.principal, claim, now };
+      if (scheme.digestFault === undefined) return valid;
+      // Content of a sender that is authenticated now.
+      presented.request.body.release?.();
+      return andThen(scheme.digestFault(presented, content), (fault) =>
+        fault === undefined ? valid : contentFailure(attempt, fault, passed, content, verification),
+      );
+    };
+    if (scheme.holderFault === undefined) return verifyFresh();
+    return andThen(scheme.holderFault(presented, holder), (fault) =>
       fault === undefined
-        ? admit(attempt, holder.principal, messages[0] ?? [], now, verification)
-        : {
-            ...fail(attempt, 'content', scheme.digestCheck ?? 'digest', fault.detail, passed, {
-              ...scheme.explanationMembers?.(presented, content),
-              ...fault.members,
-            }),
-            computed: fault.computed,
-          },
+        ? verifyFresh()
+        : { ...fail(attempt, 'signature', scheme.check, fault.detail, passed, {}), fault },
     );
   });
+}
+
+function contentFailure<Own extends Presented>(
+  attempt: Attempt<Own>,
+  { detail, explain, computed }: DigestFault,
+  passed: readonly string[],
+  content: Uint8Array,
+  { scheme }: Verification<Own>,
+): Failure<Own> {
+  return {
+    attempt,
+    reason: 'content',
+    check: scheme.digestCheck ?? 'digest',
+    detail,
+    passed,
+    computed,
+    explain: () =>
+      andThen(explain(), (cause) => {
+        const members = { ...scheme.explanationMembers?.(attempt.presented, content), ...cause };
+        return { traced: members, shown: members };
+      }),
+  };
 }
 
 function assembleAll<Own extends Presented>(
@@ -202,7 +268,7 @@ function findSigningKey<Own extends Presented>(
   for (const kind of scheme.kinds(presented)) {
     let tried = 0;
     for (const key of holder?.keys ?? noKeys) {
-      if (key.kind !== kind) continue;
+      if (key.kind !== kind || !fits(key, presented.signatures[0])) continue;
       tried += 1;
       for (const message of messages) {
         if (!scheme.signs(key, message, presented)) continue;
@@ -229,7 +295,7 @@ function checkTime<Own extends Presented>(
   const { presented } = attempt;
   const { time, expires } = presented;
   if (scheme.time === undefined || time === undefined) return undefined;
-  const { subject, window, resolution } = scheme.time;
+  const { subject, window, resolution, expiryReplacesWindow = false } = scheme.time;
   const rounded = Math.floor(now / resolution) * resolution;
   const off = time - rounded;
   const failTime = (reason: RefusalReason, detail: string, hint?: string): Failure<Own> =>
@@ -238,8 +304,8 @@ function checkTime<Own extends Presented>(
       serverDate: formatDate(now),
       ...scheme.explanationMembers?.(presented, content),
     });
-  // A lifetime takes the place of the window after the time.
-  if (off > window || (expires === undefined && -off > window)) {
+  const isLate = -off > window && !(expiryReplacesWindow && expires !== undefined);
+  if (off > window || isLate) {
     const hint = scheme.timeHint?.(presented, off, now) ?? describeTimeError(subject, off / 1000);
     return failTime('time', describeDistance(subject, off / 1000, window / 1000), hint);
   }
@@ -257,50 +323,95 @@ function checkTime<Own extends Presented>(
 }
 
 function isAcceptedOnce<Own extends Presented>({ nonce, time }: Own, scheme: SignatureScheme<Own>): boolean {
-  return time !== undefined && (nonce !== undefined || scheme.refusesReplays === true);
+  if (time === undefined && scheme.storesUndated !== true) return false;
+  return nonce !== undefined || scheme.refusesReplays === true;
+}
+
+/**
+ * Returns what is claimed; undefined if the request may be repeated. In place of a nonce it is the message and not the signature,
+ * because a list of several signatures can be sent again without the one that was verified.
+ */
+function claimOf<Own extends Presented>(
+  presented: Own,
+  user: string,
+  message: readonly Piece[],
+  now: number,
+  { scheme, context }: Verification<Own>,
+): HeldNonce | undefined {
+  if (!isAcceptedOnce(presented, scheme)) return undefined;
+  const { nonce, time = now, expires = 0 } = presented;
+  const { window, resolution, expiryReplacesWindow = false } = scheme.time ?? noTime;
+  const end = Math.max(expiryReplacesWindow ? expires : 0, time + Math.max(context.nonceWindow, window));
+  const once = nonce ?? createHash('sha256').update(messageBytes(message)).digest('base64url');
+  return { user, nonce: once, until: end + resolution - 1 };
 }
 
 /** Claims the nonce, or the message in place of one, and admits the request if it is fresh. */
 function admit<Own extends Presented>(
-  attempt: Attempt<Own>,
-  principal: Principal,
-  message: readonly Piece[],
-  now: number,
+  { attempt, principal, claim, now }: Valid<Own>,
   verification: Verification<Own>,
 ): Verdict | Promise<Verdict> {
-  const { scheme, context } = verification;
+  recordPassed(attempt, verification.scheme);
+  if (claim === undefined) return { outcome: 'good', principal };
   const { presented, authTrace, deferrable } = attempt;
-  authTrace?.pass('parse');
-  authTrace?.pass('user');
-  authTrace?.pass(scheme.check);
-  if (presented.time !== undefined) authTrace?.pass('date');
-  if (scheme.digestCheck !== undefined && presented.request.body.present) authTrace?.pass(scheme.digestCheck);
-  if (!isAcceptedOnce(presented, scheme)) return { outcome: 'good', principal };
   const use = {
     principal,
     method: presented.request.method,
-    claim: claimOf(presented, principal.name, message, verification),
+    claim,
     deferrable,
     authTrace,
     refuse: (claimed: RefusedNonce) => refuseNonce(attempt, claimed, now, verification),
   };
-  return admitOnce(use, now, context.nonces);
+  return admitOnce(use, now, verification.context.nonces);
+}
+
+function recordPassed<Own extends Presented>(
+  { presented, authTrace }: Attempt<Own>,
+  scheme: SignatureScheme<Own>,
+): void {
+  if (authTrace === undefined) return;
+  for (const check of ['parse', 'user', scheme.check]) authTrace.pass(check);
+  if (presented.time !== undefined) authTrace.pass('date');
+  if (scheme.digestCheck !== undefined && presented.request.body.present) authTrace.pass(scheme.digestCheck);
 }
 
 /**
- * Returns what is claimed. In place of a nonce it is the message and not the signature, because a list of several signatures can
- * be sent again without the one that was verified.
+ * Claims the nonces of all valid signatures, and admits the request by the first one if all are fresh. Otherwise a repeated request
+ * would be admitted by its next signature.
  */
-function claimOf<Own extends Presented>(
-  { nonce, time = 0, expires }: Own,
-  user: string,
-  message: readonly Piece[],
-  { scheme, context }: Verification<Own>,
-): HeldNonce {
-  const { window, resolution } = scheme.time ?? noTime;
-  const end = Math.max(expires ?? 0, time + Math.max(context.nonceWindow, window));
-  const once = nonce ?? createHash('sha256').update(messageBytes(message)).digest('base64url');
-  return { user, nonce: once, until: end + resolution - 1 };
+async function admitFirst<Own extends Presented>(
+  first: Valid<Own>,
+  others: readonly Valid<Own>[],
+  verification: Verification<Own>,
+): Promise<Verdict> {
+  const { nonces } = verification.context;
+  const claims = latestClaims([first, ...others]);
+  const own = first.claim && claims.get(nonceKey(first.claim));
+  for (const { attempt, claim, now } of others) {
+    if (claim === undefined || claim === own || claims.get(nonceKey(claim)) !== claim) continue;
+    const claimed = await nonces.claim(claim.user, claim.nonce, claim.until, now);
+    if (claimed === 'fresh') continue;
+    recordPassed(attempt, verification.scheme);
+    return refuseNonce(attempt, claimed, now, verification);
+  }
+  await nonces.kept(false);
+  return admit({ ...first, claim: own }, verification);
+}
+
+/** Returns each claimed nonce once, until the last time at which one of its signatures could be accepted. */
+function latestClaims<Own extends Presented>(valid: readonly Valid<Own>[]): ReadonlyMap<string, HeldNonce> {
+  const claims = new Map<string, HeldNonce>();
+  for (const { claim } of valid) {
+    if (claim === undefined) continue;
+    const same = claims.get(nonceKey(claim));
+    if (same === undefined || same.until < claim.until) claims.set(nonceKey(claim), claim);
+  }
+  return claims;
+}
+
+/** Returns a text that is different for every user and nonce: a user name has no colon. */
+function nonceKey({ user, nonce }: HeldNonce): string {
+  return `${user}:${nonce}`;
 }
 
 function refuseNonce<Own extends Presented>(
@@ -314,7 +425,7 @@ function refuseNonce<Own extends Presented>(
   if (claimed !== 'seen') {
     authTrace?.fail('nonce');
     const problem = unclaimableNonce(claimed, (scheme.time ?? noTime).window, now);
-    return { outcome: 'bad', problem, claimed: presented.user };
+    return { outcome: 'bad', problem, ...claimedBy(presented) };
   }
   const what = presented.nonce === undefined ? 'signature' : 'nonce';
   const detail = `The user has already used this ${what}.`;
@@ -370,11 +481,13 @@ function wrongSignature<Own extends Presented>(
   };
 }
 
-function verdictOf<Own extends Presented>(
+/** Returns the verdict: admits a valid signature, and explains a failure if an error or a trace contains the explanation. */
+function conclude<Own extends Presented>(
   checked: Checked<Own>,
   verification: Verification<Own>,
 ): Verdict | Promise<Verdict> {
   if ('outcome' in checked) return checked;
+  if ('principal' in checked) return admit(checked, verification);
   const { context } = verification;
   if (!context.explain && checked.attempt.authTrace === undefined)
     return refuse(checked, { traced: {}, shown: {} }, verification);
@@ -395,12 +508,15 @@ const problemTypes: Readonly<Record<RefusalReason, ProblemType>> = {
 
 /** Records a failure in the trace, and returns the verdict. */
 function refuse<Own extends Presented>(
-  { attempt, reason, check, detail, passed, content = noContent, computed }: Failure<Own>,
+  { attempt, reason, check, detail, passed, content = noContent, fault, computed }: Failure<Own>,
   { traced, shown }: Explained,
-  { scheme, context }: Verification<Own>,
+  verification: Verification<Own>,
 ): BadVerdict {
+  const { scheme, context } = verification;
   const { presented, authTrace } = attempt;
+  const claimed = presented.countedAs ?? presented.user;
   for (const name of passed) authTrace?.pass(name);
+  if (fault !== undefined) return refuseUnread({ claimed, ...fault }, verification, authTrace);
   authTrace?.fail(check, traced);
   // The same name for an unknown user.
   const shownCheck = reason === 'unknown-user' ? scheme.check : check;
@@ -408,27 +524,32 @@ function refuse<Own extends Presented>(
   const now = context.clock.now();
   const refusal = { reason, presented, detail, members, now, content, computed };
   const problem = scheme.problem?.(refusal) ?? new Problem(problemTypes[reason], detail, { members });
-  return { outcome: 'bad', problem, claimed: presented.user };
+  return { outcome: 'bad', problem, ...claimedBy(presented) };
 }
 
-/** Refuses a request that shows its fault without any key. */
+/** Returns the name for which a failure is counted. A key that identifies its user names none. */
+function claimedBy({ user, countedAs = user }: Presented): { readonly claimed?: string } {
+  return countedAs === '' ? {} : { claimed: countedAs };
+}
+
+/** Refuses a request for a fault that is described completely. */
 function refuseUnread<Own extends Presented>(
-  { detail, hint, check, claimed, problem }: Fault,
+  { detail, hint: cause, missing, check, claimed, type, members = {}, problem }: Fault,
   { context }: Verification<Own>,
   authTrace: AuthenticationTrace | undefined,
 ): BadVerdict {
   const failed = check ?? 'parse';
+  const isExplained = missing !== undefined && (context.explain || authTrace !== undefined);
+  const hint =
+    cause ?? (isExplained ? describeFields(missing.request, [missing.field.toLowerCase()]) : undefined);
+  const explained: Members = { ...members, ...(hint === undefined ? {} : { hint }) };
   // Otherwise the check follows from the type of the Problem.
   if (problem === undefined || check !== undefined)
-    authTrace?.fail(failed, hint === undefined ? { detail } : { detail, hint });
-  const members: Members = {
-    check: failed === 'parse' ? 'grammar' : failed,
-    ...(hint === undefined ? {} : { hint }),
-  };
+    authTrace?.fail(failed, { ...problem?.members, detail, ...explained });
+  const shown = context.explain ? { check: failed === 'parse' ? 'grammar' : failed, ...explained } : {};
   return {
     outcome: 'bad',
-    problem:
-      problem ?? new Problem('malformed-credentials', detail, { members: context.explain ? members : {} }),
+    problem: problem ?? new Problem(type ?? 'malformed-credentials', detail, { members: shown }),
     ...(claimed === undefined ? {} : { claimed }),
   };
 }

@@ -23,31 +23,60 @@ export function keyMistakes(
   length: number,
   further: readonly Reading[],
 ): KeyMistake[] {
+  const { hash } = mac;
+  const misread = [...readings(secret, mac), ...further].map(([hint, read]): KeyMistake => {
+    const signature = signWith(mac, read ?? secret, message);
+    const isKey = hash === undefined && mac.sign === undefined;
+    return [hint, read === undefined ? nothing : isKey ? signature : signature.subarray(0, length)];
+  });
+  if (hash === undefined) return misread;
   const key = mac.key(secret) ?? secret;
-  const sign = (signingKey: Buffer, hash = mac.hash): Buffer =>
-    createHmac(hash, signingKey).update(message).digest().subarray(0, length);
+  const whole = createHmac(hash, key).update(message).digest();
+  const cut = length < whole.length ? whole.subarray(0, length) : nothing;
   return [
-    ...[...readings(secret, mac), ...further].map(([hint, read]): KeyMistake => {
-      const signature = sign(read ?? secret);
-      return [hint, read === undefined ? nothing : signature];
-    }),
-    ...otherHashes(mac.hash).map(
-      (hash): KeyMistake => [
-        `${isLonger(hash, length) ? 'truncated ' : ''}${hashName(hash)} was used instead of ${hashName(mac.hash)}`,
-        sign(key, hash),
+    [`the signature was cut off: it has ${length} bytes`, cut],
+    ...misread,
+    ...macMistakes(hash, secret, key, message, length),
+  ];
+}
+
+/** Returns the signatures of the mistakes in the computation of an HMAC. */
+function macMistakes(
+  hash: string,
+  secret: Buffer,
+  key: Buffer,
+  message: Buffer,
+  length: number,
+): KeyMistake[] {
+  return [
+    ...otherHashes(hash).map(
+      (other): KeyMistake => [
+        `${isLonger(other, length) ? 'truncated ' : ''}${hashName(other)} was used instead of ${hashName(hash)}`,
+        createHmac(other, key).update(message).digest().subarray(0, length),
       ],
     ),
-    ['secret and message were hashed without HMAC', hashOf(mac.hash, key, message)],
-    ['secret and message were hashed without HMAC', hashOf(mac.hash, message, key)],
-    ['secret and message were hashed without HMAC', hashOf(mac.hash, secret, message)],
-    ...hashedForms(mac.hash, message).map(
+    ['secret and message were hashed without HMAC', hashOf(hash, key, message)],
+    ['secret and message were hashed without HMAC', hashOf(hash, message, key)],
+    ['secret and message were hashed without HMAC', hashOf(hash, secret, message)],
+    ...hashedForms(hash, message).map(
       (hashed): KeyMistake => [
         'the message was hashed before it was signed',
-        createHmac(mac.hash, key).update(hashed).digest().subarray(0, length),
+        createHmac(hash, key).update(hashed).digest().subarray(0, length),
       ],
     ),
-    ['key and message were swapped', createHmac(mac.hash, message).update(key).digest()],
+    ['key and message were swapped', createHmac(hash, message).update(key).digest()],
   ];
+}
+
+/** Returns the signature of a message: an HMAC, what the scheme computes, or the key itself. Empty if the key does not fit. */
+export function signWith({ hash, sign }: Mac, key: Buffer, message: Buffer): Buffer {
+  if (hash !== undefined) return createHmac(hash, key).update(message).digest();
+  if (sign === undefined) return key;
+  try {
+    return sign(key, message);
+  } catch {
+    return nothing;
+  }
 }
 
 function hashedForms(hash: string, message: Buffer): (Buffer | string)[] {

@@ -1,15 +1,24 @@
 // Mistakes that only a test double can recognize, because it knows all secrets, also former ones, and the content.
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { messageBytes, type Part } from '../../signature/message.ts';
+import { fromAccountKey } from '../keyring.ts';
 import { describeOtherSecret, otherSecrets } from '../other-secrets.ts';
 import { assembleMessage, type MessageMistake, type Presented } from '../signature-scheme.ts';
 import type { KnownSecret, TraceKnowledge } from '../trace.ts';
-import { describeUnknownUser } from '../unknown-user.ts';
+import { describeUnknown } from '../unknown-user.ts';
 import { ExplanationBudget, verificationTime } from './budget.ts';
+import { signWith } from './key.ts';
 import { variantsOf } from './mistake.ts';
 import { labelOf, shiftedTimeMistakes } from './parts.ts';
 import { publicHostMistakes } from './target.ts';
-import { type Found, factsOf, isGiven, messageMistakes, type WrongSignature } from './wrong-signature.ts';
+import {
+  type Found,
+  factsOf,
+  isGiven,
+  messageMistakes,
+  rightMessages,
+  type WrongSignature,
+} from './wrong-signature.ts';
 
 /** The largest number of secrets that are tried with all mistakes. */
 const maxTried = 32;
@@ -21,9 +30,13 @@ export async function explainByKnowledge<Own extends Presented>(
   message: Buffer,
   knowledge: TraceKnowledge,
 ): Promise<Found | undefined> {
-  const { presented, holder } = wrong;
-  const user = holder?.principal.name ?? presented.user;
-  const unknown = holder === undefined ? describeUnknownUser(presented.user, knowledge) : undefined;
+  const { scheme, presented, holder } = wrong;
+  const { owner = 'user' } = scheme;
+  const user = owner === 'user' ? (holder?.principal.name ?? presented.user) : presented.user;
+  const unknown =
+    holder === undefined && presented.user !== ''
+      ? describeUnknown(owner, presented.user, knowledge)
+      : undefined;
   const found = await findByKnowledge(wrong, parts, message, knowledge, user);
   if (unknown === undefined) return found;
   return { ...found, hint: found === undefined ? unknown : `${unknown}; ${found.hint}` };
@@ -39,8 +52,7 @@ async function findByKnowledge<Own extends Presented>(
   const { scheme, presented, holder, content } = wrong;
   const mac = scheme.mac?.(presented);
   if (mac === undefined) return undefined;
-  const signs = (key: Buffer, signed: Buffer): boolean =>
-    isGiven(createHmac(mac.hash, key).update(signed).digest(), presented);
+  const signs = (key: Buffer, signed: Buffer): boolean => isGiven(signWith(mac, key, signed), presented);
   const keyOf = (secret: Buffer): Buffer => mac.key(secret) ?? secret;
   const own = (holder?.keys ?? []).flatMap((key) =>
     key.kind === 'secret' ? [key.secret.derive(keyOf)] : [],
@@ -62,16 +74,41 @@ async function findByKnowledge<Own extends Presented>(
     }
     return undefined;
   };
-  const others = otherSecrets(knowledge, user);
-  const mistakes = messageMistakes(wrong, parts, message, content);
+  const others = otherSecrets(knowledge, user, scheme.owner);
+  const mistakes = new ExplanationBudget().matching(
+    messageMistakes(wrong, parts, message, content),
+    (mistake) => 3 * verificationTime('secret', mistake.message.length),
+    () => true,
+  );
   return (
-    signedBy(others, [{ hint: '', message }]) ??
+    (await otherKey(wrong, message)) ??
+    signedBy(
+      others,
+      rightMessages(wrong, content).map((right) => ({ hint: '', message: right })),
+    ) ??
     firstSigned(changedParts(wrong, parts, 'target', knowledge)) ??
     firstSigned(changedParts(wrong, parts, 'time', knowledge)) ??
     firstSigned(await contentMistakes(wrong, parts, knowledge)) ??
     signedBy(others.slice(-maxTried), mistakes) ??
     firstSigned(pairs(wrong, parts, mistakes))
   );
+}
+
+/** Finds another key of the user that made the signature. */
+async function otherKey<Own extends Presented>(
+  { scheme, presented, holder, context }: WrongSignature<Own>,
+  message: Buffer,
+): Promise<Found | undefined> {
+  if ((scheme.owner ?? 'user') !== 'user') return undefined;
+  const account = holder && (await context.accounts.find(holder.principal.name));
+  const kinds = scheme.kinds(presented);
+  for (const [id, accountKey] of account?.keys ?? []) {
+    const key = fromAccountKey(accountKey);
+    const isOther = id !== presented.user && kinds.includes(key.kind);
+    if (isOther && scheme.signs(key, [message.toString('latin1')], presented))
+      return { hint: `the request is signed with another key of the user: ${id}` };
+  }
+  return undefined;
 }
 
 /** Builds messages with another value of the target or the time, which takes many tries or needs the configuration. */
@@ -124,9 +161,10 @@ async function contentMistakes<Own extends Presented>(
   const separator = parts.find(({ kind }, at) => kind === 'text' && at > 0);
   return all.map(([what, value]): MessageMistake => {
     const part: Part = { kind: 'digest', name: sent?.name ?? 'content digest', value };
-    const kept = parts.filter((each) => each !== sent);
     const added =
-      sent === undefined ? [...kept, ...(separator === undefined ? [] : [separator]), part] : [...kept, part];
+      sent === undefined
+        ? [...parts, ...(separator === undefined ? [] : [separator]), part]
+        : parts.map((each) => (each === sent ? part : each));
     return {
       hint: `${what} was signed, ${missing}`,
       message: messageBytes(assembleMessage(scheme, added, presented)),

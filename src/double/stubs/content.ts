@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { readJsonBytes } from '../../formats/json/decoder.ts';
 import { CollectedBytes } from '../../http/collected-bytes.ts';
-import { formType, hasTooManyParameters, maxFormParameters, parseForm } from '../../http/form.ts';
-import { type MediaType, parseMediaType } from '../../http/headers/media-type.ts';
+import { hasTooManyParameters, maxFormParameters, parseForm } from '../../http/form.ts';
+import { formType, type MediaType, parseMediaType } from '../../http/headers/media-type.ts';
 import { Problem } from '../../http/problem.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Reading } from '../../pipeline/resource.ts';

@@ -1,4 +1,4 @@
-import { fieldLines, type HeaderFields } from '../../client/sign-with-scheme.ts';
+import { fieldLines, type HeaderFields } from '../../client/sign.ts';
 import { furtherLine, sendableLine } from '../../http/fields.ts';
 import { neverHasContent } from '../../http/message.ts';
 import type { Outcome, Representation } from '../../pipeline/resource.ts';

@@ -1,3 +1,6 @@
+// Stubs are routes in a tree of their own, which a request meets before the router, so adding one changes no other route, and a
+// request costs the same whether there are ten or a thousand. A stub with a limited number reserves a request when it is routed, and
+// gets it back if its action is not called: then neither refused requests count, nor can requests at the same time exceed the number.
 import { type ConfiguredScheme, checkSchemeNames } from '../../auth/configured-schemes.ts';
 import { linesInTurn } from '../../http/field-lines.ts';
 import type { Request } from '../../http/message.ts';

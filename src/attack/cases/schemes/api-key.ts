@@ -1,3 +1,5 @@
+import type { ApiKeyOptions } from '../../../auth/api-key/options.ts';
+import { fieldIn } from '../../../signature/declared/places.ts';
 import {
   type Attempt,
   adding,
@@ -8,11 +10,12 @@ import {
   without,
 } from '../../attempt.ts';
 import { attemptsOf, type Forger } from '../../forger.ts';
-import type { ApiKeySigning } from '../../signers/schemes.ts';
 
 /** API keys of which a part is missing, repeated, or in another place. */
-export function* apiKeyAttempts(forger: Forger, scheme: ApiKeySigning): Generator<Attempt> {
-  const { userField, secretField } = scheme;
+export function* apiKeyAttempts(forger: Forger, options: ApiKeyOptions): Generator<Attempt> {
+  const [userField, secretField] = [fieldIn(options.user), fieldIn(options.secret)];
+  // A key alone has no parts.
+  if (userField === undefined || secretField === undefined) return;
   const good = forger.good();
   const { user = '', plain, otherUser } = forger;
   const secret = forger.credentials(good)?.[1] ?? '';
