@@ -189,7 +189,7 @@ export const knownMistakes: NamedMistakes = {
       /the signature was encoded in hexadecimal before base64/,
     'signature in base64 twice': /the signature was encoded in base64 twice/,
     'signature empty': /the signature is empty/,
-    'signature cut off': /the signature was cut off: it has 30 bytes/,
+    'signature cut off': /the signature was cut off/,
   },
   namedByDouble: {
     'user does not exist': /there is no user nobody; the request is signed with the secret of /,
