@@ -752,7 +752,7 @@ function mistakeRows(subject: SchemeSubject, row: Rows): void {
     row('the mistakes that are not named yet are refused with a general explanation', async (opened) => {
       for (const name of mistakes.notNamedYet) {
         opened.double.clock.advance('1s');
-        assertRefused(opened, await opened.send(opened.signed(catalogue[name])), name);
+        assertRefused(opened, await opened.send(signedToShow(opened, catalogue[name])), name);
         assertNamed(recordedBy(opened.double), undefined, subject, name);
       }
     });
