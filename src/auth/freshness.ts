@@ -3,6 +3,7 @@ import { counted } from '../counted.ts';
 import { isMethod, isSafe } from '../http/method.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { HeldNonce, Principal } from '../principal.ts';
+import type { TimestampUnit } from '../signature/declared/timestamp.ts';
 import type { Nonces } from './nonce-claim.ts';
 import type { RefuseNonce, Verdict } from './scheme.ts';
 import type { AuthenticationTrace } from './trace.ts';
@@ -45,6 +46,23 @@ export function describeTimeError(subject: string, off: number): string {
   const distance = `${exactly} ${counted(hours, 'hour')}`;
   const what = subject.charAt(0).toLowerCase() + subject.slice(1);
   return `off by ${distance}: probably a time zone; ${what} must be in UTC`;
+}
+
+/** Tolerance (ms, in either direction) for another unit, because of the transmission time and the clock. */
+const unitTolerance = 3_600_000;
+
+/** Returns the likely cause of a timestamp outside the window: another unit than the expected one, a time zone, or a wrong clock. */
+export function timestampHint(
+  sent: string,
+  unit: TimestampUnit | undefined,
+  off: number,
+  now: number,
+): string {
+  const isNear = (ms: number): boolean => Math.abs(ms - now) <= unitTolerance;
+  if (unit === 's' && isNear(Number(sent))) return 'the timestamp is in milliseconds; seconds are expected';
+  if (unit === 'ms' && isNear(Number(sent) * 1000))
+    return 'the timestamp is in seconds; milliseconds are expected';
+  return describeTimeError('The timestamp', off / 1000);
 }
 
 /** Returns whether a method is known and safe (RFC 9110 §9.2.1). */

@@ -1,3 +1,5 @@
+import { maxNonceLength } from './message.ts';
+
 export { digestOf, digestOnce, keyOf, type SigningKey } from './hmac-sha256.ts';
 
 /** The request data that an HMAC signature covers. The full form has date and nonce, the simple form neither. */
@@ -81,7 +83,7 @@ export function isNonce(text: string): boolean {
 }
 
 function isNonceIn(text: string, from: number, to: number): boolean {
-  return to > from && to - from <= 128 && areAll(text, from, to, nonceCharacter);
+  return to > from && to - from <= maxNonceLength && areAll(text, from, to, nonceCharacter);
 }
 
 /** The length of a digest in base64. */

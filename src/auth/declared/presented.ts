@@ -11,8 +11,9 @@ import {
 } from '../../signature/declared/message.ts';
 import { type ReadSignatures, readSignatures } from '../../signature/declared/signature-format.ts';
 import { octets } from '../../signature/declared/template.ts';
-import { parseTimestamp, type TimestampUnit, timestampUnits } from '../../signature/declared/timestamp.ts';
+import { maxNonceLength } from '../../signature/message.ts';
 import type { Fault, Presented } from '../signature-scheme.ts';
+import { timestampForm, unitNames } from '../time-form.ts';
 import { userOf } from '../user-name.ts';
 import type { DeclaredOptions } from './options.ts';
 import type { Plan } from './plan.ts';
@@ -164,23 +165,6 @@ function timestampOf(
   return hint === undefined ? { detail } : { detail, hint: `it is ${hint}` };
 }
 
-/** How a unit is named in errors. */
-export const unitNames: Readonly<Record<TimestampUnit, string>> = {
-  s: 'a number of seconds since 1970',
-  ms: 'a number of milliseconds since 1970',
-  rfc3339: 'a date and time of RFC 3339',
-  'http-date': 'an IMF-fixdate',
-};
-
-function timestampForm(text: string): string | undefined {
-  if (text.length > 64) return undefined;
-  const unit = timestampUnits.find((other) => parseTimestamp(text, other) !== undefined);
-  if (unit === 's') return 'a number';
-  if (unit !== undefined) return unitNames[unit];
-  if (/^\d+\.\d+$/.test(text)) return 'a number with a fraction';
-  return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) ? 'a date and time without an offset' : undefined;
-}
-
 /** Returns a nonce or an id: 1 to 128 visible ASCII characters without the literals beside it. */
 function tokenOf(
   { fields }: Request,
@@ -193,7 +177,7 @@ function tokenOf(
   const value = fields.get(name);
   const field = options[role]?.field ?? '';
   if (value === undefined) return { detail: `The field ${field} is missing; it contains the ${role}.` };
-  if (value.length > 128 || !/^[!-~]+$/.test(value))
+  if (value.length > maxNonceLength || !/^[!-~]+$/.test(value))
     return { detail: `The field ${field} is not 1 to 128 visible ASCII characters.` };
   for (const guard of guards[role])
     if (value.includes(guard)) {

@@ -24,8 +24,9 @@ import { createKeyring, type KeyKind } from '../keyring.ts';
 import type { Nonces } from '../nonce-claim.ts';
 import type { Scheme } from '../scheme.ts';
 import type { Fault, MessageMistake, Presented, SignatureScheme } from '../signature-scheme.ts';
+import { explainDateForm } from '../time-form.ts';
 import { createVerification } from '../verify.ts';
-import { explainCredentialsForm, explainDateForm } from './credential-forms.ts';
+import { explainCredentialsForm } from './credential-forms.ts';
 
 /** Options of the scheme. */
 export interface HmacOptions {
