@@ -33,6 +33,8 @@ export interface Fault {
   readonly detail: string;
   /** The likely cause. */
   readonly hint?: string | undefined;
+  /** Further members of the explanation, for traces. */
+  readonly members?: Readonly<Record<string, ProblemMember>>;
   /** The check that failed. Default: `parse`. */
   readonly check?: string;
   /** The user or the id of the key, if it can be read. */
@@ -148,7 +150,7 @@ export interface SignatureScheme<Own extends Presented = Presented, Holder exten
   /** Returns the values that clients sign in place of a part, beside those of its kind. Default: none. */
   partMistakes?(part: Part, presented: Own, content: Uint8Array): readonly Variant[];
   /** Returns the messages that clients sign by mistake, beside those of every scheme. Default: none. */
-  messageMistakes?(presented: Own, parts: readonly Part[], content: Uint8Array): readonly MessageMistake[];
+  messageMistakes?(presented: Own, parts: readonly Part[], content: Uint8Array): Iterable<MessageMistake>;
   /** Returns the keys that clients derive by mistake. Their number does not depend on the secret. Default: none. */
   keyMistakes?(secret: Buffer, presented: Own): readonly (readonly [hint: string, key: Buffer])[];
   /** Returns the likely cause of a time outside the window. Default: a time zone, or a wrong clock. */

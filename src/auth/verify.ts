@@ -442,14 +442,19 @@ function refuse<Own extends Presented>(
 
 /** Refuses a request for a fault that is described completely. */
 function refuseUnread<Own extends Presented>(
-  { detail, hint, check, claimed, problem }: Fault,
+  { detail, hint, members: further, check, claimed, problem }: Fault,
   { context }: Verification<Own>,
   authTrace: AuthenticationTrace | undefined,
 ): BadVerdict {
   const failed = check ?? 'parse';
   // Otherwise the check follows from the type of the Problem.
   if (problem === undefined || check !== undefined)
-    authTrace?.fail(failed, { ...problem?.members, detail, ...(hint === undefined ? {} : { hint }) });
+    authTrace?.fail(failed, {
+      ...problem?.members,
+      ...further,
+      detail,
+      ...(hint === undefined ? {} : { hint }),
+    });
   const members: Members = {
     check: failed === 'parse' ? 'grammar' : failed,
     ...(hint === undefined ? {} : { hint }),

@@ -150,11 +150,14 @@ export const partMistakes: Readonly<Record<PartKind, readonly Mistake[]>> = {
   other: none,
 };
 
+/** The kinds whose parts have names of their own in a scheme. */
+const namedKinds: readonly PartKind[] = ['other', 'digest', 'time', 'nonce', 'id', 'user'];
+
 /** Returns how hints name a part. */
 export function labelOf({ kind, name }: Part): string {
   if (kind === 'header') return `the value of ${name.replace(/^(?:field:|header )/, '')}`;
   if (kind === 'url') return 'the URL';
-  return kind === 'other' || kind === 'digest' || kind === 'time' ? `the ${name}` : `the ${kind}`;
+  return namedKinds.includes(kind) ? `the ${name}` : `the ${kind}`;
 }
 
 /** Returns the values that clients sign in place of a part, most likely first. */

@@ -1,4 +1,6 @@
-import { missingParameters, oauth1Error, rejectedParameters } from '../../auth/oauth1/error.ts';
+import type { Problem } from '../../http/problem.ts';
+import { maxNonceLength } from '../../signature/message.ts';
+import { missingParameters, oauth1Error, rejectedParameters } from './error.ts';
 import type { OAuth1Parameters } from './parameters.ts';
 
 /** The purpose of a signed request: a resource, or one of the two token endpoints. */
@@ -22,10 +24,21 @@ const acceptedFor: Readonly<Record<SignedFor, readonly string[]>> = {
   access_token: ['oauth_callback'],
 };
 
-/**
- * Throws a Problem (400) if there are unknown protocol parameters, because one of them could change the meaning of the request.
- */
-export function checkNames({ protocol }: OAuth1Parameters, signedFor: SignedFor): void {
+type Protocol = OAuth1Parameters['protocol'];
+
+/** The checks of the protocol parameters, in order, by their names in traces. Each returns a Problem (400), or undefined. */
+export const checks: readonly (readonly [
+  name: string,
+  check: (protocol: Protocol, signedFor: SignedFor) => Problem | undefined,
+])[] = [
+  ['parse', namesProblem],
+  ['version', versionProblem],
+  ['presence', absenceProblem],
+  ['nonce', nonceProblem],
+];
+
+/** Refuses unknown protocol parameters, because one of them could change the meaning of the request. */
+function namesProblem(protocol: Protocol, signedFor: SignedFor): Problem | undefined {
   const supported = [
     ...always,
     ...freshness,
@@ -35,26 +48,31 @@ export function checkNames({ protocol }: OAuth1Parameters, signedFor: SignedFor)
   ];
   const others = [...protocol.keys()].filter((name) => !supported.includes(name));
   if (signedFor === 'request_token' && (protocol.get('oauth_token') ?? '') !== '') others.push('oauth_token');
-  if (others.length > 0)
-    throw rejectedParameters('Protocol parameters that are not supported here were sent.', others);
+  return others.length === 0
+    ? undefined
+    : rejectedParameters('Protocol parameters that are not supported here were sent.', others);
 }
 
-/** Throws a Problem (400) if a version other than 1.0 was sent. */
-export function checkVersion({ protocol }: OAuth1Parameters): void {
+function versionProblem(protocol: Protocol): Problem | undefined {
   const version = protocol.get('oauth_version');
-  if (version === undefined || version === '1.0') return;
-  throw oauth1Error('version_rejected', 'oauth_version must be 1.0 or omitted.', {
+  if (version === undefined || version === '1.0') return undefined;
+  return oauth1Error('version_rejected', 'oauth_version must be 1.0 or omitted.', {
     oauth_acceptable_versions: '1.0-1.0',
   });
 }
 
-/** Throws a Problem (400) if a required parameter is missing or empty. */
-export function checkRequired({ protocol }: OAuth1Parameters, signedFor: SignedFor): void {
+/** Refuses a request in which a required parameter is missing or empty. */
+export function absenceProblem(protocol: Protocol, signedFor: SignedFor): Problem | undefined {
   const mayRepeat = protocol.get('oauth_signature_method') === 'PLAINTEXT';
   const sent = freshness.filter((name) => protocol.has(name));
   const needed = mayRepeat && sent.length === 0 ? [] : freshness;
   const missing = [...always, ...needed, ...requiredFor[signedFor]].filter(
     (name) => (protocol.get(name) ?? '') === '',
   );
-  if (missing.length > 0) throw missingParameters(missing);
+  return missing.length === 0 ? undefined : missingParameters(missing);
+}
+
+function nonceProblem(protocol: Protocol): Problem | undefined {
+  if (Buffer.byteLength(protocol.get('oauth_nonce') ?? '') <= maxNonceLength) return undefined;
+  return rejectedParameters(`oauth_nonce has more than ${maxNonceLength} bytes.`, ['oauth_nonce']);
 }
