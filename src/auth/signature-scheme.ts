@@ -157,8 +157,12 @@ export interface SignatureScheme<Own extends Presented = Presented, Holder exten
   timeHint?(presented: Own, off: number, now: number): string | undefined;
   /** Returns why the signature cannot be valid, for traces, if no mistake made it. Default: what the keys of the holder show. */
   unknownHint?(presented: Own, holder: Holder): string | undefined;
-  /** Returns members that every explanation has: the whole message. Default: none. */
-  explanationMembers?(presented: Own, content: Uint8Array): Readonly<Record<string, ProblemMember>>;
+  /** Returns members that the explanation of a refusal has: the whole message. Default: none. */
+  explanationMembers?(
+    presented: Own,
+    content: Uint8Array,
+    reason: RefusalReason,
+  ): Readonly<Record<string, ProblemMember>>;
   /** Returns the Problem of a refusal in the form of a partner. Default: a problem document. */
   problem?(refusal: Refusal<Own>): Problem;
 }

@@ -179,7 +179,7 @@ function verifyWith<Own extends Presented>(
           ? admit(attempt, holder.principal, messages[0] ?? [], now, verification)
           : {
               ...fail(attempt, 'content', scheme.digestCheck ?? 'digest', fault.detail, passed, {
-                ...scheme.explanationMembers?.(presented, content),
+                ...scheme.explanationMembers?.(presented, content, 'content'),
                 ...fault.members,
               }),
               computed: fault.computed,
@@ -262,7 +262,7 @@ function checkTime<Own extends Presented>(
     fail(attempt, reason, 'date', detail, passed, {
       ...(hint === undefined ? {} : { hint }),
       serverDate: formatDate(now),
-      ...scheme.explanationMembers?.(presented, content),
+      ...scheme.explanationMembers?.(presented, content, reason),
     });
   // A lifetime takes the place of the window after the time.
   if (off > window || (expires === undefined && -off > window)) {
@@ -345,7 +345,7 @@ function refuseNonce<Own extends Presented>(
   const what = presented.nonce === undefined ? 'signature' : 'nonce';
   const detail = `The user has already used this ${what}.`;
   const hint = `generate a new ${what} for every request, including retries`;
-  const members = { hint, ...scheme.explanationMembers?.(presented, noContent) };
+  const members = { hint, ...scheme.explanationMembers?.(presented, noContent, 'replayed') };
   const failure = fail(attempt, 'replayed', 'nonce', detail, [], members);
   return refuse(failure, { traced: members, shown: members }, verification);
 }

@@ -38,8 +38,8 @@ export function encodePair([name, value]: Parameter): string {
 /** Sorts encoded pairs by name and value, and joins them (RFC 5849 §3.4.1.3.2). */
 export function normalizePairs(pairs: readonly string[]): string {
   // A space is before all characters of names, and `=` is not: `a=2` comes before `a-b=1`.
-  const sorted = pairs.map((pair) => pair.replace('=', ' ')).sort();
-  return sorted.map((pair) => pair.replace(' ', '=')).join('&');
+  const sorted = pairs.join('&').replaceAll('=', ' ').split('&').sort();
+  return sorted.join('&').replaceAll(' ', '=');
 }
 
 /**

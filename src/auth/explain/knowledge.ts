@@ -41,13 +41,13 @@ async function findByKnowledge<Own extends Presented>(
   const { scheme, presented, holder, content } = wrong;
   const mac = scheme.mac?.(presented);
   if (mac === undefined) return undefined;
-  const signs = (secret: Buffer, signed: Buffer): boolean =>
-    isGiven(signWith(mac.hash, mac.key(secret) ?? secret, signed), presented);
+  const keyOf = (secret: Buffer): Buffer => mac.key(secret) ?? secret;
+  const signs = (key: Buffer, signed: Buffer): boolean => isGiven(signWith(mac.hash, key, signed), presented);
   const own = (holder?.keys ?? []).flatMap((key) =>
-    key.kind === 'secret' ? [key.secret.derive((bytes) => bytes)] : [],
+    key.kind === 'secret' ? [key.secret.derive(keyOf)] : [],
   );
   const firstSigned = (mistakes: Iterable<MessageMistake>): Found | undefined => {
-    for (const mistake of mistakes) if (own.some((secret) => signs(secret, mistake.message))) return mistake;
+    for (const mistake of mistakes) if (own.some((key) => signs(key, mistake.message))) return mistake;
     return undefined;
   };
   const signedBy = (
@@ -55,7 +55,8 @@ async function findByKnowledge<Own extends Presented>(
     mistakes: readonly MessageMistake[],
   ): Found | undefined => {
     for (const known of secrets) {
-      const mistake = mistakes.find((each) => signs(Buffer.from(known.secret), each.message));
+      const key = keyOf(Buffer.from(known.secret));
+      const mistake = mistakes.find((each) => signs(key, each.message));
       if (mistake === undefined) continue;
       const hint = describeOtherSecret(known, user);
       return mistake.hint === '' ? { hint } : { ...mistake, hint: `${hint}; and ${mistake.hint}` };

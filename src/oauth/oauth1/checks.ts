@@ -24,6 +24,17 @@ const acceptedFor: Readonly<Record<SignedFor, readonly string[]>> = {
   access_token: ['oauth_callback'],
 };
 
+const supportedFor: Readonly<Record<SignedFor, ReadonlySet<string>>> = {
+  resource: supported('resource'),
+  request_token: supported('request_token'),
+  access_token: supported('access_token'),
+};
+
+function supported(signedFor: SignedFor): ReadonlySet<string> {
+  const own = [...requiredFor[signedFor], ...acceptedFor[signedFor]];
+  return new Set([...always, ...freshness, ...optional, ...own]);
+}
+
 type Protocol = OAuth1Parameters['protocol'];
 
 /** The checks of the protocol parameters, in order, by their names in traces. Each returns a Problem (400), or undefined. */
@@ -39,14 +50,7 @@ export const checks: readonly (readonly [
 
 /** Refuses unknown protocol parameters, because one of them could change the meaning of the request. */
 function namesProblem(protocol: Protocol, signedFor: SignedFor): Problem | undefined {
-  const supported = [
-    ...always,
-    ...freshness,
-    ...optional,
-    ...requiredFor[signedFor],
-    ...acceptedFor[signedFor],
-  ];
-  const others = [...protocol.keys()].filter((name) => !supported.includes(name));
+  const others = [...protocol.keys()].filter((name) => !supportedFor[signedFor].has(name));
   if (signedFor === 'request_token' && (protocol.get('oauth_token') ?? '') !== '') others.push('oauth_token');
   return others.length === 0
     ? undefined

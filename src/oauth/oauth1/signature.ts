@@ -72,16 +72,19 @@ export function createOAuth1Signature(
     assemble,
     signs: isSigned,
     signatureFault: (presented) => formFault(presented, () => baseStringOf(presented), explain),
-    async holderFault(presented, holder) {
+    holderFault(presented, holder) {
       // Only a consumer with a valid signature learns that it may not use this method.
       if (!holder.consumer.methods.includes(presented.method)) {
         const problem = methodRejected();
         return { detail: problem.detail, check: 'method', problem };
       }
-      return presented.token === '' ? undefined : await tokenFault(holder, context);
+      return presented.token === '' ? undefined : tokenFault(holder, context);
     },
     digestCheck: 'content',
-    digestFault: (presented) => bodyHashFault(presented, bodyLimit),
+    digestFault(presented) {
+      const sent = presented.parameters.protocol.get('oauth_body_hash');
+      return sent === undefined ? undefined : bodyHashFault(presented, sent, bodyLimit);
+    },
     mac: ({ method, tokenSecret }) =>
       method === 'RSA-SHA1'
         ? undefined
@@ -98,10 +101,9 @@ export function createOAuth1Signature(
       token === '' ? undefined : foreignHint(found, consumer),
     timeHint: ({ parameters: { protocol } }, off, now) =>
       timestampHint(protocol.get('oauth_timestamp') ?? '', 's', off, now),
-    explanationMembers: (presented) =>
-      presented.parameters.form === undefined || presented.method === 'PLAINTEXT'
-        ? {}
-        : { message: baseStringOf(presented) },
+    // The base string contains the token, so it is shown only where it matters.
+    explanationMembers: (presented, _content, reason) =>
+      reason !== 'signature' || presented.method === 'PLAINTEXT' ? {} : { message: baseStringOf(presented) },
     problem: (refusal) => problemOf(refusal, context),
   };
 }
@@ -267,11 +269,10 @@ function foreignHint(found: Found | undefined, { key }: Consumer): string | unde
 
 /** Returns the fault of an oauth_body_hash that does not match the content (OAuth Request Body Hash 1.0 §4). */
 async function bodyHashFault(
-  { request: { body }, parameters: { protocol }, method, signsForm }: OAuth1Presented,
+  { request: { body }, method, signsForm }: OAuth1Presented,
+  sent: string,
   limit: number,
 ): Promise<DigestFault | undefined> {
-  const sent = protocol.get('oauth_body_hash');
-  if (sent === undefined) return undefined;
   // §4.1.1: a form is signed by its parameters, without a hash.
   if (signsForm) return { detail: 'oauth_body_hash is not allowed with a form.', members: {} };
   const content = body.present ? await body.hold(limit) : new Uint8Array();
