@@ -7,6 +7,11 @@
 //   *.d.ts, *.js.map    declarations for both, and source maps that contain the sources
 // The scripts are bundled but not minified. Loading 300 separate modules would double the time of a start, and so would the
 // ES module loader compared with `require`. A module that is loaded with `import()` is in a separate chunk.
+// The time of a start depends mostly on how much code it loads, and from how many files. So the chunks follow the entries and
+// commands, and what many starts do not need is loaded on first use: by `import()` each command, the data directory, HTTPS, the
+// control interface, the XML reader and the explanation of a wrong signature; by a `require` that the build writes into the
+// functions that call it (`onFirstUse`) the configured schemes, the OAuth endpoints, the JSON reader, certificates, the
+// texts of the journal, faults and the attacks.
 import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -73,18 +78,18 @@ const chunks = {
     'options/flags',
     'accounts/account-file-path',
   ],
-  service: [
-    ...['service/service', 'accounts/secret-box', 'client/oauth1', 'client/basic', 'http/field-lines'],
-    'http/thrown-problem',
-  ],
+  service: [...['service/service', 'accounts/secret-box', 'http/field-lines'], 'http/thrown-problem'],
   double: ['double/double', 'double/permission-matrix'],
   schemes: [
     ...['auth/declared/options', 'auth/message-signatures/options', 'auth/parse-account-key'],
     ...[
       'client/index',
-      'client/schemes/create-signer',
+      'client/schemes/aws4',
+      'client/schemes/declared',
+      'client/schemes/defined',
+      'client/schemes/message-signatures',
       'client/schemes/private-key',
-      'client/sign-with-scheme',
+      'client/schemes/read-declaration',
     ],
     'signature/structured-fields/parse',
   ],

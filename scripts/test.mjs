@@ -1,87 +1,117 @@
-// Runs the test files (all, or those whose path contains a word given) and exits non-zero on a failure. Then searches the output
-// of servers and commands for the secrets, passwords and signatures that they were given.
+// Runs the test files (all, or those whose path contains a word given) and exits non-zero on a failure. A complete run first
+// builds dist, and checks types, format and lint (check.mjs). At the end, it searches the output of servers and commands for
+// the secrets, passwords and signatures that they received.
 //
-//   node scripts/test.mjs [--built] [--brief] [WORD …]
+//   node scripts/test.mjs [--built] [--long] [--watch] [WORD …]
 //
-// With --brief, files whose subject does not depend on the release line of Node.js are left out (see `independent`).
-// With --built, tests of the command run dist/server.js, which starts faster. Without it they run the sources, so
-// that no build is needed.
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+// --built  skips the checks, and tests dist/server.js as it was built. With a WORD and without this option, tests of the command
+//          run the sources.
+// --long   tries more: every state in place of some, and more random cases
+// --watch  runs files again when they or modules that they import are changed
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, watch } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { run } from 'node:test';
-import { spec } from 'node:test/reporters';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { compile, compiled } from './compile.mjs';
+import { createReporter } from './report.mjs';
+import { filesThatUse, findTestFiles, groupTestFiles } from './test-files.mjs';
 
+const startedAt = Date.now();
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const { values, positionals: words } = parseArgs({
-  options: { built: { type: 'boolean', default: false }, brief: { type: 'boolean', default: false } },
+  options: {
+    built: { type: 'boolean', default: false },
+    long: { type: 'boolean', default: false },
+    watch: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 });
+const seed = Number(process.env['SEED'] ?? process.hrtime()[1]);
 
-/** The files that take longest. They start first, so that no processor is idle at the end. */
-const longest = [
-  ...['http/linear-time', 'store/power-loss', 'net/over-tls', 'documents/', 'package/', 'cli/serve/'],
-  ...['store/nonces/file', 'store/durable', 'store/recovery', 'net/lifetime', 'double/control/fuzz', 'xml/'],
-];
-
-/** The files that --brief leaves out: they take long and test rules of ours, other programs or documents. */
-const independent = [
-  ...[
-    'attack/',
-    'cli/accounts/',
-    'cli/commands/',
-    'cli/module/',
-    'documents/',
-    'double/control/fuzz',
-    'double/journal/',
-    'hosts/',
-    'http/linear-time',
-    'oauth/',
-  ],
-  ...['options/', 'package/typescript', 'packaging/', 'postgres/', 'redis/', 'schema/', 'service/intrusion/'],
-  ...['store/power-loss', 'xml/'],
-].map((part) => `/test/${part}`);
-
-/** Returns the position in the order of the longest files. */
-function rank(file) {
-  const at = longest.findIndex((part) => file.includes(part));
-  return at < 0 ? longest.length : at;
-}
-
-const files = readdirSync(join(root, 'test'), { recursive: true })
-  .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules'))
-  .map((name) => join(compiled, 'test', name.replace(/\.ts$/, '.js')))
-  .filter((name) => !values.brief || !independent.some((part) => name.includes(part)))
-  .filter((name) => words.length === 0 || words.some((word) => name.includes(word)))
-  .sort()
-  .sort((one, other) => rank(one) - rank(other));
-
-if (files.length === 0) {
+if (findTestFiles(root, words).length === 0) {
   console.error(`no test file matches ${words.join(', ')}`);
   process.exit(1);
 }
-compile();
+const isComplete = words.length === 0 && !values.watch;
+if (isComplete && !values.built) {
+  const { status } = spawnSync(process.execPath, [join(root, 'scripts', 'check.mjs')], { stdio: 'inherit' });
+  if (status !== 0) process.exit(status ?? 1);
+}
+await compile();
 process.env['TEST_COMPILED'] = compiled;
-if (values.built) process.env['TEST_COMMAND'] = 'dist/server.js';
-process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} --enable-source-maps`.trim();
-const transcript = mkdtempSync(join(tmpdir(), 'countersign-transcript-'));
-process.env['TEST_TRANSCRIPT'] = transcript;
-// Tests often wait for disks and processes, so one more file runs than there are processors. A file that hangs fails.
-const stream = run({ files, concurrency: availableParallelism() + 1, timeout: 900_000 });
-stream.on('test:fail', ({ todo, skip }) => {
-  if (todo === undefined && skip === undefined) process.exitCode = 1;
-});
-stream.once('end', async () => {
-  const { searchTranscript } = await import(join(compiled, 'test', 'support', 'transcript.js'));
+process.env['SEED'] = `${seed}`;
+if (values.built || isComplete) process.env['TEST_COMMAND'] = 'dist/server.js';
+if (values.long) process.env['TEST_LONG'] = '1';
+
+if (values.watch) await runChanged();
+else process.exitCode = (await runFiles(findTestFiles(root, words), startedAt)) ? 0 : 1;
+
+/** Runs compiled test files. Returns whether all passed. */
+async function runFiles(files, since) {
+  const transcript = mkdtempSync(join(tmpdir(), 'countersign-transcript-'));
+  process.env['TEST_TRANSCRIPT'] = transcript;
+  // Tests often wait for disks and processes, so one more process runs than there are processors. A process that hangs fails.
+  const timeout = values.long ? 900_000 : 240_000;
+  const processes = groupTestFiles(files);
+  const scripts = processes.map(({ script }) => script);
+  const stream = run({ files: scripts, concurrency: availableParallelism() + 1, timeout });
+  let passed = true;
+  stream.on('test:fail', ({ todo, skip }) => {
+    if (todo === undefined && skip === undefined) passed = false;
+  });
+  const clear = process.stdout.isTTY === true;
+  const report = createReporter({ root, processes, seed, clear, startedAt: since });
+  for await (const text of stream.compose(report)) process.stdout.write(text);
+  const isClean = await searchOutput(transcript);
+  return passed && isClean;
+}
+
+/** Searches what servers and commands have written for secrets. Returns whether there are none. */
+async function searchOutput(transcript) {
+  const { searchTranscript } = await import(
+    pathToFileURL(join(compiled, 'test', 'support', 'transcript.js'))
+  );
   const { secrets, characters, leaks } = searchTranscript(transcript);
   rmSync(transcript, { recursive: true });
-  console.log(`found ${leaks.length} of ${secrets} secrets in ${characters} characters of output`);
   for (const leak of leaks) console.error(`leaked secret: ${leak}`);
   // In a complete run there must be both, otherwise the search is ineffective.
-  const empty = words.length === 0 && (secrets === 0 || characters === 0);
-  if (leaks.length > 0 || empty) process.exitCode = 1;
-});
-stream.compose(spec).pipe(process.stdout);
+  const isEffective = !isComplete || (secrets > 0 && characters > 0);
+  if (!isEffective)
+    console.error(
+      `found ${secrets} secrets in ${characters} characters of output: the search is ineffective`,
+    );
+  return leaks.length === 0 && isEffective;
+}
+
+/** Waits for changes of files, and runs the tests that they concern. Never resolves. */
+async function runChanged() {
+  const changed = new Set();
+  let onChange = () => {};
+  for (const folder of ['src', 'test'])
+    watch(join(root, folder), { recursive: true }, (_, name) => {
+      if (name === null || name.includes('node_modules')) return;
+      changed.add(join(folder, name));
+      onChange();
+    });
+  for (;;) {
+    console.log('waiting for a change');
+    await new Promise((resolve) => {
+      onChange = resolve;
+    });
+    await new Promise((resolve) => setTimeout(resolve, 100)); // an editor may write several files
+    const names = [...changed];
+    changed.clear();
+    await compile().catch(({ message }) => console.error(message));
+    const all = findTestFiles(root, words);
+    const modules = names.map((name) => join(compiled, name.replace(/\.ts$/, '.js')));
+    // A browser loads the scripts of the console, so no test imports them.
+    const ofConsole = names.some((name) => name.startsWith(join('src', 'console')));
+    const concerned = new Set(filesThatUse(modules, all));
+    const files = all.filter((file) => concerned.has(file) || (ofConsole && file.includes('/test/console/')));
+    console.log(`${names.join(', ')} changed`);
+    if (files.length > 0) await runFiles(files, Date.now());
+  }
+}

@@ -1,6 +1,21 @@
 export type { GrantSelection } from './accounts/revocations.ts';
 export type { AsymmetricAlgorithm, KeyDeclaration } from './auth/account-key.ts';
 export type { KnownPassword, UserDeclaration } from './auth/accounts.ts';
+export { defineScheme } from './auth/defined/define-scheme.ts';
+export type {
+  CompleteCredentials,
+  ParsedCredentials,
+  PublicKeySchemeDefinition,
+  Scheme,
+  SchemeCredentials,
+  SchemeDefinition,
+  SchemeHeaders,
+  SchemeMessagePart,
+  SchemePartKind,
+  SchemeRequest,
+  SecretSchemeDefinition,
+  SignedParts,
+} from './auth/defined/definition.ts';
 export type { QuotaDeclaration, QuotaPolicy, QuotaPolicyDeclaration } from './auth/quota/policy.ts';
 export type { QuotaUse } from './auth/quota/quota.ts';
 export type {
@@ -8,6 +23,7 @@ export type {
   Aws4Declaration,
   CredentialField,
   DeclaredHmacDeclaration,
+  DraftCavageDeclaration,
   MessageSignaturesDeclaration,
   PresetDeclaration,
   PresetName,

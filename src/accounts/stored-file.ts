@@ -1,3 +1,6 @@
+// A file of accounts is either in the data directory or a document of a shared store: the same text, changed as one atomic step,
+// by a lock or by a compare-and-set. One watcher serves both. A document is replaced as a whole, so an invalid one is reported
+// at once.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Documents } from '../store/documents.ts';

@@ -13,7 +13,7 @@ import { raceAttempts } from './cases/races.ts';
 import { schemeAttempts } from './cases/schemes/scheme-attempts.ts';
 import { transportAttempts } from './cases/transport.ts';
 import { createForger, type Forger } from './forger.ts';
-import type { RequestSigner } from './signers/signer.ts';
+import type { RequestSigner } from './signer.ts';
 
 export type { Attempt, HeaderLine, OutgoingRequest, Transport } from './attempt.ts';
 export {
@@ -24,24 +24,33 @@ export {
   type AttackVerdict,
   attack,
 } from './run.ts';
-export { type ApiKeySignerOptions, apiKeySigner } from './signers/api-key.ts';
-export { aws4Signer } from './signers/aws4.ts';
+export type {
+  CredentialPlace,
+  RequestSigner,
+  SignedFields,
+  SignedQuery,
+  SignerTraits,
+  SigningChanges,
+} from './signer.ts';
 export {
+  type ApiKeySignerOptions,
+  type Aws4SignerOptions,
+  apiKeySigner,
+  aws4Signer,
   basicSigner,
   bearerSigner,
+  type DeclaredSignerOptions,
+  type DefinedSignerOptions,
+  declaredSigner,
+  definedSigner,
   type HmacSignerOptions,
   hmacSigner,
-  oauth1Signer,
-} from './signers/built-in.ts';
-export { type DeclaredSignerOptions, declaredSigner } from './signers/declared.ts';
-export {
   type MessageAlgorithm,
   type MessageKey,
+  type MessageSignaturesSignerOptions,
   messageSignaturesSigner,
-} from './signers/message-signatures.ts';
-export type { Aws4SignerOptions, MessageSignaturesSignerOptions } from './signers/schemes.ts';
-export type { SignedFields, SignedQuery, SigningChanges } from './signers/signed-parts.ts';
-export type { CredentialPlace, RequestSigner, SignerTraits } from './signers/signer.ts';
+  oauth1Signer,
+} from './signers.ts';
 
 /** A valid request before it is signed, as passed to `fetch`. */
 export interface GoodRequest {

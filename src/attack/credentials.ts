@@ -1,6 +1,6 @@
 import { type HeaderLine, lineOf, type OutgoingRequest, replacing, without } from './attempt.ts';
-import type { CredentialPlace, SignerTraits } from './signers/signer.ts';
-import { parameterOf, withParameter } from './signers/target.ts';
+import type { CredentialPlace, SignerTraits } from './signer.ts';
+import { parameterOf, withParameter } from './target.ts';
 
 /** Credentials, split at their proof (digest, signature, password or token). */
 export interface Credentials {

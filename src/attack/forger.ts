@@ -1,8 +1,17 @@
+import type { SigningOverrides } from '../signature/signing.ts';
 import { type Attempt, attempt, type OutgoingRequest, type Transport, without } from './attempt.ts';
 import { createLocator, type Locator } from './credentials.ts';
-import { partsOf, type SignedFields, type SignedParts, type SigningChanges } from './signers/signed-parts.ts';
-import type { RequestSigner, SignerTraits } from './signers/signer.ts';
-import { withParameters } from './signers/target.ts';
+import {
+  partsOf,
+  type RequestSigner,
+  type SignedFields,
+  type SignedParts,
+  type SignerTraits,
+  type Signing,
+  type SigningChanges,
+  signingOf,
+} from './signer.ts';
+import { withParameters } from './target.ts';
 
 /** Creates requests for attempts from the good request and its signer, and determines what the signature covers. */
 export interface Forger extends Locator {
@@ -20,6 +29,8 @@ export interface Forger extends Locator {
   /** Whether the request is permitted without credentials. */
   readonly open: boolean;
   readonly traits: SignerTraits | undefined;
+  /** What the signer signs with. Undefined if the signer is not one of this package. */
+  readonly signing: Signing | undefined;
   /** The transport that the good request requires. */
   readonly needs: Transport | undefined;
   /** Whether the signature depends on the nonce. */
@@ -38,6 +49,12 @@ export interface Forger extends Locator {
   good(): OutgoingRequest;
   /** Signs a request with these changes. Undefined if the signer cannot, or if a change makes no difference. */
   signed(changes: SigningChanges, request?: OutgoingRequest): OutgoingRequest | undefined;
+  /** Signs a request, by default the good one, with these overrides and changes. Undefined if that is impossible. */
+  resigned(
+    overrides: SigningOverrides,
+    request?: OutgoingRequest,
+    changes?: SigningChanges,
+  ): OutgoingRequest | undefined;
   /** Returns `changed` with the signature of `original`. Undefined if that signature is also valid for `changed`. */
   sentAs(changed: OutgoingRequest, original?: OutgoingRequest): OutgoingRequest | undefined;
 }
@@ -92,6 +109,11 @@ export function createForger({ plain, signer, now, window, random, ...shared }: 
     if (parts === undefined || (own !== undefined && areEqual(parts, own))) return undefined;
     return withParts(changed, parts);
   };
+  const signing = signingOf(signer);
+  const resigned: Forger['resigned'] = (overrides, request = plain, changes = {}) => {
+    const parts = signing?.resign(request, { ...fresh(), ...changes }, overrides);
+    return parts && withParts(request, parts);
+  };
   const signs = otherRequests(plain).some((other) => sentAs(other) !== undefined);
   return {
     ...shared,
@@ -110,7 +132,9 @@ export function createForger({ plain, signer, now, window, random, ...shared }: 
     nonce,
     fresh,
     good,
+    signing,
     signed,
+    resigned,
     sentAs,
   };
 }

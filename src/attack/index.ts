@@ -1,3 +1,4 @@
+export type { Scheme } from '../auth/defined/definition.ts';
 export type {
   ApiKeyDeclaration,
   CredentialField,
@@ -5,7 +6,6 @@ export type {
   PresetDeclaration,
   PresetName,
 } from '../auth/scheme-declarations.ts';
-export type { OAuth1Signing } from '../client/oauth1.ts';
 export type { Clock } from '../clock.ts';
 export type { PublicKeyAlgorithm } from '../signature/message-signatures/algorithms.ts';
 export type {
@@ -26,7 +26,9 @@ export {
   aws4Signer,
   type CredentialPlace,
   type DeclaredSignerOptions,
+  type DefinedSignerOptions,
   declaredSigner,
+  definedSigner,
   type GoodRequest,
   type HeaderLine,
   type HmacSignerOptions,

@@ -52,6 +52,8 @@ export interface Authenticator {
    * alone.
    */
   requestFields?(allowed?: readonly string[]): readonly string[];
+  /** Returns the Problem for a request that needs credentials and has none, with every challenge. */
+  missing(detail: string, request: Request, allowed?: readonly string[]): Problem;
   /** Returns the challenge for a principal whose token lacks the scope `needed`. */
   scopeChallenge(scheme: string, needed: string): FieldLine[];
 }
@@ -205,10 +207,20 @@ export function createAuthenticator(
     }
   };
 
-  const refuseOthers = ({ request: { connection }, allowed }: Attempt, scheme: Scheme | undefined): void => {
-    if (scheme === undefined) throw notOffered(challenges(connection, allowed));
-    if (allowed !== undefined && !isAllowed(scheme, allowed))
-      throw notAllowed(scheme.name, allowed, challenges(connection, allowed));
+  const express = (problem: Problem, request: Request, allowed: readonly string[] | undefined): Problem => {
+    const own = schemes.find(
+      (scheme) => scheme.express !== undefined && (allowed === undefined || isAllowed(scheme, allowed)),
+    );
+    return own?.express?.(problem, request) ?? problem;
+  };
+
+  const refuseOthers = ({ request, allowed }: Attempt, scheme: Scheme | undefined): void => {
+    const { connection } = request;
+    if (scheme === undefined) throw express(notOffered(challenges(connection, allowed)), request, allowed);
+    if (allowed !== undefined && !isAllowed(scheme, allowed)) {
+      const problem = notAllowed(scheme.name, allowed, challenges(connection, allowed));
+      throw express(problem, request, allowed);
+    }
   };
 
   const authenticate = (attempt: Attempt): ReturnType<Authenticator['authenticate']> => {
@@ -243,6 +255,10 @@ export function createAuthenticator(
         ? authenticate({ request, authTrace, allowed, deferred })
         : completeTrace({ request, authTrace, allowed, deferred }, authTrace, authenticate),
     challenges: (connection, allowed) => challenges(connection, allowed),
+    missing(detail, request, allowed) {
+      const fields = challenges(request.connection, allowed);
+      return express(new Problem('authentication-required', detail, { fields }), request, allowed);
+    },
     claimedName(request) {
       const { fields } = request;
       const value = fields.lines('authorization')[0] ?? fields.lines('authentication')[0];

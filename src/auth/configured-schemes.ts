@@ -5,6 +5,10 @@ import { readAws4Options } from './aws4/options.ts';
 import { createAws4Scheme } from './aws4/scheme.ts';
 import { readDeclaredOptions } from './declared/options.ts';
 import { createDeclaredScheme } from './declared/scheme.ts';
+import { definitionOf } from './defined/define-scheme.ts';
+import { createDefinedScheme } from './defined/scheme.ts';
+import type { SealedDefinition } from './defined/sealed.ts';
+import { draftCavageName, readDraftCavage } from './draft-cavage/definition.ts';
 import { readMessageSignaturesOptions } from './message-signatures/options.ts';
 import { createMessageSignaturesScheme } from './message-signatures/scheme.ts';
 import type { Scheme } from './scheme.ts';
@@ -25,6 +29,7 @@ export type ConfiguredScheme = {
   | { readonly kind: 'aws4'; readonly options: ReturnType<typeof readAws4Options> }
   | { readonly kind: 'api-key'; readonly options: ReturnType<typeof readApiKeyOptions> }
   | { readonly kind: 'declared'; readonly options: ReturnType<typeof readDeclaredOptions> }
+  | { readonly kind: 'defined'; readonly options: SealedDefinition }
 );
 
 /** The names of the schemes that need no configuration. */
@@ -53,6 +58,12 @@ function readScheme(name: string, declared: unknown, where: string): ConfiguredS
     throw new RangeError(`${where}: the name of a scheme has letters, digits and . _ - only, at most 64`);
   if (builtInSchemes.includes(name.toLowerCase()))
     throw new RangeError(`${where}: this scheme is built in and needs no configuration`);
+  const defined = definitionOf(declared);
+  if (defined !== undefined) {
+    if (reservedNames.includes(name))
+      throw new RangeError(`${where}: this name is that of a built-in scheme; choose another`);
+    return configureDefined(name, defined);
+  }
   if (name === 'message-signatures') {
     const options = readMessageSignaturesOptions(declared, where);
     const window = options.nonce === 'off' ? 0 : options.window * 1000;
@@ -70,6 +81,7 @@ function readScheme(name: string, declared: unknown, where: string): ConfiguredS
       create: (context) => createAws4Scheme(name, options, context),
     };
   }
+  if (name === draftCavageName) return configureDefined(name, readDraftCavage(declared, where));
   if (isApiKey(declared)) {
     const options = readApiKeyOptions(declared, where);
     const create = (context: SchemeContext) => createApiKeyScheme(name, options, context);
@@ -80,6 +92,15 @@ function readScheme(name: string, declared: unknown, where: string): ConfiguredS
   const window = stores ? (options.timestamp?.window ?? 0) : 0;
   const create = (context: SchemeContext) => createDeclaredScheme(name, options, context);
   return { kind: 'declared', name, window, options, create };
+}
+
+/** The names that are reserved for schemes with options. */
+const reservedNames: readonly string[] = ['message-signatures', 'aws4', draftCavageName];
+
+function configureDefined(name: string, options: SealedDefinition): ConfiguredScheme {
+  const stores = options.nonce !== 'off' || options.replay === 'refuse';
+  const create = (context: SchemeContext) => createDefinedScheme(name, options, context);
+  return { kind: 'defined', name, window: stores ? options.window : 0, options, create };
 }
 
 function isApiKey(declared: unknown): boolean {

@@ -18,11 +18,11 @@ const none: readonly Scheme[] = [];
 
 /** Creates the table of the places that schemes declare. Without any, a lookup costs nothing. */
 export function createLocationTable(schemes: readonly Scheme[]): LocationTable {
-  const byField = new Map<string, Scheme[]>();
+  const byField = new Map<string, FieldOwner[]>();
   const byParameter = new Map<string, Scheme[]>();
   for (const scheme of schemes)
     for (const location of scheme.locations ?? []) {
-      if ('field' in location) listed(byField, location.field).push(scheme);
+      if ('field' in location) listed(byField, location.field).push({ scheme, unless: location.unless });
       else listed(byParameter, location.query).push(scheme);
     }
   const fields = [...byField];
@@ -34,7 +34,8 @@ export function createLocationTable(schemes: readonly Scheme[]): LocationTable {
       if (isEmpty) return none;
       const found = new Set<Scheme>();
       for (const [name, sharing] of fields)
-        if (request.fields.has(name)) for (const scheme of permitted(sharing, allowed)) found.add(scheme);
+        if (request.fields.has(name))
+          for (const scheme of permitted(ownersIn(request, sharing), allowed)) found.add(scheme);
       if (byParameter.size > 0)
         for (const name of parameterNames(request.target))
           for (const scheme of permitted(byParameter.get(name) ?? none, allowed)) found.add(scheme);
@@ -43,7 +44,22 @@ export function createLocationTable(schemes: readonly Scheme[]): LocationTable {
   };
 }
 
-function listed(places: Map<string, Scheme[]>, name: string): Scheme[] {
+/** A scheme that has credentials in a field, unless another field is present. */
+interface FieldOwner {
+  readonly scheme: Scheme;
+  readonly unless: string | undefined;
+}
+
+/** Returns the schemes to which a field belongs: those that another field rules out, or those alone that it could have ruled out. */
+function ownersIn({ fields }: Request, sharing: readonly FieldOwner[]): readonly Scheme[] {
+  const [only] = sharing;
+  if (only !== undefined && sharing.length === 1 && only.unless === undefined) return [only.scheme];
+  const distinct = sharing.filter(({ unless }) => unless !== undefined && !fields.has(unless));
+  const owners = distinct.length > 0 ? distinct : sharing.filter(({ unless }) => unless === undefined);
+  return owners.map(({ scheme }) => scheme);
+}
+
+function listed<Owner>(places: Map<string, Owner[]>, name: string): Owner[] {
   const schemes = places.get(name) ?? [];
   places.set(name, schemes);
   return schemes;

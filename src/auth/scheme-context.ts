@@ -16,4 +16,6 @@ export interface SchemeContext {
   readonly explain: boolean;
   /** Maximum size of content (bytes) that is read to verify a signature. */
   readonly bodyLimit: number;
+  /** Receives what the functions of a scheme in code throw. Default: it is not reported. */
+  readonly onError?: (error: unknown) => void;
 }

@@ -1,4 +1,5 @@
 // The declarations of schemes, as configurations and options of a service contain them.
+import type { Scheme } from './defined/definition.ts';
 
 /** HTTP Message Signatures (RFC 9421). */
 export interface MessageSignaturesDeclaration {
@@ -56,6 +57,19 @@ export interface Aws4Declaration {
   readonly errors?: 'aws' | 'problem';
   /** Whether a signature is accepted only once. AWS allows replays. Default: `allow`. */
   readonly replay?: 'refuse' | 'allow';
+}
+
+/** Signing HTTP Messages (draft-cavage-http-signatures-12). */
+export interface DraftCavageDeclaration {
+  /**
+   * The fields that a signature must cover. A time (`date` or `(created)`) is required in addition, and `digest` or `content-digest`
+   * if there is content. Default: `(request-target)` and `host`.
+   */
+  readonly headers?: readonly string[];
+  /** Seconds by which the time may differ from the clock, in both directions. Range: 1 to 86 400. Default: 300. */
+  readonly window?: number;
+  /** Whether a signature is accepted only once within the window. Default: `accept`. */
+  readonly replay?: 'accept' | 'refuse';
 }
 
 /** A field that contains a part of the credentials, by its name. */
@@ -120,13 +134,15 @@ export interface DeclaredHmacDeclaration {
 export type SchemeDeclaration =
   | MessageSignaturesDeclaration
   | Aws4Declaration
+  | DraftCavageDeclaration
   | ApiKeyDeclaration
   | PresetDeclaration
   | DeclaredHmacDeclaration;
 
-/** Schemes by name. `message-signatures` and `aws4` are reserved for those; any other name is for a scheme of its own. */
+/** Schemes by name. `message-signatures`, `aws4` and `draft-cavage` are reserved for those; any other name is for a scheme of its own, declared or defined in code. */
 export interface SchemeDeclarations {
   readonly 'message-signatures'?: MessageSignaturesDeclaration;
   readonly aws4?: Aws4Declaration;
-  readonly [name: string]: SchemeDeclaration | undefined;
+  readonly 'draft-cavage'?: DraftCavageDeclaration;
+  readonly [name: string]: SchemeDeclaration | Scheme | undefined;
 }

@@ -33,7 +33,13 @@ export type RefuseNonce = (claimed: RefusedNonce) => BadVerdict;
  * A place outside `Authorization` whose presence means that a request has credentials of a scheme: a field, by its name in lower
  * case, or a parameter of the query, by its exact name.
  */
-export type CredentialLocation = { readonly field: string } | { readonly query: string };
+export type CredentialLocation =
+  | {
+      readonly field: string;
+      /** The name of a field, in lower case, whose presence means that `field` belongs to another scheme. Default: none. */
+      readonly unless?: string;
+    }
+  | { readonly query: string };
 
 /** An authentication scheme: it verifies credentials and formats challenges. */
 export interface Scheme {
@@ -85,6 +91,11 @@ export interface Scheme {
   challenge(connection: Connection): string | undefined;
   /** Returns further field lines of a 401, such as `Accept-Signature` (RFC 9421 §5.1). Default: none. */
   challengeFields?(connection: Connection): readonly FieldLine[];
+  /**
+   * Expresses the refusal of a request that has no credentials, or those of a scheme that is not offered, in the form of the partner
+   * whose scheme this is. Default: it stays a problem document.
+   */
+  express?(problem: Problem, request: Request): Problem;
   /** Returns the challenge for a request, sent over TLS, that has credentials of this scheme and others. Default: none. */
   severalChallenge?(): string | undefined;
   /** Returns the challenge (RFC 6750 §3.1) for a token that lacks the scope `needed`. Omitted by schemes without scopes. */

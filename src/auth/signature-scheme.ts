@@ -2,6 +2,7 @@
 // of every scheme, and `explain/` explains their refusals.
 import type { Request } from '../http/message.ts';
 import type { Problem, ProblemMember } from '../http/problem.ts';
+import type { ProblemType } from '../http/problem-types.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Part, Piece } from '../signature/message.ts';
 import type { Variant } from './explain/mistake.ts';
@@ -19,7 +20,7 @@ export interface Presented {
   readonly signatures: readonly string[];
   /** The time of the request (ms since 1970-01-01T00:00:00Z); undefined if it has none. */
   readonly time: number | undefined;
-  /** The time (ms) at which the credentials expire. Default: only the window decides. */
+  /** The time (ms) after which the credentials are expired. Default: only the window decides. */
   readonly expires?: number | undefined;
   /** The nonce; undefined if the request has none. */
   readonly nonce: string | undefined;
@@ -33,13 +34,15 @@ export interface Fault {
   readonly detail: string;
   /** The likely cause. */
   readonly hint?: string | undefined;
-  /** Further members of the explanation, for traces. */
-  readonly members?: Readonly<Record<string, ProblemMember>>;
   /** The check that failed. Default: `parse`. */
   readonly check?: string;
   /** The user or the id of the key, if it can be read. */
   readonly claimed?: string;
-  /** The Problem. Default: malformed credentials. */
+  /** The type of the Problem. Default: `malformed-credentials`. */
+  readonly type?: ProblemType;
+  /** Members that the explanation has beside the hint. Default: none. */
+  readonly members?: Readonly<Record<string, ProblemMember>>;
+  /** The Problem in the form of a partner. Default: a problem document of `type`. */
   readonly problem?: Problem;
 }
 
@@ -79,11 +82,16 @@ export interface TimeRule {
   readonly window: number;
   /** 1000 if times are whole seconds, so that fractions of the clock are ignored; otherwise 1. */
   readonly resolution: 1 | 1000;
+  /** Whether an expiry takes the place of the window after the time. Default: both are judged. */
+  readonly expiryReplacesWindow?: boolean;
 }
 
 /** How shared secrets sign. Explanations try other secrets, keys and hash functions. */
 export interface Mac {
-  /** The hash function of HMAC, as node:crypto knows it; undefined if the key itself is the signature. */
+  /**
+   * The hash function of HMAC, as node:crypto knows it; undefined if `sign` computes the signature, or if the key itself is the
+   * signature.
+   */
   readonly hash: string | undefined;
   /** How the text of a secret contains the key. */
   readonly encoding: 'utf8' | 'hex' | 'base64';
@@ -91,6 +99,8 @@ export interface Mac {
   readonly prefix?: string | undefined;
   /** Returns the key of HMAC; undefined if the secret is not in this encoding. */
   readonly key: (secret: Buffer) => Buffer | undefined;
+  /** Computes the signature if it is no HMAC. May throw. */
+  readonly sign?: ((key: Buffer, message: Buffer) => Buffer) | undefined;
 }
 
 /** A message that a client may have signed by mistake. */
@@ -112,8 +122,13 @@ export interface SignatureScheme<Own extends Presented = Presented, Holder exten
   readonly time?: TimeRule | undefined;
   /** Whether a message without a nonce is accepted only once. Default: false. */
   readonly refusesReplays?: boolean;
+  /** Whether nonces of requests without a time are claimed, for the window of `time`. Default: false. */
+  readonly storesUndated?: boolean;
 
-  /** Reads the credentials; several if one of several signatures is enough. `rest` is Authorization after the scheme. */
+  /**
+   * Reads the credentials; several if one of several signatures is enough. Then all are verified, because the nonces of all valid
+   * ones are claimed, so the scheme limits their number. `rest` is Authorization after the scheme.
+   */
   read(request: Request, rest: string): Own | readonly Own[] | Fault;
   /**
    * Returns whether the message contains the content, or parameters of a form, which is limited to 64 KiB. Then the time is judged
@@ -148,11 +163,13 @@ export interface SignatureScheme<Own extends Presented = Presented, Holder exten
   /** Returns how shared secrets sign; undefined if they do not. Omitted if mistakes in the use of a secret are not explained. */
   mac?(presented: Own): Mac | undefined;
   /** Returns the values that clients sign in place of a part, beside those of its kind. Default: none. */
-  partMistakes?(part: Part, presented: Own, content: Uint8Array): readonly Variant[];
+  partMistakes?(part: Part, presented: Own, content: Uint8Array): Iterable<Variant>;
   /** Returns the messages that clients sign by mistake, beside those of every scheme. Default: none. */
   messageMistakes?(presented: Own, parts: readonly Part[], content: Uint8Array): Iterable<MessageMistake>;
   /** Returns the keys that clients derive by mistake. Their number does not depend on the secret. Default: none. */
   keyMistakes?(secret: Buffer, presented: Own): readonly (readonly [hint: string, key: Buffer])[];
+  /** Returns the credentials with a signature that was decoded again, if clients encode it by mistake. Default: none. */
+  reencoded?(presented: Own): readonly (readonly [hint: string, presented: Own])[];
   /** Returns the likely cause of a time outside the window. Default: a time zone, or a wrong clock. */
   timeHint?(presented: Own, off: number, now: number): string | undefined;
   /** Returns why the signature cannot be valid, for traces, if no mistake made it. Default: what the keys of the holder show. */
@@ -170,8 +187,8 @@ export interface SignatureScheme<Own extends Presented = Presented, Holder exten
 /** Why content does not have the digest that is signed. */
 export interface DigestFault {
   readonly detail: string;
-  /** The explanation. */
-  readonly members: Readonly<Record<string, ProblemMember>>;
+  /** Returns the explanation. */
+  readonly explain: () => MaybePromise<Readonly<Record<string, ProblemMember>>>;
   /** The digest that the content has. Default: it is not shown. */
   readonly computed?: string;
 }

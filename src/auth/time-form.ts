@@ -1,5 +1,5 @@
 // The forms of a time that clients send by mistake.
-import { parseTimestamp, type TimestampUnit, timestampUnits } from '../signature/declared/timestamp.ts';
+import { describeTimeForm } from './freshness.ts';
 
 const dateForms: readonly [form: RegExp, hint: string][] = [
   [
@@ -27,28 +27,10 @@ export function explainDateForm(date: string): string | undefined {
 /** Returns a hint for a timestamp that is not a number of seconds, from its form. */
 export function explainSecondsForm(text: string): string | undefined {
   if (/^[1-9]\d{12,15}$/.test(text)) return 'the timestamp is in milliseconds; seconds are expected';
-  const form = timestampForm(text);
+  const form = describeTimeForm(text);
   if (form === 'a number' || text.length > 64) return undefined;
   if (form !== undefined) return `the timestamp is ${form}; a number of seconds is expected`;
   if (text.startsWith('"')) return 'the timestamp is in quotes';
   if (/^\d+ *,/.test(text)) return 'the timestamp was sent twice and joined with a comma; send it once';
   return /[A-Za-z]{3}/.test(text) ? 'the timestamp is a date; a number of seconds is expected' : undefined;
-}
-
-/** How a unit is named in errors. */
-export const unitNames: Readonly<Record<TimestampUnit, string>> = {
-  s: 'a number of seconds since 1970',
-  ms: 'a number of milliseconds since 1970',
-  rfc3339: 'a date and time of RFC 3339',
-  'http-date': 'an IMF-fixdate',
-};
-
-/** Returns the form of a timestamp that is not in the expected one, if it is known: `an IMF-fixdate`. */
-export function timestampForm(text: string): string | undefined {
-  if (text.length > 64) return undefined;
-  const unit = timestampUnits.find((other) => parseTimestamp(text, other) !== undefined);
-  if (unit === 's') return 'a number';
-  if (unit !== undefined) return unitNames[unit];
-  if (/^\d+\.\d+$/.test(text)) return 'a number with a fraction';
-  return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) ? 'a date and time without an offset' : undefined;
 }

@@ -9,12 +9,13 @@ import { andThen } from '../maybe-promise.ts';
 import type { HeldNonce, Principal } from '../principal.ts';
 import { messageBytes, type Piece } from '../signature/message.ts';
 import { admitOnce, describeDistance, describeTimeError } from './freshness.ts';
-import { Decoys, isCurrent, type Key, type KeyHolder, minKeys } from './keyring.ts';
+import { Decoys, fits, isCurrent, type Key, type KeyHolder, minKeys } from './keyring.ts';
 import { type RefusedNonce, unclaimableNonce } from './nonce-claim.ts';
 import type { BadVerdict, Scheme, Verdict } from './scheme.ts';
 import type { SchemeContext } from './scheme-context.ts';
 import {
   assembleMessage,
+  type DigestFault,
   type Fault,
   type Presented,
   type RefusalReason,
@@ -65,7 +66,17 @@ interface Explained {
   readonly shown: Members;
 }
 
-type Checked<Own extends Presented> = Verdict | Failure<Own>;
+/** A valid signature, before its nonce is claimed. */
+interface Valid<Own extends Presented> {
+  readonly attempt: Attempt<Own>;
+  readonly principal: Principal;
+  /** What is claimed; undefined if the request may be repeated. */
+  readonly claim: HeldNonce | undefined;
+  /** The time (ms) at which the signature was verified. */
+  readonly now: number;
+}
+
+type Checked<Own extends Presented> = BadVerdict | Failure<Own> | Valid<Own>;
 type MaybeChecked<Own extends Presented> = Checked<Own> | Promise<Checked<Own>>;
 
 const noContent = new Uint8Array(0);
@@ -97,12 +108,13 @@ export function createVerifier<Own extends Presented>(
   const verification = { scheme, context, decoys: new Decoys() };
   return (read, authTrace, deferrable) => {
     if (isFault(read)) return refuseUnread(read, verification, authTrace);
-    if (!isSeveral(read)) {
-      const attempt = { presented: read, authTrace, deferrable };
-      return andThen(verifyOne(attempt, verification), (checked) => verdictOf(checked, verification));
+    if (isSeveral(read)) {
+      const attempts = read.map((presented) => ({ presented, authTrace, deferrable }));
+      return verifySeveral(attempts, verification);
     }
-    const attempts = read.map((presented) => ({ presented, authTrace, deferrable }));
-    return verifySeveral(attempts, verification);
+    return andThen(verifyOne({ presented: read, authTrace, deferrable }, verification), (checked) =>
+      conclude(checked, verification),
+    );
   };
 }
 
@@ -114,19 +126,26 @@ function isSeveral<Own>(read: Own | readonly Own[]): read is readonly Own[] {
   return Array.isArray(read);
 }
 
-/** Verifies signatures one after the other, until one is accepted. The refusal that passed the most checks is reported. */
+/**
+ * Verifies all signatures. The first valid one admits the request; if none is valid, the refusal that passed the most checks is
+ * reported.
+ */
 async function verifySeveral<Own extends Presented>(
   attempts: readonly Attempt<Own>[],
   verification: Verification<Own>,
 ): Promise<Verdict> {
+  const valid: Valid<Own>[] = [];
   let best: Failure<Own> | undefined;
   for (const attempt of attempts) {
     const checked = await verifyOne(attempt, verification);
     if ('outcome' in checked) return checked;
-    if (best === undefined || checked.passed.length > best.passed.length) best = checked;
+    if ('principal' in checked) valid.push(checked);
+    else if (best === undefined || checked.passed.length > best.passed.length) best = checked;
   }
+  const [first, ...others] = valid;
+  if (first !== undefined) return admitFirst(first, others, verification);
   if (best === undefined) throw new Error('a scheme read no credentials');
-  return verdictOf(best, verification);
+  return conclude(best, verification);
 }
 
 /** Verifies one signature: content if the message contains it, holder, signature, time, digest of the content, nonce. */
@@ -174,16 +193,14 @@ function verifyWith<Own extends Presented>(
       // Before the digest of the content, which may have to be read for it.
       const stale = checkTime(attempt, passed, now, verification, content);
       if (stale !== undefined) return stale;
-      return andThen(scheme.digestFault?.(presented, content), (fault) =>
-        fault === undefined
-          ? admit(attempt, holder.principal, messages[0] ?? [], now, verification)
-          : {
-              ...fail(attempt, 'content', scheme.digestCheck ?? 'digest', fault.detail, passed, {
-                ...scheme.explanationMembers?.(presented, content, 'content'),
-                ...fault.members,
-              }),
-              computed: fault.computed,
-            },
+      const owner = presented.countedAs ?? holder.principal.name;
+      const claim = claimOf(presented, owner, messages[0] ?? [], now, verification);
+      const valid = { attempt, principal: holder.principal, claim, now };
+      if (scheme.digestFault === undefined) return valid;
+      // Content of a sender that is authenticated now.
+      presented.request.body.release?.();
+      return andThen(scheme.digestFault(presented, content), (fault) =>
+        fault === undefined ? valid : contentFailure(attempt, fault, passed, content, verification),
       );
     };
     if (scheme.holderFault === undefined) return verifyFresh();
@@ -193,6 +210,28 @@ function verifyWith<Own extends Presented>(
         : { ...fail(attempt, 'signature', scheme.check, fault.detail, passed, {}), fault },
     );
   });
+}
+
+function contentFailure<Own extends Presented>(
+  attempt: Attempt<Own>,
+  { detail, explain, computed }: DigestFault,
+  passed: readonly string[],
+  content: Uint8Array,
+  { scheme }: Verification<Own>,
+): Failure<Own> {
+  return {
+    attempt,
+    reason: 'content',
+    check: scheme.digestCheck ?? 'digest',
+    detail,
+    passed,
+    computed,
+    explain: () =>
+      andThen(explain(), (cause) => {
+        const members = { ...scheme.explanationMembers?.(attempt.presented, content, 'content'), ...cause };
+        return { traced: members, shown: members };
+      }),
+  };
 }
 
 function assembleAll<Own extends Presented>(
@@ -228,7 +267,7 @@ function findSigningKey<Own extends Presented>(
   for (const kind of scheme.kinds(presented)) {
     let tried = 0;
     for (const key of holder?.keys ?? noKeys) {
-      if (key.kind !== kind) continue;
+      if (key.kind !== kind || !fits(key, presented.signatures[0])) continue;
       tried += 1;
       for (const message of messages) {
         if (!scheme.signs(key, message, presented)) continue;
@@ -255,7 +294,7 @@ function checkTime<Own extends Presented>(
   const { presented } = attempt;
   const { time, expires } = presented;
   if (scheme.time === undefined || time === undefined) return undefined;
-  const { subject, window, resolution } = scheme.time;
+  const { subject, window, resolution, expiryReplacesWindow = false } = scheme.time;
   const rounded = Math.floor(now / resolution) * resolution;
   const off = time - rounded;
   const failTime = (reason: RefusalReason, detail: string, hint?: string): Failure<Own> =>
@@ -264,8 +303,8 @@ function checkTime<Own extends Presented>(
       serverDate: formatDate(now),
       ...scheme.explanationMembers?.(presented, content, reason),
     });
-  // A lifetime takes the place of the window after the time.
-  if (off > window || (expires === undefined && -off > window)) {
+  const isLate = -off > window && !(expiryReplacesWindow && expires !== undefined);
+  if (off > window || isLate) {
     const hint = scheme.timeHint?.(presented, off, now) ?? describeTimeError(subject, off / 1000);
     return failTime('time', describeDistance(subject, off / 1000, window / 1000), hint);
   }
@@ -283,50 +322,95 @@ function checkTime<Own extends Presented>(
 }
 
 function isAcceptedOnce<Own extends Presented>({ nonce, time }: Own, scheme: SignatureScheme<Own>): boolean {
-  return time !== undefined && (nonce !== undefined || scheme.refusesReplays === true);
+  if (time === undefined && scheme.storesUndated !== true) return false;
+  return nonce !== undefined || scheme.refusesReplays === true;
+}
+
+/**
+ * Returns what is claimed; undefined if the request may be repeated. In place of a nonce it is the message and not the signature,
+ * because a list of several signatures can be sent again without the one that was verified.
+ */
+function claimOf<Own extends Presented>(
+  presented: Own,
+  user: string,
+  message: readonly Piece[],
+  now: number,
+  { scheme, context }: Verification<Own>,
+): HeldNonce | undefined {
+  if (!isAcceptedOnce(presented, scheme)) return undefined;
+  const { nonce, time = now, expires = 0 } = presented;
+  const { window, resolution, expiryReplacesWindow = false } = scheme.time ?? noTime;
+  const end = Math.max(expiryReplacesWindow ? expires : 0, time + Math.max(context.nonceWindow, window));
+  const once = nonce ?? createHash('sha256').update(messageBytes(message)).digest('base64url');
+  return { user, nonce: once, until: end + resolution - 1 };
 }
 
 /** Claims the nonce, or the message in place of one, and admits the request if it is fresh. */
 function admit<Own extends Presented>(
-  attempt: Attempt<Own>,
-  principal: Principal,
-  message: readonly Piece[],
-  now: number,
+  { attempt, principal, claim, now }: Valid<Own>,
   verification: Verification<Own>,
 ): Verdict | Promise<Verdict> {
-  const { scheme, context } = verification;
+  recordPassed(attempt, verification.scheme);
+  if (claim === undefined) return { outcome: 'good', principal };
   const { presented, authTrace, deferrable } = attempt;
-  authTrace?.pass('parse');
-  authTrace?.pass('user');
-  authTrace?.pass(scheme.check);
-  if (presented.time !== undefined) authTrace?.pass('date');
-  if (scheme.digestCheck !== undefined && presented.request.body.present) authTrace?.pass(scheme.digestCheck);
-  if (!isAcceptedOnce(presented, scheme)) return { outcome: 'good', principal };
   const use = {
     principal,
     method: presented.request.method,
-    claim: claimOf(presented, presented.countedAs ?? principal.name, message, verification),
+    claim,
     deferrable,
     authTrace,
     refuse: (claimed: RefusedNonce) => refuseNonce(attempt, claimed, now, verification),
   };
-  return admitOnce(use, now, context.nonces);
+  return admitOnce(use, now, verification.context.nonces);
+}
+
+function recordPassed<Own extends Presented>(
+  { presented, authTrace }: Attempt<Own>,
+  scheme: SignatureScheme<Own>,
+): void {
+  if (authTrace === undefined) return;
+  for (const check of ['parse', 'user', scheme.check]) authTrace.pass(check);
+  if (presented.time !== undefined) authTrace.pass('date');
+  if (scheme.digestCheck !== undefined && presented.request.body.present) authTrace.pass(scheme.digestCheck);
 }
 
 /**
- * Returns what is claimed. In place of a nonce it is the message and not the signature, because a list of several signatures can
- * be sent again without the one that was verified.
+ * Claims the nonces of all valid signatures, and admits the request by the first one if all are fresh. Otherwise a repeated request
+ * would be admitted by its next signature.
  */
-function claimOf<Own extends Presented>(
-  { nonce, time = 0, expires }: Own,
-  user: string,
-  message: readonly Piece[],
-  { scheme, context }: Verification<Own>,
-): HeldNonce {
-  const { window, resolution } = scheme.time ?? noTime;
-  const end = Math.max(expires ?? 0, time + Math.max(context.nonceWindow, window));
-  const once = nonce ?? createHash('sha256').update(messageBytes(message)).digest('base64url');
-  return { user, nonce: once, until: end + resolution - 1 };
+async function admitFirst<Own extends Presented>(
+  first: Valid<Own>,
+  others: readonly Valid<Own>[],
+  verification: Verification<Own>,
+): Promise<Verdict> {
+  const { nonces } = verification.context;
+  const claims = latestClaims([first, ...others]);
+  const own = first.claim && claims.get(nonceKey(first.claim));
+  for (const { attempt, claim, now } of others) {
+    if (claim === undefined || claim === own || claims.get(nonceKey(claim)) !== claim) continue;
+    const claimed = await nonces.claim(claim.user, claim.nonce, claim.until, now);
+    if (claimed === 'fresh') continue;
+    recordPassed(attempt, verification.scheme);
+    return refuseNonce(attempt, claimed, now, verification);
+  }
+  await nonces.kept(false);
+  return admit({ ...first, claim: own }, verification);
+}
+
+/** Returns each claimed nonce once, until the last time at which one of its signatures could be accepted. */
+function latestClaims<Own extends Presented>(valid: readonly Valid<Own>[]): ReadonlyMap<string, HeldNonce> {
+  const claims = new Map<string, HeldNonce>();
+  for (const { claim } of valid) {
+    if (claim === undefined) continue;
+    const same = claims.get(nonceKey(claim));
+    if (same === undefined || same.until < claim.until) claims.set(nonceKey(claim), claim);
+  }
+  return claims;
+}
+
+/** Returns a text that is different for every user and nonce: a user name has no colon. */
+function nonceKey({ user, nonce }: HeldNonce): string {
+  return `${user}:${nonce}`;
 }
 
 function refuseNonce<Own extends Presented>(
@@ -396,11 +480,13 @@ function wrongSignature<Own extends Presented>(
   };
 }
 
-function verdictOf<Own extends Presented>(
+/** Returns the verdict: admits a valid signature, and explains a failure if an error or a trace contains the explanation. */
+function conclude<Own extends Presented>(
   checked: Checked<Own>,
   verification: Verification<Own>,
 ): Verdict | Promise<Verdict> {
   if ('outcome' in checked) return checked;
+  if ('principal' in checked) return admit(checked, verification);
   const { context } = verification;
   if (!context.explain && checked.attempt.authTrace === undefined)
     return refuse(checked, { traced: {}, shown: {} }, verification);
@@ -442,27 +528,19 @@ function refuse<Own extends Presented>(
 
 /** Refuses a request for a fault that is described completely. */
 function refuseUnread<Own extends Presented>(
-  { detail, hint, members: further, check, claimed, problem }: Fault,
+  { detail, hint, check, claimed, type, members = {}, problem }: Fault,
   { context }: Verification<Own>,
   authTrace: AuthenticationTrace | undefined,
 ): BadVerdict {
   const failed = check ?? 'parse';
+  const explained: Members = { ...members, ...(hint === undefined ? {} : { hint }) };
   // Otherwise the check follows from the type of the Problem.
   if (problem === undefined || check !== undefined)
-    authTrace?.fail(failed, {
-      ...problem?.members,
-      ...further,
-      detail,
-      ...(hint === undefined ? {} : { hint }),
-    });
-  const members: Members = {
-    check: failed === 'parse' ? 'grammar' : failed,
-    ...(hint === undefined ? {} : { hint }),
-  };
+    authTrace?.fail(failed, { ...problem?.members, detail, ...explained });
+  const shown = context.explain ? { check: failed === 'parse' ? 'grammar' : failed, ...explained } : {};
   return {
     outcome: 'bad',
-    problem:
-      problem ?? new Problem('malformed-credentials', detail, { members: context.explain ? members : {} }),
+    problem: problem ?? new Problem(type ?? 'malformed-credentials', detail, { members: shown }),
     ...(claimed === undefined ? {} : { claimed }),
   };
 }

@@ -1,4 +1,5 @@
 export type { AsymmetricAlgorithm } from '../auth/account-key.ts';
+export type { Scheme } from '../auth/defined/definition.ts';
 export type {
   ApiKeyDeclaration,
   CredentialField,
@@ -14,9 +15,13 @@ export type {
   PresetSigning,
   SchemeSigning,
 } from './schemes/declarations.ts';
-export type { SignOptions } from './sign.ts';
-export { signRequest } from './sign-request.ts';
-export type { DeclaredCredentials, HeaderFields, SchemeSignOptions, SignedUrl } from './sign-with-scheme.ts';
-export { signUrl } from './sign-with-scheme.ts';
+export type {
+  DeclaredCredentials,
+  HeaderFields,
+  SchemeSignOptions,
+  SignedUrl,
+  SignOptions,
+} from './sign.ts';
+export { signRequest, signUrl } from './sign.ts';
 export type { SchemeFetchInit, SignedFetchInit } from './signed-fetch.ts';
 export { signedFetch } from './signed-fetch.ts';

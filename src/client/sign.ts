@@ -1,15 +1,13 @@
-import { createHash, randomBytes } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { readMembers } from '../auth/option-values.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import {
-  digestOnce,
-  endsLikeFullForm,
-  formatHmacCredentials,
-  formatSignedDate,
-  isNonce,
-  messageOf,
-  type Signed,
-} from '../signature/hmac.ts';
+import type { UnsignedRequest } from '../signature/signing.ts';
 import { fetchTargetOf } from './fetch-target.ts';
+import type { SchemeSigning } from './schemes/declarations.ts';
+import { parsePrivateKey } from './schemes/private-key.ts';
+import { readSigningDeclaration } from './schemes/read-declaration.ts';
+import { createSign, type Sign } from './schemes/signer.ts';
 
 /** The request to sign, and what to sign it with. */
 export interface SignOptions {
@@ -39,48 +37,148 @@ export interface SignOptions {
   readonly scheme?: undefined;
 }
 
-/** The fields of a request signed with the scheme `hmac`, and what they sign. */
-export interface HmacSignature {
+/** Header fields, by name or as a list of lines. `Headers` is one. */
+export type HeaderFields =
+  | Readonly<Record<string, string>>
+  | Iterable<readonly [name: string, value: string]>;
+
+/** The credentials of a declared scheme or an API key. */
+export interface DeclaredCredentials {
+  /** The user, or the id of a key. Required if the scheme sends it in a field. */
+  readonly user?: string;
+  readonly secret?: string;
+  /** An Ed25519 key in place of the secret, for `standard-webhooks`: PEM (PKCS #8), or a key of node:crypto. */
+  readonly privateKey?: string | KeyObject;
+}
+
+/** The request to sign, and the scheme to sign it with. */
+export interface SchemeSignOptions extends DeclaredCredentials {
+  readonly method: string;
+  /** An absolute URL. Its path and query are signed as this platform's `fetch` sends them. */
+  readonly url: string | URL;
+  /** The request target, byte for byte, if the client sends another one than `fetch`. */
+  readonly target?: string;
+  /** The header fields that the request has already. Schemes sign some of them. */
+  readonly headers?: HeaderFields;
+  /** The content as sent. A string is sent as UTF-8. */
+  readonly content?: string | Uint8Array;
+  readonly scheme: SchemeSigning;
+  /** The nonce, if the scheme has one. Default: 128 random bits. */
+  readonly nonce?: string;
+  /** The id of the message, if the scheme has one. Default: `msg_` and 128 random bits. */
+  readonly id?: string;
+  /** Default: the system's clock. */
+  readonly clock?: Pick<Clock, 'now'>;
+  /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. */
+  readonly random?: (size: number) => Uint8Array;
+}
+
+/** A signed request: what to send of it besides the method and the content. */
+export interface SignedUrl {
+  /** The URL, with the signature if the scheme has it in the query. */
+  readonly url: string;
+  /** The header fields to add. */
   readonly headers: Record<string, string>;
-  readonly signed: Signed;
 }
 
-/** Signs a request with HMAC-SHA256. Throws RangeError like `signRequest` of the package. */
-export function signRequest(options: SignOptions): Record<string, string> {
-  return signHmac(options).headers;
-}
-
-/** Signs a request with HMAC-SHA256, and returns what is signed as well. */
-export function signHmac(options: SignOptions): HmacSignature {
-  const { user, content } = options;
-  if (user === '' || /[:\x00-\x1f\x7f]/.test(user)) {
-    throw new RangeError('a user has at least one character, no colon and no control characters');
-  }
-  const headers: Record<string, string> = {};
-  const dated = options.form === 'simple' ? undefined : dateAndNonce(options);
-  const contentDigest = content === undefined ? undefined : contentDigestOf(content);
-  if (dated !== undefined) headers[options.dateField ?? 'Date'] = dated.date;
-  if (contentDigest !== undefined) headers['Content-Digest'] = contentDigest;
+/**
+ * Signs a request: with HMAC-SHA256, or with the scheme of another service if `scheme` is present.
+ *
+ * @returns the header fields to send; for HMAC-SHA256 `Authentication`, `Date` or `X-Date`, and `Content-Digest` if there is
+ *   content
+ * @throws RangeError on an empty secret, a user or nonce that cannot be sent, or a target that the simple form cannot sign; with
+ *   `scheme` like `signUrl`, and if the scheme changes the query
+ * @example
+ * const headers = signRequest({ method: 'GET', url: 'http://127.0.0.1:8080/articles/1', user: 'johndoe', secret });
+ * const response = await fetch('http://127.0.0.1:8080/articles/1', { headers });
+ * @example
+ * const headers = signRequest({ method: 'POST', url, content, secret, scheme: { preset: 'stripe' } });
+ */
+export function signRequest(options: SignOptions | SchemeSignOptions): Record<string, string> {
+  if (options.scheme === undefined) return signByHmac(options);
+  const { url, headers } = signUrl(options);
   const target = options.target ?? fetchTargetOf(options.url);
-  // An attacker could send such a signature as that of a full request for a shorter target.
-  if (dated === undefined && endsLikeFullForm(target)) {
-    throw new RangeError(
-      'the simple form cannot sign a target that ends like a date and a nonce, or like a content digest',
-    );
-  }
-  const signed: Signed = { method: options.method, target, ...dated, contentDigest };
-  const digest = digestOnce(options.secret, messageOf(signed));
-  headers['Authentication'] = `hmac ${formatHmacCredentials({ user, nonce: dated?.nonce, digest })}`;
-  return { headers, signed };
+  if (url === new URL(options.url).origin + target) return headers;
+  throw new RangeError('the scheme changes the query of the URL; use signUrl, which returns the URL');
 }
 
-function dateAndNonce(options: SignOptions): { date: string; nonce: string } {
-  const nonce = options.nonce ?? Buffer.from((options.random ?? randomBytes)(16)).toString('base64url');
-  if (!isNonce(nonce)) throw new RangeError('a nonce is 1 to 128 characters out of A-Z a-z 0-9 . _ ~ -');
-  return { date: options.date ?? formatSignedDate((options.clock ?? systemClock).now()), nonce };
+/**
+ * Signs a request with any scheme, also one that has its signature in the query, such as a presigned URL of AWS.
+ *
+ * @throws RangeError on an unknown or invalid option, with the nearest known name, or if the request cannot be signed
+ * @example
+ * const { url } = signUrl({
+ *   method: 'GET',
+ *   url: 'https://bucket.example/report.pdf',
+ *   scheme: { type: 'aws4', region: 'eu-central-1', service: 's3', accessKeyId, secret, presign: 300 },
+ * });
+ */
+export function signUrl(options: SchemeSignOptions): SignedUrl {
+  readMembers(options, 'options', names);
+  const url = new URL(options.url);
+  return signBy(chooseSign(options, url), options, url, fieldLines(options.headers ?? {}));
 }
 
-// RFC 9530 §2: a structured dictionary with a byte sequence.
-function contentDigestOf(content: string | Uint8Array): string {
-  return `sha-256=:${createHash('sha256').update(content).digest('base64')}:`;
+const names: readonly (keyof SchemeSignOptions)[] = [
+  'method',
+  'url',
+  'target',
+  'headers',
+  'content',
+  'scheme',
+  'user',
+  'secret',
+  'privateKey',
+  'nonce',
+  'id',
+  'clock',
+  'random',
+];
+
+function signByHmac(options: SignOptions): Record<string, string> {
+  const { user, secret, form, dateField, date, nonce } = options;
+  const scheme = { kind: 'hmac', name: 'hmac', options: { form, dateField } } as const;
+  const choices = form === 'simple' ? {} : { date, nonce };
+  const sign = createSign(scheme, { user, secret }, choices);
+  return signBy(sign, options, new URL(options.url), []).headers;
+}
+
+function signBy(
+  sign: Sign,
+  { method, target, content, clock = systemClock, random = randomBytes }: SignOptions | SchemeSignOptions,
+  url: URL,
+  fields: UnsignedRequest['fields'],
+): SignedUrl {
+  const bytes = content === undefined ? undefined : Buffer.from(content);
+  const request = { method, url, target: target ?? fetchTargetOf(url), fields, content: bytes };
+  const signed = sign(request, { now: clock.now(), random });
+  return { url: url.origin + signed.target, headers: Object.fromEntries(signed.fields) };
+}
+
+function chooseSign({ scheme: declared, ...options }: SchemeSignOptions, url: URL): Sign {
+  const { user, secret, nonce, id } = options;
+  const { scheme, identity, choices } = readSigningDeclaration(declared, user);
+  const isKeyInside = scheme.kind === 'aws4' || scheme.kind === 'message-signatures';
+  for (const name of ['user', 'secret', 'privateKey'] as const)
+    if (isKeyInside && options[name] !== undefined)
+      throw new RangeError(`options.${name}: the scheme ${scheme.name} has its own credentials`);
+  if (scheme.kind === 'api-key' && url.protocol !== 'https:' && !isLoopback(url))
+    throw new RangeError('an API key is sent over HTTPS only');
+  const privateKey =
+    options.privateKey === undefined ? undefined : parsePrivateKey(options.privateKey, 'options.privateKey');
+  return createSign(scheme, { user, secret, privateKey, ...identity }, { nonce, id, ...choices });
+}
+
+/** Returns whether requests stay on this host. */
+function isLoopback({ hostname }: URL): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.[\d.]+$/.test(hostname);
+}
+
+/** Returns fields as lines. */
+export function fieldLines(fields: HeaderFields): (readonly [name: string, value: string])[] {
+  return isLines(fields) ? Array.from(fields) : Object.entries(fields);
+}
+
+function isLines(fields: HeaderFields): fields is Iterable<readonly [string, string]> {
+  return Symbol.iterator in fields;
 }

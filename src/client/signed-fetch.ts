@@ -8,8 +8,7 @@ import {
   redirectUrlOf,
 } from './redirect.ts';
 import type { SchemeSigning } from './schemes/declarations.ts';
-import { signRequest } from './sign.ts';
-import { type DeclaredCredentials, type SignedUrl, signUrl } from './sign-with-scheme.ts';
+import { type DeclaredCredentials, type SignedUrl, signRequest, signUrl } from './sign.ts';
 
 /** The options of `fetch`, and the user's credentials for the scheme `hmac`. Content is a string or bytes, so that its digest can be signed. */
 export interface SignedFetchInit extends Omit<RequestInit, 'body'> {
@@ -54,7 +53,7 @@ export async function signedFetch(
   init: SignedFetchInit | SchemeFetchInit,
 ): Promise<Response> {
   const { body, redirect = 'follow', ...others } = withoutCredentials(init);
-  const sign = init.scheme === undefined ? hmacOf(init) : schemeOf(init);
+  const sign = createFetchSign(init);
   const first: Outgoing = {
     url: withoutEmptyQuery(url),
     method: (init.method ?? 'GET').toUpperCase(),
@@ -78,19 +77,25 @@ function withoutCredentials(init: SignedFetchInit | SchemeFetchInit): RequestIni
 
 type Content = string | Uint8Array;
 
-type Sign = (outgoing: Outgoing) => SignedUrl;
+type FetchSign = (outgoing: Outgoing) => SignedUrl;
 
-function hmacOf({ user, secret, form = 'full', clock = systemClock }: SignedFetchInit): Sign {
-  return ({ method, url, content }) => {
-    const parts = { method, url, user, secret, form, clock };
-    return { url, headers: signRequest({ ...parts, ...(content !== undefined && { content }) }) };
-  };
-}
-
-function schemeOf({ scheme, user, secret, privateKey, clock = systemClock }: SchemeFetchInit): Sign {
+function createFetchSign(init: SignedFetchInit | SchemeFetchInit): FetchSign {
+  const { clock = systemClock } = init;
+  if (init.scheme === undefined) {
+    const { user, secret, form = 'full' } = init;
+    return ({ method, url, content }) => {
+      const options = { method, url, user, secret, form, clock };
+      return { url, headers: signRequest({ ...options, ...(content !== undefined && { content }) }) };
+    };
+  }
+  const { scheme, user, secret, privateKey } = init;
   return ({ method, url, fields, content }) =>
     signUrl({
-      ...{ method, url, headers: fields, scheme, clock },
+      method,
+      url,
+      headers: fields,
+      scheme,
+      clock,
       ...(user !== undefined && { user }),
       ...(secret !== undefined && { secret }),
       ...(privateKey !== undefined && { privateKey }),
@@ -103,7 +108,7 @@ interface Outgoing extends RedirectedRequest {
   readonly content: Content | undefined;
 }
 
-async function followRedirects(first: Outgoing, sign: Sign, init: RequestInit): Promise<Response> {
+async function followRedirects(first: Outgoing, sign: FetchSign, init: RequestInit): Promise<Response> {
   let outgoing = first;
   let crossed = false;
   for (let redirects = 0; ; redirects += 1) {

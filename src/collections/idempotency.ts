@@ -1,3 +1,6 @@
+// Performs a request with an Idempotency-Key once, also on several servers with one store: its change has a receipt, and the
+// store applies it only if no unexpired receipt has its key. `find` returns the change of a request that is repeated; step 14 is
+// then skipped, and the action compares the content and replays the response. `checkFields` checks the key in step 11.
 import { Problem } from '../http/problem.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Call, changedMeanwhile, Found, Outcome, Resource } from '../pipeline/resource.ts';

@@ -1,3 +1,6 @@
+// Opens the view of an address (router.js). feed.js follows the journal by long polling, and grid.js renders only the visible
+// rows. All elements are created by `h()` in dom.js, which makes text nodes only. There is no build step: the control port
+// serves the modules as they are, with the security fields of double/control/guard.ts.
 import { Api, keepToken, takeToken } from './api.js';
 import { button, field, fill, h } from './dom.js';
 import { resolve, routes } from './router.js';

@@ -1,4 +1,4 @@
-import { basicHeader } from '../client/basic.ts';
+import { basicHeader } from '../client/schemes/credentials.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import type { ControllableService } from '../service/service.ts';
 import { type AuthControl, createAuthControl } from './auth/auth-control.ts';
@@ -7,17 +7,12 @@ import { clientOf, createOAuth2Control, type OAuth2Control } from './auth/oauth2
 import type { KnownNames } from './auth/tokens.ts';
 import { type ComposedService, namesOf } from './compose.ts';
 import type { Faults, FaultsPart } from './faults/faults.ts';
+import type { AsOptions, ConfiguredAsOptions } from './fetch/as-options.ts';
 import { createFetch, createSender, type Fetch } from './fetch/fetch.ts';
 import { addressOf, fetchRequestOf } from './fetch/fetch-request.ts';
 import { type Addresses, ownOrigins } from './fetch/origins.ts';
-import {
-  type AsOptions,
-  type ConfiguredAsOptions,
-  createSigner,
-  passwordOf,
-  type Signer,
-  type SigningParts,
-} from './fetch/signed-client.ts';
+import { type ClientParts, createSigner, type Signer } from './fetch/signed-client.ts';
+import { passwordOf } from './fetch/signing.ts';
 import type { Journal } from './journal/journal.ts';
 import type { DoubleClock } from './state/clock.ts';
 
@@ -88,7 +83,7 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
   const oauth2Parts = { ...shared, clients: () => namesOf(context.options.clients) };
   const oauth1Parts = { ...shared, consumers: () => namesOf(context.options.consumers), masterKey };
   const [oauth2, oauth1] = [createOAuth2Control(oauth2Parts), createOAuth1Control(oauth1Parts)];
-  const signing: SigningParts = {
+  const signing: ClientParts = {
     ...{ users, schemes, clock, random, send: createSender(server) },
     addressOf: (url, secure) => addressOf(url, secure, anyOrigin),
     read: (input, init, typeOfText) => fetchRequestOf(input, init, server, typeOfText),

@@ -24,5 +24,6 @@ export function dateWindows({
 function windowOf(scheme: ConfiguredScheme): number {
   if (scheme.kind === 'message-signatures') return scheme.options.window;
   if (scheme.kind === 'aws4') return scheme.options.window / 1000;
+  if (scheme.kind === 'defined') return scheme.options.isDated ? scheme.options.window / 1000 : 0;
   return scheme.kind === 'declared' ? (scheme.options.timestamp?.window ?? 0) / 1000 : 0;
 }

@@ -51,6 +51,7 @@ export type {
   Aws4Declaration,
   CredentialField,
   DeclaredHmacDeclaration,
+  DraftCavageDeclaration,
   MessageSignaturesDeclaration,
   PresetDeclaration,
   PresetName,
@@ -59,8 +60,7 @@ export type {
   SchemeDeclarations,
 } from '../auth/scheme-declarations.ts';
 export type { AuthenticationTrace, TraceDetails } from '../auth/trace.ts';
-export type { OAuth1Signing } from '../client/oauth1.ts';
-export type { HeaderFields, SignedUrl } from '../client/sign-with-scheme.ts';
+export type { HeaderFields, SignedUrl } from '../client/sign.ts';
 export type { Clock } from '../clock.ts';
 export type {
   AccessDeclaration,
@@ -178,10 +178,10 @@ export type {
   PlannedMatch,
   TextsByName,
 } from './faults/match.ts';
-export type { ConfiguredSchemeOptions } from './fetch/configured-signer.ts';
+export type { AsOptions, ConfiguredAsOptions, ConfiguredSchemeOptions } from './fetch/as-options.ts';
 export type { Fetch } from './fetch/fetch.ts';
 export type { FetchInit, FetchInput } from './fetch/fetch-request.ts';
-export type { AsOptions, ConfiguredAsOptions, Signer } from './fetch/signed-client.ts';
+export type { Signer } from './fetch/signed-client.ts';
 export type {
   EntrySummary,
   FirstDifference,

@@ -19,8 +19,9 @@ export function writeProblemJson(problem: Problem, instance: string, basePath = 
   return writeDocumentJson(membersOf(problem, instance, basePath));
 }
 
-/** Writes a document of another API, with an XML declaration. Never fails, whatever text it contains. */
+/** Writes a document of another API, XML with a declaration. Never fails, whatever text it contains. */
 export function writeForeignDocument({ root, content }: ForeignDocument): string {
+  if (root === undefined) return writeDocumentJson(content);
   return `<?xml version="1.0" encoding="UTF-8"?>\n${writeDocumentXml(root, content)}`;
 }
 

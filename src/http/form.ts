@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parseContentCoding } from './headers/content-coding.ts';
-import { parseMediaType } from './headers/media-type.ts';
+import { isFormType } from './headers/media-type.ts';
 import type { Request } from './message.ts';
 import { contentTooLarge } from './problem.ts';
 import { isEscape } from './syntax/uri-character.ts';
@@ -11,13 +11,9 @@ export const maxFormLength = 65_536;
 /** The highest number of parameters of a form or a query that is parsed before its sender is authenticated. */
 export const maxFormParameters = 1000;
 
-/** The media type of forms. */
-export const formType = 'application/x-www-form-urlencoded';
-
 /** Returns whether the content of the request is a form by its Content-Type. */
 export function hasForm({ body, fields }: Request): boolean {
-  const type = body.present ? fields.get('content-type') : undefined;
-  return type !== undefined && parseMediaType(type)?.type === formType;
+  return body.present && isFormType(fields.get('content-type'));
 }
 
 /** Returns whether the content of the request has a content coding. */

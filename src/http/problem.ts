@@ -9,15 +9,15 @@ export type ProblemMember =
   | readonly ProblemMember[]
   | { readonly [name: string]: ProblemMember };
 
-/** A document in the form of another API, which replaces the problem document. It is written as XML. */
+/** A document in the form of another API, which replaces the problem document. */
 export interface ForeignDocument {
   /** The status code of the response in place of that of the problem type. */
   readonly status: number;
   /** The media type of the document. */
   readonly type: string;
-  /** The name of the root element. */
-  readonly root: string;
-  /** The child elements by name. */
+  /** The name of the root element of a document in XML. Default: it is written as JSON. */
+  readonly root?: string;
+  /** The child elements, or members, by name. */
   readonly content: Readonly<Record<string, ProblemMember>>;
 }
 

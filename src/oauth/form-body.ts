@@ -1,4 +1,5 @@
-import { type Form, formType, hasTooManyParameters, maxFormLength, parseForm } from '../http/form.ts';
+import { type Form, hasTooManyParameters, maxFormLength, parseForm } from '../http/form.ts';
+import { formType } from '../http/headers/media-type.ts';
 import type { Reading } from '../pipeline/resource.ts';
 
 /** A decoded form, or the reason why it cannot be decoded. The endpoint refuses the latter with an error of its protocol. */

@@ -1,3 +1,6 @@
+// Grants and tokens are items of two collections that have no path. They are as durable as other items, and are used up by a
+// compare-and-set. Only the SHA-256 of a token is stored. All tokens issued for one consent belong to one grant, which is
+// revoked as a whole if a code or a refresh token is used twice.
 import type { Clock } from '../clock.ts';
 import type { Applied, Entry, RecordValue, Store } from '../store/store.ts';
 import { nextTurn } from '../timers.ts';

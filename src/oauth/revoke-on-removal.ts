@@ -1,3 +1,6 @@
+// Revokes the grants of users, clients and consumers that are removed. A start does so for names that were removed before it.
+// `grant revoke` writes its request to revocations.json, and the process that has the lock of the store carries it out: the
+// server, or the command itself.
 import type { GrantSelection } from '../accounts/revocations.ts';
 import type { Clock } from '../clock.ts';
 import { type Store, StoreError } from '../store/store.ts';

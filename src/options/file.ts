@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { checkSchemes } from '../auth/configured-schemes.ts';
-import type { SchemeDeclaration, SchemeDeclarations } from '../auth/scheme-declarations.ts';
+import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import { JsonError, readJson } from '../formats/json/reader.ts';
 import { hint, printable } from './flags.ts';
 import { membersOf } from './members.ts';
@@ -93,7 +93,7 @@ function readSchemesOf(
   path: string,
   faults: string[],
 ): SchemeDeclarations {
-  const schemes: Record<string, SchemeDeclaration | undefined>[] = [];
+  const schemes: SchemeDeclarations[] = [];
   for (const [name, declaration] of declared ?? []) {
     try {
       const scheme: unknown = { [name]: declaration };

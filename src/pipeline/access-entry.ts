@@ -1,3 +1,5 @@
+// Creates the entries of the access log, of which the metrics are counted. Ids of requests are created only if the log or
+// X-Request-Id needs them.
 import type { Clock } from '../clock.ts';
 import { usableRequestId } from '../http/headers/request-id.ts';
 import { validTraceparent } from '../http/headers/trace-context.ts';

@@ -231,9 +231,7 @@ function checkPermission(call: CallContext, resource: Resource, authenticator: A
   if (!inScope(call.method, call.principal)) throw scopeTooNarrow(call, authenticator);
   if (call.principal !== undefined)
     throw new Problem('forbidden', `This principal may not ${call.method} here.`);
-  throw new Problem('authentication-required', `${call.method} requires authentication here.`, {
-    fields: authenticator.challenges(call.request.connection, resource.schemes),
-  });
+  throw authenticator.missing(`${call.method} requires authentication here.`, call.request, resource.schemes);
 }
 
 function scopeTooNarrow({ method, principal }: CallContext, authenticator: Authenticator): Problem {

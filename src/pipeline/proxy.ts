@@ -1,3 +1,6 @@
+// Restores what the client sent, before any other step sees the request: its connection, and with a base path its target. So
+// signatures and paths in responses need no further rule. Only the router ignores the prefix, and constant paths pass
+// `pathForClient`.
 import type { Fields } from '../http/fields.ts';
 import {
   type Hop,

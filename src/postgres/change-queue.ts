@@ -28,6 +28,8 @@ export interface ChangeQueueOptions {
   readonly random: (bytes: number) => Uint8Array;
   /** Called with the nonce of a change when both are stored. */
   readonly onStored: (nonce: StoredNonce) => void;
+  /** Called with the nonce of a change of which it is not known whether it was made. */
+  readonly onUncertain: (nonce: StoredNonce) => void;
   /** Returns why the nonce of a change was refused. */
   readonly refusalOf: (until: number) => Promise<NonceRefusedError['claimed']>;
 }
@@ -51,6 +53,7 @@ export class ChangeQueue {
   readonly #schema: string;
   readonly #random: (bytes: number) => Uint8Array;
   readonly #onStored: (nonce: StoredNonce) => void;
+  readonly #onUncertain: (nonce: StoredNonce) => void;
   readonly #refusalOf: ChangeQueueOptions['refusalOf'];
   #queue: QueuedChange[] = [];
   #draining: Promise<void> | undefined;
@@ -58,11 +61,12 @@ export class ChangeQueue {
   #expiry: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor({ database, schema, random, onStored, refusalOf }: ChangeQueueOptions) {
+  constructor({ database, schema, random, onStored, onUncertain, refusalOf }: ChangeQueueOptions) {
     this.#database = database;
     this.#schema = schema;
     this.#random = random;
     this.#onStored = onStored;
+    this.#onUncertain = onUncertain;
     this.#refusalOf = refusalOf;
   }
 
@@ -119,8 +123,14 @@ export class ChangeQueue {
       // The server made no change of the batch. The cause may be one of them.
       const isRefused = error instanceof StoreError && error.code === 'failed' && !error.reported;
       if (isRefused && batch.length > 1) for (const queued of batch) await this.#make([queued]);
-      else for (const { reject } of batch) reject(failureOf(error));
+      else for (const queued of batch) this.#fail(queued, failureOf(error));
     }
+  }
+
+  #fail({ encoded, reject }: QueuedChange, error: unknown): void {
+    const { nonce } = encoded.change;
+    if (nonce !== undefined && error instanceof StoreError && error.uncertain) this.#onUncertain(nonce);
+    reject(error);
   }
 
   async #send(batch: readonly QueuedChange[]): Promise<readonly DecodedResult[]> {

@@ -64,6 +64,8 @@ export class NonceTable implements PostgresNonces {
   readonly #immediate = new Map<string, number>();
   /** The held claims that were stored with a change. */
   readonly #withChange = new WeakSet<StoredNonce>();
+  /** The held claims of changes of which it is not known whether they were made. */
+  readonly #uncertain = new WeakSet<StoredNonce>();
   size = 0;
 
   constructor({ database, schema, random, onUse }: NonceTableOptions) {
@@ -98,7 +100,8 @@ export class NonceTable implements PostgresNonces {
   release(held: StoredNonce, _durably: boolean): Promise<void> | undefined {
     if (this.#withChange.has(held)) return undefined;
     return this.#claimNow({ digest: nonceDigest(held), until: held.until }).then(async (fresh) => {
-      if (!fresh) throw new NonceRefusedError(await this.refusalOf(held.until));
+      // The change of this request may have stored the nonce.
+      if (!fresh && !this.#uncertain.has(held)) throw new NonceRefusedError(await this.refusalOf(held.until));
       this.#withChange.add(held);
     });
   }
@@ -119,6 +122,11 @@ export class NonceTable implements PostgresNonces {
   /** Records that a held claim was stored with a change. */
   storedWithChange(held: StoredNonce): void {
     this.#withChange.add(held);
+  }
+
+  /** Records that a held claim may have been stored with a change. */
+  perhapsStoredWithChange(held: StoredNonce): void {
+    this.#uncertain.add(held);
   }
 
   /** Resolves when all claims have finished. */

@@ -82,8 +82,11 @@ export async function createPostgresStore(
     const listens = database.isPool && poolSizeOf(client) > 1;
     const documents = new DocumentTable(database, schema, random, listens);
     const changes = new ChangeQueue({
-      ...{ database, schema: schema.identifier, random },
+      database,
+      schema: schema.identifier,
+      random,
       onStored: (nonce) => nonces.storedWithChange(nonce),
+      onUncertain: (nonce) => nonces.perhapsStoredWithChange(nonce),
       refusalOf: (until) => nonces.refusalOf(until),
     });
     const reads = new Reads(database, schema.identifier);

@@ -102,9 +102,19 @@ export function createAuthentication(
     key: random(32),
     explain,
   });
-  const { notBefore } = options;
+  const { notBefore, onError = (error) => console.error(error) } = options;
   const bodyLimit = options.limits?.body ?? defaultLimits.body;
-  const schemeContext = { realm, accounts, nonces, clock, nonceWindow, notBefore, explain, bodyLimit };
+  const schemeContext = {
+    realm,
+    accounts,
+    nonces,
+    clock,
+    nonceWindow,
+    notBefore,
+    explain,
+    bodyLimit,
+    onError,
+  };
   const further = configured.map((scheme) => scheme.create(schemeContext));
   const oauth = createAuthorizationServer(options, {
     ...{

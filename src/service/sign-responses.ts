@@ -1,6 +1,7 @@
 import type { ResponseSigningOptions } from '../auth/message-signatures/response-signing.ts';
 import type { Clock } from '../clock.ts';
 import type { FieldLine } from '../http/fields.ts';
+import { formatContentDigest } from '../http/headers/content-digest.ts';
 import type { Request, Response } from '../http/message.ts';
 import {
   parseAcceptSignature,
@@ -10,7 +11,6 @@ import type { MessageKey } from '../signature/message-signatures/algorithms.ts';
 import { nameOf, parseIdentifier } from '../signature/message-signatures/identifiers.ts';
 import { fieldSource, type RequestMessage } from '../signature/message-signatures/message.ts';
 import { signResponse } from '../signature/message-signatures/response.ts';
-import { contentDigestOf } from '../signature/message-signatures/sign.ts';
 import type { Item } from '../signature/structured-fields/value.ts';
 
 /** The time for which a signature is valid, if the client asks for `expires` (s). */
@@ -89,7 +89,7 @@ function withDerivedLines(response: Response, requested: readonly RequestedSigna
   const hasDigest = fields.some(([name]) => name.toLowerCase() === 'content-digest');
   const bytes = Buffer.from(content ?? '');
   // The content of a response to HEAD is empty (RFC 9530, appendix B.2).
-  const digest = contentDigestOf(headOnly === true ? Buffer.alloc(0) : bytes);
+  const digest = formatContentDigest(headOnly === true ? Buffer.alloc(0) : bytes);
   const added: FieldLine[] = isCovered && !hasDigest ? [['Content-Digest', digest]] : [];
   const sent = [...fields, ...added];
   return { sent, signed: content === undefined ? sent : [...sent, ['Content-Length', String(bytes.length)]] };

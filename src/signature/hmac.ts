@@ -1,4 +1,4 @@
-import { maxNonceLength } from './message.ts';
+import { maxNonceLength, octetsOfPiece, type Part } from './message.ts';
 
 export { digestOf, digestOnce, keyOf, type SigningKey } from './hmac-sha256.ts';
 
@@ -23,19 +23,29 @@ export interface HmacCredentials {
   readonly digest: string;
 }
 
-/** Returns the message to sign: method, target, date without its spaces, nonce and content digest, joined by `+`. */
-export function messageOf(signed: Signed): string {
-  return messagePieces(signed).join('');
+const plus: Part = { kind: 'text', name: '', value: '+' };
+
+/** Returns the parts of the message to sign: method, target, date without its spaces, nonce and content digest, joined by `+`. */
+export function messageParts({ method, target, date, nonce, contentDigest }: Signed): Part[] {
+  const parts: Part[] = [
+    { kind: 'method', name: 'method', value: method },
+    plus,
+    { kind: 'target', name: 'target', value: target },
+  ];
+  if (date !== undefined && nonce !== undefined)
+    parts.push(plus, { kind: 'time', name: 'date', value: withoutSpaces(date) }, plus, {
+      kind: 'nonce',
+      name: 'nonce',
+      value: nonce,
+    });
+  if (contentDigest !== undefined)
+    parts.push(plus, { kind: 'digest', name: 'content digest', value: contentDigest });
+  return parts;
 }
 
-/** Returns the pieces of the message, as `SigningKey` accepts it. */
-export function messagePieces({ method, target, date, nonce, contentDigest }: Signed): string[] {
-  const pieces =
-    date === undefined || nonce === undefined
-      ? [method, '+', target]
-      : [method, '+', target, '+', withoutSpaces(date), '+', nonce];
-  if (contentDigest !== undefined) pieces.push('+', contentDigest);
-  return pieces;
+/** Returns the message that parts make. */
+export function messageText(parts: readonly Part[]): string {
+  return parts.map(({ value }) => octetsOfPiece(value)).join('');
 }
 
 /** Returns a date as the message contains it. */

@@ -1,3 +1,6 @@
+// Stores changes in a journal. All waiting changes share one write and one sync. PUTs without preconditions to the same item may
+// share a batch; any other change to that item waits for the batch and is checked against what is stored, so a 412 never reports
+// a change that is lost later.
 import type { Clock } from '../clock.ts';
 import { nextTurn } from '../timers.ts';
 import { IsoDates } from './encoding/iso-date.ts';

@@ -20,7 +20,7 @@ import {
 } from '../support/oauth/server.ts';
 import { long } from '../support/store/thoroughness.ts';
 
-const rounds = long ? 1000 : 40;
+const rounds = long ? 1000 : 16;
 /** The number of rounds that run at the same time. */
 const atOnce = 8;
 

@@ -49,6 +49,7 @@ import {
 import { createParser, escapeAttribute, escapeText } from '../../src/xml/index.ts';
 import { fromJson, fromXml, shapeOf } from '../support/formats/decode.ts';
 import { growthOf, isSuperlinear } from '../support/growth.ts';
+import { long } from '../support/store/thoroughness.ts';
 
 /** A reader of something that a client sends, and where in it the hostile part stands. */
 interface Reader {
@@ -105,7 +106,7 @@ const pieces = [
   ],
 ];
 
-const size = 8192;
+const size = long ? 8192 : 2048;
 const connection = { peer: '127.0.0.1', secure: true };
 
 /** A request with one field, or one for each piece of the text. */
@@ -523,8 +524,11 @@ interface ContentReader {
   readonly size: number;
 }
 
-/** Content is read in pieces of 64 KiB, and buffers of that size are allocated in another way than small ones. */
-const severalPieces = 131_072;
+/**
+ * Content is read in pieces of 64 KiB, and buffers of that size are allocated in another way than small ones: both lengths are
+ * above that, or both below it.
+ */
+const severalPieces = long ? 131_072 : 4096;
 
 const xmlAround: ContentReader['around'] = [
   ['', ''],

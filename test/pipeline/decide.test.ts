@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { runInNewContext } from 'node:vm';
 import {
   action,
@@ -222,9 +222,6 @@ function signature({ method, path, fields }: Draft, user: string): [string, stri
   ];
 }
 
-let open: { service: Service; port: number };
-let full: { service: Service; port: number };
-
 function resources(): Record<string, Resource> {
   return {
     '/useless/{id}': { find: async () => undefined },
@@ -254,13 +251,10 @@ async function start(connections: number): Promise<{ service: Service; port: num
   return { service, port };
 }
 
-before(async () => {
-  open = await start(100);
-  full = await start(0);
-  const created = draftFailing(new Set());
-  const [reply] = await exchange(open.port, write({ ...created, method: 'PUT' }));
-  assert.equal(reply?.status, 201);
-});
+const open = await start(100);
+const full = await start(0);
+const [createdReply] = await exchange(open.port, write({ ...draftFailing(new Set()), method: 'PUT' }));
+assert.equal(createdReply?.status, 201);
 
 after(async () => {
   await Promise.all([open.service.close(0), full.service.close(0)]);

@@ -260,6 +260,26 @@ function describeLosses(server: Server): void {
     await store.close();
   });
 
+  test('claims the nonce of a change of which it is not known whether it was made, without a refusal', async () => {
+    let loses = false;
+    const pool = intercept(server.pool(), {
+      async query(execute, text) {
+        const result = await execute();
+        if (loses && text.includes('apply_changes')) throw new Error('Connection terminated unexpectedly');
+        return result;
+      },
+    });
+    const store = await createPostgresStore(pool, { schema: server.schema(), onReport: () => {} });
+    const nonce = await heldNonce(store);
+    loses = true;
+    const made = store.apply({ ...put('/a', 'x', 'absent', {}), nonce });
+    await assert.rejects(made, { name: 'StoreError', uncertain: true });
+    loses = false;
+    await store.nonces.release(nonce, true);
+    assert.equal(await store.nonces.claim(nonce.user, nonce.nonce, nonce.until, Date.now()), 'seen');
+    await store.close();
+  });
+
   test('needs no second connection, not even to watch documents', async () => {
     const store = await createPostgresStore(server.pool({ max: 1 }), { schema: server.schema() });
     const watched = new Promise<void>((resolve) => store.documents.watch(resolve));

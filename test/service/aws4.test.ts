@@ -123,6 +123,67 @@ describe('a service with AWS Signature Version 4', needsClient, () => {
     assert.deepEqual([head.status, head.content], [403, '']);
   });
 
+  test('accepts a presigned URL without a lifetime while its date is in the window, but not of Amazon S3', async (context) => {
+    const served = await serve(context, {});
+    const get = { method: 'GET', path: '/articles', headers: { Host: served.host } };
+    // This client adds X-Amz-Expires for Amazon S3 alone.
+    const { path } = signWithAws4(get, { service: 'execute-api', region }, true);
+    assert.doesNotMatch(path, /X-Amz-Expires/);
+    assert.equal((await served.send({ ...get, path })).status, 200);
+    const old = path.replace(/X-Amz-Date=\d{8}T\d{6}Z/, 'X-Amz-Date=20150830T123600Z');
+    assert.equal((await served.send({ ...get, path: old })).status, 400);
+    const s3 = await serve(context, { service: 's3' });
+    const ofS3 = { ...get, headers: { Host: s3.host } };
+    const withLifetime = signWithAws4(ofS3, { service: 's3', region }, true).path;
+    assert.equal((await s3.send({ ...ofS3, path: withLifetime })).status, 200);
+    const without = withLifetime.replace(/X-Amz-Expires=\d+&/, '');
+    const refused = await s3.send({ ...ofS3, path: without });
+    assert.deepEqual([refused.status, /X-Amz-Expires is missing/.test(refused.content)], [400, true]);
+  });
+
+  test('answers requests without credentials, and those of other schemes, in the form of AWS', async (context) => {
+    const get = { method: 'GET', path: '/articles', headers: {} };
+    const access = { read: 'authenticated', write: 'authenticated' } as const;
+    const collections = {
+      '/articles': { element: 'articles', item: 'article', fields: { title: { type: 'text' } }, access },
+    } as const;
+    const answers: [service: string, authorization: string | undefined, status: number, content: RegExp][] = [
+      ['s3', undefined, 403, /<Error><Code>AccessDenied</],
+      ['s3', 'Foo abc', 400, /<Error><Code>InvalidArgument<.*<ArgumentName>Authorization</],
+      ['s3', 'AWS AKIDEXAMPLE:c2lnbmF0dXJl', 400, /<Code>InvalidRequest<.*Please use AWS4-HMAC-SHA256/],
+      ['iam', undefined, 403, /<ErrorResponse>.*<Code>MissingAuthenticationToken</],
+      ['iam', 'Foo abc', 400, /<Code>IncompleteSignature</],
+      ['execute-api', undefined, 403, /^\{"message":"Missing Authentication Token"\}$/],
+      ['execute-api', 'Foo abc', 403, /^\{"message":"The Authorization header is not/],
+    ];
+    for (const [service, authorization, status, content] of answers) {
+      const served = await serve(context, { service, errors: 'aws' }, { collections });
+      const headers = authorization === undefined ? {} : { Authorization: authorization };
+      const answer = await served.send({ ...get, headers });
+      assert.equal(answer.status, status, `${service} ${authorization}`);
+      assert.match(answer.content, content);
+      assert.ok(!answer.content.includes('abc'));
+    }
+  });
+
+  test('answers as Amazon API Gateway for the service execute-api', async (context) => {
+    const served = await serve(context, { errors: 'aws' });
+    const headers = { Host: served.host };
+    const signed = signWithAws4(
+      { method: 'GET', path: '/articles', headers },
+      { service: 'execute-api', region },
+    );
+    const { status, headers: fields, content } = await served.send({ ...signed, path: '/articles?a=1' });
+    assert.deepEqual([status, fields['content-type']], [403, 'application/json']);
+    assert.equal(fields['x-amzn-errortype'], 'InvalidSignatureException');
+    const { message }: { message: string } = JSON.parse(content);
+    assert.match(message, /The Canonical String for this request should have been\n'GET\n\/articles\na=1\n/);
+    const unknown = signed.headers['Authorization']?.replace(accessKeyId, 'AKIDUNKNOWN') ?? '';
+    const refused = await served.send({ ...signed, headers: { ...signed.headers, Authorization: unknown } });
+    assert.equal(refused.headers['x-amzn-errortype'], 'UnrecognizedClientException');
+    assert.equal(refused.content, '{"message":"The security token included in the request is invalid."}');
+  });
+
   test('shows no difference between a wrong secret and an unknown access key', async (context) => {
     const served = await serve(context, {}, { explain: true });
     const headers = { Host: served.host, Accept: 'application/json' };

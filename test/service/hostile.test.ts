@@ -1,26 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { createService, type Service } from '../../src/index.ts';
+import { after, test } from 'node:test';
+import { createService } from '../../src/index.ts';
 import { bytesOf, simpleSignature } from '../support/intrusion/guarded.ts';
 import { exchange, open } from '../support/net/wire.ts';
 import { seeded } from '../support/seeded.ts';
 import { article } from '../support/service/guest.ts';
 
-let service: Service;
-let port: number;
 const faults: unknown[] = [];
 
-before(async () => {
-  service = createService({
-    users: { ann: { secret: 'ann-secret' } },
-    hmacSimple: 'all',
-    maxAuthFailures: 0,
-    seed: { '/articles': [{ title: 'Tea', price: { value: '9.99', currency: 'EUR' } }] },
-    limits: { requestTimeout: 400, headerTimeout: 400 },
-    onError: (error) => faults.push(error),
-  });
-  port = (await service.listen({})).port;
+const service = createService({
+  users: { ann: { secret: 'ann-secret' } },
+  hmacSimple: 'all',
+  maxAuthFailures: 0,
+  seed: { '/articles': [{ title: 'Tea', price: { value: '9.99', currency: 'EUR' } }] },
+  limits: { requestTimeout: 400, headerTimeout: 400 },
+  onError: (error) => faults.push(error),
 });
+const { port } = await service.listen({});
 
 after(async () => {
   await service.close(0);

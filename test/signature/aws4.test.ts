@@ -153,7 +153,7 @@ for (const [rest, fault] of faults) {
 
 test('a presigned query has each parameter once, and a lifetime of 1 s to a week', () => {
   const good = `X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=${encodeURIComponent(credential)}&X-Amz-Date=20150830T123600Z&X-Amz-Expires=60&X-Amz-SignedHeaders=host&X-Amz-Signature=${signature}`;
-  const parsed = parsePresigned(good);
+  const parsed = parsePresigned(good, 's3');
   assert.ok(typeof parsed !== 'string' && parsed.presigned?.expires === 60);
   const refused: [query: string, fault: RegExp][] = [
     [good.replace('HMAC-SHA256', 'ECDSA-P256-SHA256'), /X-Amz-Algorithm must be/],
@@ -165,7 +165,7 @@ test('a presigned query has each parameter once, and a lifetime of 1 s to a week
     [good.replace('X-Amz-Date', 'x-amz-date'), /X-Amz-Date is missing/],
   ];
   for (const [query, fault] of refused) {
-    const result = parsePresigned(query);
+    const result = parsePresigned(query, 's3');
     assert.ok(typeof result === 'string', query);
     assert.match(result, fault);
   }

@@ -3,7 +3,8 @@ import test from 'node:test';
 import {
   formatHmacCredentials,
   isNonce,
-  messageOf,
+  messageParts,
+  messageText,
   parseHmacCredentials,
   withoutSpaces,
 } from '../../src/signature/hmac.ts';
@@ -13,11 +14,14 @@ const digest = 'rS9Q2EV3ujnwynuw83b2HwzbyJyOXyCHX9E3uJBQt+o=';
 
 test('the message has its parts joined by "+", the date without its spaces', () => {
   const [method, target] = ['GET', '/a b?c=d'];
-  assert.equal(messageOf({ method, target }), 'GET+/a b?c=d');
-  assert.equal(messageOf({ method, target, contentDigest: 'x' }), 'GET+/a b?c=d+x');
+  assert.equal(messageText(messageParts({ method, target })), 'GET+/a b?c=d');
+  assert.equal(messageText(messageParts({ method, target, contentDigest: 'x' })), 'GET+/a b?c=d+x');
   const full = { method, target, date: ' 20  apr 2013 12:59:24 ', nonce: 'n' };
-  assert.equal(messageOf(full), 'GET+/a b?c=d+20apr201312:59:24+n');
-  assert.equal(messageOf({ ...full, contentDigest: 'x' }), 'GET+/a b?c=d+20apr201312:59:24+n+x');
+  assert.equal(messageText(messageParts(full)), 'GET+/a b?c=d+20apr201312:59:24+n');
+  assert.equal(
+    messageText(messageParts({ ...full, contentDigest: 'x' })),
+    'GET+/a b?c=d+20apr201312:59:24+n+x',
+  );
 });
 
 test('spaces go, and nothing else', () => {

@@ -8,7 +8,7 @@ import {
   replacing,
 } from '../attempt.ts';
 import type { Forger } from '../forger.ts';
-import type { SigningChanges } from '../signers/signed-parts.ts';
+import type { SigningChanges } from '../signer.ts';
 
 /** A way to corrupt a proof. */
 interface Corruption {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { basicHeader } from '../../client/basic.ts';
+import { basicHeader } from '../../client/schemes/credentials.ts';
 import type { RawResponse } from '../../net/raw-client.ts';
 import { Interruption } from './report.ts';
 import type { Sender, UrlRequest } from './sender.ts';

@@ -1,7 +1,7 @@
+import { signOAuth1 } from '../../client/schemes/oauth1.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { RawResponse } from '../../net/raw-client.ts';
-import { baseStringOf, keyTextOf, signatureOf } from '../../signature/oauth1.ts';
-import { encodeOctets, octetsOf, type Parameter } from '../../signature/oauth1-parameters.ts';
+import { octetsOf, type Parameter } from '../../signature/oauth1-parameters.ts';
 import { Interruption } from './report.ts';
 import type { Sender, UrlRequest } from './sender.ts';
 
@@ -62,34 +62,38 @@ export function createOAuth1Flow(options: OAuth1FlowOptions): OAuth1Flow {
     random,
     sender,
   } = options;
-  const signed = (url: string, as: OAuth1Consumer, secret: string, own: readonly Parameter[]): UrlRequest => {
-    const parameters: Parameter[] = [
-      ['oauth_consumer_key', octetsOf(as.key)],
-      ['oauth_signature_method', 'HMAC-SHA256'],
-      ['oauth_timestamp', String(Math.floor(clock.now() / 1000))],
-      ['oauth_nonce', Buffer.from(random(16)).toString('hex')],
-      ['oauth_version', '1.0'],
-      ...own,
-    ];
-    const { origin, pathname } = new URL(url);
-    const base = baseStringOf({ method: 'POST', origin, path: pathname, parameters });
-    const signature = signatureOf('HMAC-SHA256', base, keyTextOf(as.secret, secret));
-    const fields = [...parameters, ['oauth_signature', signature] as const];
-    const value = fields.map(([name, text]) => `${name}="${encodeOctets(text)}"`).join(', ');
-    return { method: 'POST', url, headers: [['Authorization', `OAuth ${value}`]] };
+  const signed = (
+    address: string,
+    as: OAuth1Consumer,
+    token: Ticket | undefined,
+    parameters: readonly Parameter[],
+  ): UrlRequest => {
+    const url = new URL(address);
+    const nonce = Buffer.from(random(16)).toString('hex');
+    const { authorization } = signOAuth1({
+      method: 'POST',
+      url,
+      target: url.pathname,
+      consumer: as,
+      token,
+      parameters,
+      now: clock.now(),
+      nonce,
+    });
+    return { method: 'POST', url: address, headers: [['Authorization', authorization]] };
   };
   const unapproved: OAuth1Flow['unapproved'] = async () => {
     const own: Parameter[] = [['oauth_callback', octetsOf(callback)]];
-    const { status, text } = await sender.send(signed(endpoints.requestToken, consumer, '', own));
+    const { status, text } = await sender.send(signed(endpoints.requestToken, consumer, undefined, own));
     const issued = new URLSearchParams(text);
     const [token, tokenSecret] = [issued.get('oauth_token'), issued.get('oauth_token_secret')];
     if (token !== null && tokenSecret !== null) return { token, tokenSecret, verifier: undefined };
     throw new Interruption('unexpected', `the response to the request for a request token was ${status}`);
   };
-  const exchangeRequest = ({ token, tokenSecret, verifier }: Ticket, as = consumer): UrlRequest => {
-    const own: Parameter[] = [['oauth_token', octetsOf(token)]];
-    if (verifier !== undefined) own.push(['oauth_verifier', octetsOf(verifier)]);
-    return signed(endpoints.accessToken, as, tokenSecret, own);
+  const exchangeRequest = (ticket: Ticket, as = consumer): UrlRequest => {
+    const { verifier } = ticket;
+    const own: Parameter[] = verifier === undefined ? [] : [['oauth_verifier', octetsOf(verifier)]];
+    return signed(endpoints.accessToken, as, ticket, own);
   };
   return {
     otherConsumer,

@@ -1,3 +1,4 @@
+import { formType } from '../../http/headers/media-type.ts';
 import type { Agent, RawClient, RawRequest, RawResponse } from '../../net/raw-client.ts';
 import type { HeaderLine } from '../attempt.ts';
 
@@ -54,6 +55,6 @@ function rawRequest({ method, url, headers = [], form }: UrlRequest): RawRequest
   const request = { method, target: pathname + search };
   const accept: HeaderLine = ['Accept', 'application/json'];
   if (form === undefined) return { ...request, headers: [accept, ...headers] };
-  const type: HeaderLine = ['Content-Type', 'application/x-www-form-urlencoded'];
+  const type: HeaderLine = ['Content-Type', formType];
   return { ...request, headers: [accept, type, ...headers], body: form.toString() };
 }

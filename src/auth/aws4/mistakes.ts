@@ -18,7 +18,7 @@ import { formatStamp } from '../../signature/aws4/date.ts';
 import { deriveKey, keyPrefix, type Scope, scopeEnd, scopeText } from '../../signature/aws4/signing-key.ts';
 import { octetsOfPiece, type Part } from '../../signature/message.ts';
 import { encodeOctets } from '../../signature/oauth1-parameters.ts';
-import { digestMistakes } from '../explain/content.ts';
+import { explainDigest } from '../explain/content.ts';
 import type { Variant } from '../explain/mistake.ts';
 import type { MessageMistake } from '../signature-scheme.ts';
 import type { Aws4Options } from './options.ts';
@@ -28,7 +28,7 @@ import { type Aws4Presented, unsignedPayload } from './presented.ts';
 const maxTried = 32;
 
 /** Returns the values that clients sign in place of a part. */
-export function partMistakes(part: Part, presented: Aws4Presented, options: Aws4Options): Variant[] {
+export function partMistakes(part: Part, presented: Aws4Presented, options: Aws4Options): Iterable<Variant> {
   const value = octetsOfPiece(part.value);
   if (part.kind === 'path') return pathMistakes(value, presented, options);
   if (part.kind === 'query') return queryMistakes(value, presented);
@@ -71,56 +71,59 @@ function lowerCaseEscapes(encoded: string): string {
   return encoded.replace(/%../g, (sent) => sent.toLowerCase());
 }
 
-function queryMistakes(canonical: string, { request, presigned }: Aws4Presented): Variant[] {
+/** Yields the mistakes one by one: a query may have thousands of parameters, and the first mistakes are the most frequent. */
+function* queryMistakes(canonical: string, { request, presigned }: Aws4Presented): Generator<Variant> {
+  yield ['the query was left out', ''];
   const sent = splitTarget(request.target).query;
   const all = canonicalPairs(sent);
   const pairs = presigned ? all.filter(([name]) => name !== signatureParameter) : all;
+  const sorted = [...pairs].sort(comparePairs);
   const raw = sent.split('&').filter((pair) => !(presigned && pair.startsWith(`${signatureParameter}=`)));
-  const join = (of: readonly (readonly [string, string])[]): string =>
-    of.map(([name, value]) => `${name}=${value}`).join('&');
-  const without = (omitted: string): string =>
-    join(pairs.filter(([name]) => name !== omitted).sort(comparePairs));
-  const lower = (text: string): string => text.toLowerCase();
-  return [
-    ['the query was left out', ''],
-    ['the parameters of the query are not sorted by name and value', join(pairs)],
-    [
-      'the parameters of the query were sorted as text, not by name and then by value',
-      join(pairs).split('&').sort().join('&'),
-    ],
-    [
-      'the parameters of the query were sorted without regard to letter case',
-      join([...pairs].sort(([one], [other]) => (lower(one) < lower(other) ? -1 : 1))),
-    ],
-    [
-      'the values of a repeated parameter are not sorted',
-      join([...pairs].sort(([one], [other]) => (one === other ? 0 : one < other ? -1 : 1))),
-    ],
-    ['spaces in the query were signed as +; they must be %20', canonical.replaceAll('%20', '+')],
-    ['+ was signed as %2B; in a query it is a space, %20', canonical.replaceAll('%20', '%2B')],
-    ['the escapes of the query are in lower case', lowerCaseEscapes(canonical)],
-    ['the query was signed as sent, without encoding and sorting', raw.join('&')],
-    ['the query was sorted, but not encoded again', [...raw].sort().join('&')],
-    ['a parameter without a value was signed without the equals sign', canonical.replace(/=(?=&|$)/g, '')],
-    [
-      "the characters !'()* of the query were not encoded",
-      canonical.replace(/%2[1789A]/g, (octet) => decodeURIComponent(octet)),
-    ],
-    ['the slashes of the query were not encoded', canonical.replaceAll('%2F', '/')],
-    ['the tilde of the query was encoded', canonical.replaceAll('~', '%7E')],
-    [
-      'the query was encoded twice',
-      join(pairs.map(([name, value]) => [encodeOctets(name), encodeOctets(value)])),
-    ],
-    ['X-Amz-Signature was signed as a part of the query', join([...all].sort(comparePairs))],
-    ['the session token was added to the query after signing', without('X-Amz-Security-Token')],
-    ['X-Amz-Expires was added to the query after signing', without('X-Amz-Expires')],
-    ...pairs
-      .slice(0, maxTried)
-      .map(
-        ([name]): Variant => [`the parameter ${name} was added to the query after signing`, without(name)],
-      ),
+  const without = (omitted: string): string => joinPairs(sorted.filter(([name]) => name !== omitted));
+  yield ['the parameters of the query are not sorted by name and value', joinPairs(pairs)];
+  yield [
+    'the parameters of the query were sorted as text, not by name and then by value',
+    pairs
+      .map(([name, value]) => `${name}=${value}`)
+      .sort()
+      .join('&'),
   ];
+  yield [
+    'the parameters of the query were sorted without regard to letter case',
+    joinPairs([...pairs].sort(([one], [other]) => (one.toLowerCase() < other.toLowerCase() ? -1 : 1))),
+  ];
+  yield [
+    'the values of a repeated parameter are not sorted',
+    joinPairs([...pairs].sort(([one], [other]) => (one === other ? 0 : one < other ? -1 : 1))),
+  ];
+  yield ['spaces in the query were signed as +; they must be %20', canonical.replaceAll('%20', '+')];
+  yield ['+ was signed as %2B; in a query it is a space, %20', canonical.replaceAll('%20', '%2B')];
+  yield ['the escapes of the query are in lower case', lowerCaseEscapes(canonical)];
+  yield ['the query was signed as sent, without encoding and sorting', raw.join('&')];
+  yield ['the query was sorted, but not encoded again', [...raw].sort().join('&')];
+  yield [
+    'a parameter without a value was signed without the equals sign',
+    canonical.replace(/=(?=&|$)/g, ''),
+  ];
+  yield [
+    "the characters !'()* of the query were not encoded",
+    canonical.replace(/%2[1789A]/g, (octet) => decodeURIComponent(octet)),
+  ];
+  yield ['the slashes of the query were not encoded', canonical.replaceAll('%2F', '/')];
+  yield ['the tilde of the query was encoded', canonical.replaceAll('~', '%7E')];
+  yield [
+    'the query was encoded twice',
+    joinPairs(pairs.map(([name, value]) => [encodeOctets(name), encodeOctets(value)])),
+  ];
+  yield ['X-Amz-Signature was signed as a part of the query', joinPairs([...all].sort(comparePairs))];
+  yield ['the session token was added to the query after signing', without('X-Amz-Security-Token')];
+  yield ['X-Amz-Expires was added to the query after signing', without('X-Amz-Expires')];
+  for (const [name] of pairs.slice(0, maxTried))
+    yield [`the parameter ${name} was added to the query after signing`, without(name)];
+}
+
+function joinPairs(pairs: readonly (readonly [name: string, value: string])[]): string {
+  return pairs.map(([name, value]) => `${name}=${value}`).join('&');
 }
 
 const hour = 3_600_000;
@@ -373,8 +376,7 @@ export function contentMistake(content: Uint8Array, sentHash: string): string {
   if (sentHash === emptyHash && content.length > 0)
     return 'the hash is that of no content; it must be that of the content sent';
   const form = { hash: 'sha256', format: (digest: Buffer) => digest.toString('hex') };
-  const found = digestMistakes(form, content).find(([, value]) => value === sentHash);
-  return found?.[0] ?? 'other content was hashed than was sent, or it was changed in transit';
+  return explainDigest(form, content, sentHash);
 }
 
 const regions: readonly string[] = [

@@ -12,9 +12,9 @@ export interface Aws4Options {
   readonly normalizePath: boolean;
   /** Whether the signed path is percent-encoded as sent. Default: true, for the service `s3` false. */
   readonly doubleEncode: boolean;
-  /** Whether content may be sent that is not signed (`UNSIGNED-PAYLOAD`). */
+  /** Whether content may be sent that is not signed (`UNSIGNED-PAYLOAD`). Default: false, for the service `s3` true. */
   readonly unsignedPayload: boolean;
-  /** The form of errors: those of AWS in XML, or problem documents. */
+  /** The form of errors: those of AWS in XML, for the service `execute-api` in JSON, or problem documents. Default: `problem`. */
   readonly errors: 'aws' | 'problem';
   /** Whether a signature is accepted only once within the window. AWS allows replays. */
   readonly replay: 'refuse' | 'allow';
@@ -49,7 +49,7 @@ export function readAws4Options(value: unknown, where: string): Aws4Options {
     window: readWindow(members['window'], `${where}.window`, defaultWindow) * 1000,
     normalizePath: readFlag(members['normalizePath'], `${where}.normalizePath`, !isS3),
     doubleEncode: readFlag(members['doubleEncode'], `${where}.doubleEncode`, !isS3),
-    unsignedPayload: readFlag(members['unsignedPayload'], `${where}.unsignedPayload`, false),
+    unsignedPayload: readFlag(members['unsignedPayload'], `${where}.unsignedPayload`, isS3),
     errors: readWord(members['errors'], `${where}.errors`, errorForms, 'problem'),
     replay: readWord(members['replay'], `${where}.replay`, replayRules, 'allow'),
   };

@@ -55,7 +55,7 @@ export function present(
   });
   if (!presigned && query.includes(`${signatureParameter}=`))
     return refuse('malformed', `The signature is in Authorization and in ${signatureParameter}.`);
-  const credentials = presigned ? parsePresigned(query) : parseCredentialsField(rest);
+  const credentials = presigned ? parsePresigned(query, options.service) : parseCredentialsField(rest);
   if (typeof credentials === 'string') return refuse('malformed', sentence(credentials));
   const fault = headerFault(request.fields, credentials, options) ?? scopeFault(credentials, options);
   const claimed = { accessKeyId: credentials.accessKeyId, signature: credentials.signature };
@@ -63,7 +63,7 @@ export function present(
   const signedTime = timeOf(request.fields, credentials, now);
   if (typeof signedTime === 'string') return refuse('malformed', signedTime, claimed);
   const payload = payloadOf(request, credentials, options);
-  if ('reason' in payload) return refuse(payload.reason, payload.detail, claimed);
+  if ('reason' in payload) return { ...refuse(payload.reason, payload.detail, claimed), hint: payload.hint };
   const lifetime = credentials.presigned?.expires;
   return {
     request,
@@ -83,7 +83,7 @@ export function present(
   };
 }
 
-type Fault = Pick<AwsRefusal, 'reason' | 'detail'> & { readonly facts?: Partial<Facts> };
+type Fault = Pick<AwsRefusal, 'reason' | 'detail' | 'hint'> & { readonly facts?: Partial<Facts> };
 
 function sentence(fault: string): string {
   return `${fault.charAt(0).toUpperCase()}${fault.slice(1)}.`;
@@ -166,7 +166,9 @@ function payloadOf(
   }
   if (declared.startsWith('STREAMING-')) {
     const detail = 'Content whose chunks are signed or unsigned one by one (STREAMING-…) is not supported.';
-    return { reason: 'payload-streaming', detail };
+    const hint =
+      'sign the whole content; in the AWS SDK, set requestChecksumCalculation to "WHEN_REQUIRED", and in the SDK for Java chunkedEncodingEnabled to false';
+    return { reason: 'payload-streaming', detail, hint };
   }
   if (declared === unsignedPayload) {
     if (!hasContent || options.unsignedPayload) return { payloadHash: declared, hasContent };

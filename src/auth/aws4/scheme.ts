@@ -9,6 +9,7 @@ import {
 } from '../../signature/aws4/credentials.ts';
 import type { Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
+import { createProblemWriter, expressRefusal } from './errors/problem-writer.ts';
 import type { Aws4Options } from './options.ts';
 
 /**
@@ -17,6 +18,7 @@ import type { Aws4Options } from './options.ts';
  */
 export function createAws4Scheme(name: string, options: Aws4Options, context: SchemeContext): Scheme {
   let verify: Scheme['authenticate'] | undefined;
+  const writeProblem = createProblemWriter(options);
   return {
     name,
     authorizationNames: [aws4Algorithm.toLowerCase()],
@@ -27,13 +29,13 @@ export function createAws4Scheme(name: string, options: Aws4Options, context: Sc
       if (verify !== undefined) return verify(request, rest, authTrace, deferrable);
       return Promise.all([import('../verify.ts'), import('./signature.ts')]).then(
         ([{ createVerification }, { createAws4Signature }]) => {
-          verify ??= createVerification(createAws4Signature(name, options, context), context);
+          verify ??= createVerification(createAws4Signature(name, options, context, writeProblem), context);
           return verify(request, rest, authTrace, deferrable);
         },
       );
     },
     claimedUser(rest, request) {
-      const credentials = credentialsOf(rest, request);
+      const credentials = credentialsOf(rest, request, options.service);
       return typeof credentials === 'string' ? undefined : credentials.accessKeyId;
     },
     challenge: () =>
@@ -42,9 +44,12 @@ export function createAws4Scheme(name: string, options: Aws4Options, context: Sc
         ['region', options.region],
         ['service', options.service],
       ]),
+    ...(options.errors === 'aws' && {
+      express: (problem, request) => expressRefusal(problem, request, writeProblem, context.clock.now()),
+    }),
   };
 }
 
-function credentialsOf(rest: string, { target }: Request): Aws4Credentials | string {
-  return rest === '' ? parsePresigned(splitTarget(target).query) : parseCredentialsField(rest);
+function credentialsOf(rest: string, { target }: Request, service: string): Aws4Credentials | string {
+  return rest === '' ? parsePresigned(splitTarget(target).query, service) : parseCredentialsField(rest);
 }

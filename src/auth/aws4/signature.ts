@@ -1,13 +1,19 @@
 // AWS Signature Version 4 as a signature scheme: a canonical request that is hashed into a string to sign, with a key that is derived
 // for the scope of the request.
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { emptyHash, hashContent, stringToSign } from '../../signature/aws4/canonical-request.ts';
+import {
+  canonicalOf,
+  emptyHash,
+  hashContent,
+  messageParts,
+  stringToSignOf,
+} from '../../signature/aws4/canonical-request.ts';
 import { deriveKey, scopeText } from '../../signature/aws4/signing-key.ts';
-import { messageBytes, octetsOfPiece, type Part, type Piece } from '../../signature/message.ts';
+import { messageBytes, type Part } from '../../signature/message.ts';
 import { createKeyring, type KeyKind } from '../keyring.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { DigestFault, Fault, Refusal, RefusalReason, SignatureScheme } from '../signature-scheme.ts';
-import { createProblemWriter, type WriteProblem } from './errors/problem-writer.ts';
+import type { WriteProblem } from './errors/problem-writer.ts';
 import type { AwsRefusal, Reason } from './errors/refusal.ts';
 import { contentMistake, keyMistakes, messageMistakes, partMistakes } from './mistakes.ts';
 import type { Aws4Options } from './options.ts';
@@ -18,17 +24,17 @@ export function createAws4Signature(
   name: string,
   options: Aws4Options,
   { accounts, clock, explain, bodyLimit }: SchemeContext,
+  writeProblem: WriteProblem,
 ): SignatureScheme<Aws4Presented> {
   const find = createKeyring(accounts, name, {
     ofUser: () => false,
     byId: ({ algorithm }) => algorithm === 'aws4',
   });
-  const writeProblem = createProblemWriter(options);
   return {
     name,
     check: 'signature',
     wrong: 'The access key, the secret or the signed request is wrong.',
-    time: { subject: 'The date', window: options.window, resolution: 1000 },
+    time: { subject: 'The date', window: options.window, resolution: 1000, expiryReplacesWindow: true },
     refusesReplays: options.replay === 'refuse',
     read(request, rest) {
       const now = clock.now();
@@ -39,7 +45,7 @@ export function createAws4Signature(
     find: ({ user }) => find(user),
     kinds: () => kinds,
     messages: (presented, content) => [partsOf(presented, content)],
-    assemble,
+    assemble: (parts) => [stringToSignOf(parts)],
     signs(key, message, { credentials: { scope, signature } }) {
       if (key.kind !== 'secret') return false;
       const derived = key.secret.derive((secret) => deriveKey(secret, scope));
@@ -58,7 +64,7 @@ export function createAws4Signature(
     keyMistakes: (secret, { credentials }) => keyMistakes(secret, credentials.scope),
     explanationMembers: (presented, content) => {
       const parts = partsOf(presented, content);
-      return { canonicalRequest: canonicalOf(parts), stringToSign: octetsOf(assemble(parts)) };
+      return { canonicalRequest: canonicalOf(parts), stringToSign: stringToSignOf(parts) };
     },
     problem: (refusal) => writeProblem(awsRefusal(refusal), refusal.now),
   };
@@ -69,51 +75,10 @@ const kinds: readonly KeyKind[] = ['secret'];
 /** Returns the parts of the canonical request and of the string to sign. */
 function partsOf(presented: Aws4Presented, content: Uint8Array): Part[] {
   const { request, path, query, headers, payloadHash = hashContent(content), stamp, credentials } = presented;
-  return [
-    { kind: 'method', name: 'method', value: request.method },
-    { kind: 'path', name: 'canonical path', value: path },
-    { kind: 'query', name: 'canonical query', value: query },
-    ...headers.map(
-      ([name, value]): Part => ({ kind: name === 'host' ? 'host' : 'header', name: `header ${name}`, value }),
-    ),
-    { kind: 'other', name: 'signed headers', value: credentials.signedHeaders.join(';') },
-    {
-      kind: 'digest',
-      name: 'payload hash',
-      value: payloadHash,
-      digest: { hash: 'sha256', format: (digest) => digest.toString('hex') },
-    },
-    { kind: 'time', name: 'timestamp', value: stamp },
-    { kind: 'other', name: 'scope', value: scopeText(credentials.scope) },
-  ];
-}
-
-/** Returns the value of a part; '' if it was left out. */
-function textOf(parts: readonly Part[], name: string): string {
-  const part = parts.find((each) => each.name === name);
-  return part === undefined ? '' : octetsOfPiece(part.value);
-}
-
-/** Returns the canonical request that parts make. */
-export function canonicalOf(parts: readonly Part[]): string {
-  const headers = parts.filter(({ name }) => name.startsWith('header '));
-  return [
-    textOf(parts, 'method'),
-    textOf(parts, 'canonical path'),
-    textOf(parts, 'canonical query'),
-    ...headers.map(({ name, value }) => `${name.slice('header '.length)}:${octetsOfPiece(value)}`),
-    '',
-    textOf(parts, 'signed headers'),
-    textOf(parts, 'payload hash'),
-  ].join('\n');
-}
-
-function assemble(parts: readonly Part[]): readonly Piece[] {
-  return [stringToSign(textOf(parts, 'timestamp'), textOf(parts, 'scope'), canonicalOf(parts))];
-}
-
-function octetsOf(pieces: readonly Piece[]): string {
-  return messageBytes(pieces).toString('latin1');
+  const { method } = request;
+  const { signedHeaders } = credentials;
+  const scope = scopeText(credentials.scope);
+  return messageParts({ method, path, query, headers, signedHeaders, payloadHash, stamp, scope });
 }
 
 /** Compares the content with the signed hash, unless that was computed from the content. Content that is not signed is not read. */
@@ -125,9 +90,8 @@ function digestFault(
   const compare = (content: Uint8Array): DigestFault | undefined => {
     const computed = hashContent(content);
     if (computed === payloadHash) return undefined;
-    const hint = contentMistake(content, payloadHash);
     const detail = 'The content does not have the SHA-256 in X-Amz-Content-Sha256.';
-    return { detail, members: { hint }, computed };
+    return { detail, explain: () => ({ hint: contentMistake(content, payloadHash) }), computed };
   };
   if (hasContent) return request.body.hold(bodyLimit).then(compare);
   return payloadHash === emptyHash ? undefined : compare(new Uint8Array(0));
@@ -136,13 +100,13 @@ function digestFault(
 /** Returns the fault of a request that its header section alone shows. */
 function faultOf(refusal: AwsRefusal, now: number, explain: boolean, writeProblem: WriteProblem): Fault {
   const isScope = refusal.reason === 'region' || refusal.reason === 'service';
-  const problem = writeProblem(
-    { ...refusal, members: explain ? { check: isScope ? 'scope' : 'grammar' } : {} },
-    now,
-  );
+  const { hint } = refusal;
+  const members = { check: isScope ? 'scope' : 'grammar', ...(hint === undefined ? {} : { hint }) };
+  const problem = writeProblem({ ...refusal, members: explain ? members : {} }, now);
   const claimed = refusal.facts.accessKeyId;
   return {
     detail: refusal.detail,
+    ...(hint === undefined ? {} : { hint }),
     check: isScope ? 'scope' : 'parse',
     problem,
     ...(claimed === undefined ? {} : { claimed }),
@@ -181,7 +145,7 @@ function awsRefusal({
       accessKeyId: credentials.accessKeyId,
       signature: credentials.signature,
       canonicalRequest: canonicalOf(parts),
-      stringToSign: octetsOf(assemble(parts)),
+      stringToSign: stringToSignOf(parts),
       time,
       expires: credentials.presigned?.expires,
       sentHash: presented.payloadHash,

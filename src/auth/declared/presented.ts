@@ -12,8 +12,8 @@ import {
 import { type ReadSignatures, readSignatures } from '../../signature/declared/signature-format.ts';
 import { octets } from '../../signature/declared/template.ts';
 import { maxNonceLength } from '../../signature/message.ts';
+import { describeTimeForm, unitNames } from '../freshness.ts';
 import type { Fault, Presented } from '../signature-scheme.ts';
-import { timestampForm, unitNames } from '../time-form.ts';
 import { userOf } from '../user-name.ts';
 import type { DeclaredOptions } from './options.ts';
 import type { Plan } from './plan.ts';
@@ -160,7 +160,7 @@ function timestampOf(
     };
   const time = parseTime(timestamp);
   if (time !== undefined) return { timestamp, time };
-  const hint = timestampForm(timestamp);
+  const hint = describeTimeForm(timestamp);
   const detail = `The timestamp is not ${unitNames[unit]}.`;
   return hint === undefined ? { detail } : { detail, hint: `it is ${hint}` };
 }

@@ -25,20 +25,19 @@ export function keyMistakes(
 ): KeyMistake[] {
   const { hash } = mac;
   const misread = [...readings(secret, mac), ...further].map(([hint, read]): KeyMistake => {
-    const signature = signWith(hash, read ?? secret, message);
-    return [
-      hint,
-      read === undefined ? nothing : hash === undefined ? signature : signature.subarray(0, length),
-    ];
+    const signature = signWith(mac, read ?? secret, message);
+    const isKey = hash === undefined && mac.sign === undefined;
+    return [hint, read === undefined ? nothing : isKey ? signature : signature.subarray(0, length)];
   });
-  return hash === undefined
-    ? misread
-    : [...misread, ...macMistakes(hash, secret, mac.key(secret) ?? secret, message, length)];
-}
-
-/** Returns the signature by a key: an HMAC, or the key itself. */
-export function signWith(hash: string | undefined, key: Buffer, message: Buffer): Buffer {
-  return hash === undefined ? key : createHmac(hash, key).update(message).digest();
+  if (hash === undefined) return misread;
+  const key = mac.key(secret) ?? secret;
+  const whole = createHmac(hash, key).update(message).digest();
+  const cut = length < whole.length ? whole.subarray(0, length) : nothing;
+  return [
+    [`the signature was cut off: it has ${length} bytes`, cut],
+    ...misread,
+    ...macMistakes(hash, secret, key, message, length),
+  ];
 }
 
 /** Returns the signatures of the mistakes in the computation of an HMAC. */
@@ -67,6 +66,17 @@ function macMistakes(
     ),
     ['key and message were swapped', createHmac(hash, message).update(key).digest()],
   ];
+}
+
+/** Returns the signature of a message: an HMAC, what the scheme computes, or the key itself. Empty if the key does not fit. */
+export function signWith({ hash, sign }: Mac, key: Buffer, message: Buffer): Buffer {
+  if (hash !== undefined) return createHmac(hash, key).update(message).digest();
+  if (sign === undefined) return key;
+  try {
+    return sign(key, message);
+  } catch {
+    return nothing;
+  }
 }
 
 function hashedForms(hash: string, message: Buffer): (Buffer | string)[] {

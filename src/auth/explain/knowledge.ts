@@ -1,6 +1,7 @@
 // Mistakes that only a test double can recognize, because it knows all secrets, also former ones, and the content.
 import { createHash } from 'node:crypto';
 import { messageBytes, type Part } from '../../signature/message.ts';
+import { fromAccountKey } from '../keyring.ts';
 import { describeOtherSecret, otherSecrets } from '../other-secrets.ts';
 import { assembleMessage, type MessageMistake, type Presented } from '../signature-scheme.ts';
 import type { KnownSecret, TraceKnowledge } from '../trace.ts';
@@ -10,7 +11,14 @@ import { signWith } from './key.ts';
 import { variantsOf } from './mistake.ts';
 import { labelOf, shiftedTimeMistakes } from './parts.ts';
 import { publicHostMistakes } from './target.ts';
-import { type Found, factsOf, isGiven, messageMistakes, type WrongSignature } from './wrong-signature.ts';
+import {
+  type Found,
+  factsOf,
+  isGiven,
+  messageMistakes,
+  rightMessages,
+  type WrongSignature,
+} from './wrong-signature.ts';
 
 /** The largest number of secrets that are tried with all mistakes. */
 const maxTried = 32;
@@ -41,8 +49,8 @@ async function findByKnowledge<Own extends Presented>(
   const { scheme, presented, holder, content } = wrong;
   const mac = scheme.mac?.(presented);
   if (mac === undefined) return undefined;
+  const signs = (key: Buffer, signed: Buffer): boolean => isGiven(signWith(mac, key, signed), presented);
   const keyOf = (secret: Buffer): Buffer => mac.key(secret) ?? secret;
-  const signs = (key: Buffer, signed: Buffer): boolean => isGiven(signWith(mac.hash, key, signed), presented);
   const own = (holder?.keys ?? []).flatMap((key) =>
     key.kind === 'secret' ? [key.secret.derive(keyOf)] : [],
   );
@@ -64,9 +72,17 @@ async function findByKnowledge<Own extends Presented>(
     return undefined;
   };
   const others = otherSecrets(knowledge, user, scheme.owner);
-  const mistakes = parts.length === 0 ? [] : messageMistakes(wrong, parts, message, content);
+  const mistakes = new ExplanationBudget().matching(
+    messageMistakes(wrong, parts, message, content),
+    (mistake) => 3 * verificationTime('secret', mistake.message.length),
+    () => true,
+  );
   return (
-    signedBy(others, [{ hint: '', message }]) ??
+    (await otherKey(wrong, message)) ??
+    signedBy(
+      others,
+      rightMessages(wrong, content).map((right) => ({ hint: '', message: right })),
+    ) ??
     firstSigned(changedParts(wrong, parts, 'target', knowledge)) ??
     firstSigned(changedParts(wrong, parts, 'time', knowledge)) ??
     firstSigned(await contentMistakes(wrong, parts, knowledge)) ??
@@ -75,29 +91,47 @@ async function findByKnowledge<Own extends Presented>(
   );
 }
 
-/** Returns messages with another value of the target or the time, which takes many tries or needs the configuration. */
-function changedParts<Own extends Presented>(
+/** Finds another key of the user that made the signature. */
+async function otherKey<Own extends Presented>(
+  { scheme, presented, holder, context }: WrongSignature<Own>,
+  message: Buffer,
+): Promise<Found | undefined> {
+  if ((scheme.owner ?? 'user') !== 'user') return undefined;
+  const account = holder && (await context.accounts.find(holder.principal.name));
+  const kinds = scheme.kinds(presented);
+  for (const [id, accountKey] of account?.keys ?? []) {
+    const key = fromAccountKey(accountKey);
+    const isOther = id !== presented.user && kinds.includes(key.kind);
+    if (isOther && scheme.signs(key, [message.toString('latin1')], presented))
+      return { hint: `the request is signed with another key of the user: ${id}` };
+  }
+  return undefined;
+}
+
+/** Builds messages with another value of the target or the time, which takes many tries or needs the configuration. */
+function* changedParts<Own extends Presented>(
   { scheme, presented, content }: WrongSignature<Own>,
   parts: readonly Part[],
   kind: 'target' | 'time',
   knowledge: TraceKnowledge,
-): MessageMistake[] {
+): Generator<MessageMistake> {
   const mistakes = kind === 'time' ? shiftedTimeMistakes : publicHostMistakes(knowledge.hosts());
   const facts = factsOf(presented, content);
   const isMeant = (part: Part): boolean => part.kind === kind || (kind === 'target' && part.kind === 'path');
-  return parts.flatMap((part, at) =>
-    isMeant(part) && typeof part.value === 'string'
-      ? variantsOf(mistakes, labelOf(part), part.value, facts).map(
-          ([hint, signed]): MessageMistake => ({
-            hint,
-            message: messageBytes(
-              assembleMessage(scheme, parts.with(at, { ...part, value: signed }), presented),
-            ),
-            differs: { name: part.name, signed },
-          }),
-        )
-      : [],
-  );
+  const size = sizeOf(parts);
+  const budget = new ExplanationBudget(changeTime);
+  for (const [at, part] of parts.entries()) {
+    if (!isMeant(part) || typeof part.value !== 'string') continue;
+    for (const [hint, signed] of variantsOf(mistakes, labelOf(part), part.value, facts)) {
+      if (!budget.spend(verificationTime('secret', size))) return;
+      const changed = assembleMessage(scheme, parts.with(at, { ...part, value: signed }), presented);
+      yield { hint, message: messageBytes(changed), differs: { name: part.name, signed } };
+    }
+  }
+}
+
+function sizeOf(parts: readonly Part[]): number {
+  return parts.reduce((sum, { value }) => sum + value.length, 0);
 }
 
 /** Returns messages with a digest of content that the scheme does not read, or with the content itself. */
@@ -124,9 +158,10 @@ async function contentMistakes<Own extends Presented>(
   const separator = parts.find(({ kind }, at) => kind === 'text' && at > 0);
   return all.map(([what, value]): MessageMistake => {
     const part: Part = { kind: 'digest', name: sent?.name ?? 'content digest', value };
-    const kept = parts.filter((each) => each !== sent);
     const added =
-      sent === undefined ? [...kept, ...(separator === undefined ? [] : [separator]), part] : [...kept, part];
+      sent === undefined
+        ? [...parts, ...(separator === undefined ? [] : [separator]), part]
+        : parts.map((each) => (each === sent ? part : each));
     return {
       hint: `${what} was signed, ${missing}`,
       message: messageBytes(assembleMessage(scheme, added, presented)),
@@ -144,7 +179,7 @@ function* pairs<Own extends Presented>(
   const single = mistakes.flatMap(({ hint, differs }) =>
     differs === undefined ? [] : [{ hint, ...differs }],
   );
-  const size = parts.reduce((sum, { value }) => sum + value.length, 0);
+  const size = sizeOf(parts);
   const budget = new ExplanationBudget(pairTime);
   for (const [at, one] of single.entries())
     for (const other of single.slice(at + 1)) {
@@ -164,5 +199,7 @@ function* pairs<Own extends Presented>(
     }
 }
 
-/** The time (µs) that pairs of mistakes may take. Only a test double tries them. */
+/** The estimated time (µs) that changes of the target or the time may take. Only a test double tries them. */
+const changeTime = 100_000;
+/** The estimated time (µs) that pairs of mistakes may take. Only a test double tries them. */
 const pairTime = 100_000;

@@ -1,3 +1,6 @@
+// Counts requests. A request is counted directly after step 7, so a forged one uses up nothing of a user. The pipeline counts
+// what was rejected before, for the peer, when it completes the response. Without a quota, both places test one undefined
+// member.
 import type { Clock } from '../../clock.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import type { Request } from '../../http/message.ts';

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { hmacParts } from '../../client/hmac-parts.ts';
-import type { SignedPart } from '../../client/schemes/scheme-signer.ts';
-import { signHmac } from '../../client/sign.ts';
+import { createSign, type Sign } from '../../client/schemes/signer.ts';
 import { systemClock } from '../../clock.ts';
 import { parseSignedDate } from '../../http/headers/date.ts';
 import { isMethod, methods } from '../../http/method.ts';
 import { hint, readArguments } from '../../options/flags.ts';
+import type { SignedPart } from '../../signature/signing.ts';
 import { secretFrom, wholeInput } from '../accounts/secret-input.ts';
 import { asCommandError, CommandError, reportError } from '../errors.ts';
 import { shellQuote } from '../shell-quote.ts';
@@ -74,8 +73,7 @@ export async function sign(
 ): Promise<number> {
   try {
     const request = parseArguments(argv);
-    const signer = request.scheme === undefined ? signByHmac : signByScheme;
-    const { signed, content } = await signer(request, environment, terminal);
+    const { signed, content } = await signRequest(request, environment, terminal);
     if (request.explain) terminal.stderr.write(formatParts(request.scheme ?? 'hmac', signed.parts));
     terminal.stdout.write(
       request.curl ? `${curlCommand(request, signed, content)}\n` : fieldLines(request, signed),
@@ -206,52 +204,48 @@ async function contentOf(path: string, terminal: Terminal): Promise<Uint8Array> 
   }
 }
 
-/** A signed request and its content. */
-type SignResult = Promise<{ readonly signed: SignedRequest; readonly content: Uint8Array | undefined }>;
-
-async function signByHmac(
+/** Signs a request, and returns it with its content. */
+async function signRequest(
   request: SignArguments,
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
-): SignResult {
-  const secret = await secretFrom(environment, terminal, request.content === '-');
+): Promise<{ readonly signed: SignedRequest; readonly content: Uint8Array | undefined }> {
+  const isHmac = request.scheme === undefined;
+  const now = isHmac ? systemClock.now() : timeOf(request.date);
+  const choose = await (isHmac ? chooseHmac : chooseConfigured)(request, environment, terminal);
   const content = request.content === undefined ? undefined : await contentOf(request.content, terminal);
-  const { method, url, target, user = '', form, date, nonce } = request;
-  const { headers, signed } = asCommandError(() =>
-    signHmac({
-      ...{ method, url, target, user, secret, form },
-      ...(date === undefined ? {} : { date }),
-      ...(nonce === undefined ? {} : { nonce }),
-      ...(content === undefined ? {} : { content }),
-    }),
-  );
-  const result = { url, headers: Object.entries(headers).map(decodeField), parts: hmacParts(signed) };
-  return { signed: result, content };
-}
-
-async function signByScheme(
-  request: SignArguments,
-  environment: NodeJS.ProcessEnv,
-  terminal: Terminal,
-): SignResult {
-  const { createSign } = await import('../signing/sign-with-scheme.ts');
-  const { scheme = '', config, user, keyId, algorithm, presign, nonce, method, target } = request;
-  const now = timeOf(request.date);
-  const sign = await createSign(
-    { scheme, config, user, keyId, algorithm, presign, nonce, isInputUsed: request.content === '-' },
-    environment,
-    terminal,
-  );
-  const content = request.content === undefined ? undefined : await contentOf(request.content, terminal);
-  const given = withType(request.fields, content);
+  const given = isHmac ? [] : withType(request.fields, content);
   const fields = given.map(([name, value]): [string, string] => [name, octetsOf(value)]);
+  const { method, target } = request;
   const url = new URL(request.url);
-  const signed = sign({ method, url, target, fields, content }, { now, random: randomBytes });
+  const signed = asCommandError(() =>
+    choose()({ method, url, target, fields, content }, { now, random: randomBytes }),
+  );
   const headers = [...given, ...signed.fields.map(decodeField)].map(([name, value]): [string, string] => [
     name,
     value,
   ]);
   return { signed: { url: url.origin + signed.target, headers, parts: signed.parts }, content };
+}
+
+async function chooseHmac(
+  { user, form, date, nonce, content }: SignArguments,
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+): Promise<() => Sign> {
+  const secret = await secretFrom(environment, terminal, content === '-');
+  const scheme = { kind: 'hmac', name: 'hmac', options: { form } } as const;
+  return () => createSign(scheme, { user, secret }, { date, nonce });
+}
+
+async function chooseConfigured(
+  { scheme = '', config, user, keyId, algorithm, presign, nonce, content }: SignArguments,
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+): Promise<() => Sign> {
+  const { createConfiguredSigner } = await import('../signing/sign-with-scheme.ts');
+  const given = { scheme, config, user, keyId, algorithm, presign, nonce, isInputUsed: content === '-' };
+  return createConfiguredSigner(given, environment, terminal);
 }
 
 /** Adds the type of the content, because schemes may sign it. */

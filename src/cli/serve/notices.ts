@@ -1,3 +1,4 @@
+// Writes everything on standard error that is no entry of the access log, in the format of the log.
 import type { Clock } from '../../clock.ts';
 import { describeError } from '../errors.ts';
 import type { Outlet } from '../terminal.ts';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import type { SignedPart } from '../../client/schemes/scheme-signer.ts';
+import type { SignedPart } from '../../signature/signing.ts';
 
 /** The longest part that is shown as a whole, in characters. */
 const longestShown = 1000;

@@ -1,15 +1,10 @@
 import { type ConfiguredScheme, readSchemes } from '../../auth/configured-schemes.ts';
 import { algorithmNamed, isAsymmetric } from '../../auth/parse-account-key.ts';
-import { createSchemeSigner } from '../../client/schemes/create-signer.ts';
 import { parsePrivateKey } from '../../client/schemes/private-key.ts';
-import type {
-  SchemeCredentials,
-  SchemeSignature,
-  SigningMoment,
-  UnsignedRequest,
-} from '../../client/schemes/scheme-signer.ts';
+import { createSign, type Sign } from '../../client/schemes/signer.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { type Options, readOptions } from '../../options/options.ts';
+import type { SigningIdentity } from '../../signature/signing.ts';
 import { readProtectedFile } from '../accounts/protected-file.ts';
 import { secretFrom } from '../accounts/secret-input.ts';
 import { asCommandError, CommandError } from '../errors.ts';
@@ -36,27 +31,23 @@ const keyFileVariable = 'COUNTERSIGN_PRIVATE_KEY_FILE';
 /** The maximum number of bytes read from the file of a private key. */
 const maxKeyFileSize = 65_536;
 
-/** Signs a request. */
-export type Sign = (request: UnsignedRequest, moment: SigningMoment) => SchemeSignature;
-
 /**
  * Finds a configured scheme, and reads the secret or the private key.
+ *
+ * @returns a function that throws RangeError if the scheme cannot sign with them
  * @throws CommandError or OptionsError if there is no such scheme, credentials are missing, or the configuration is invalid
  */
-export async function createSign(
+export async function createConfiguredSigner(
   given: SchemeArguments,
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
-): Promise<Sign> {
+): Promise<() => Sign> {
   const options = readOptions(given.config === undefined ? [] : ['--config', given.config], environment);
   const scheme = findScheme(given.scheme, options);
   const { presign, nonce } = given;
   const choices = { presign, nonce };
-  const credentials = await readCredentials(scheme, given, options, environment, terminal);
-  return asCommandError(() => {
-    const sign = createSchemeSigner(scheme, credentials, choices);
-    return (request, moment) => asCommandError(() => sign(request, moment));
-  });
+  const identity = await readIdentity(scheme, given, options, environment, terminal);
+  return () => createSign(scheme, identity, choices);
 }
 
 function findScheme(name: string, { config, schemes }: Options): ConfiguredScheme {
@@ -68,13 +59,13 @@ function findScheme(name: string, { config, schemes }: Options): ConfiguredSchem
   throw new CommandError([`${config} has no scheme ${JSON.stringify(name)}${didYouMean(name, known)}`]);
 }
 
-async function readCredentials(
+async function readIdentity(
   scheme: ConfiguredScheme,
   given: SchemeArguments,
   options: Options,
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
-): Promise<SchemeCredentials> {
+): Promise<SigningIdentity> {
   const { user, keyId, algorithm: named } = given;
   const keyFile = environment[keyFileVariable];
   const declared = keyId === undefined ? undefined : declaredAlgorithm(keyId, options);
@@ -96,6 +87,7 @@ async function readCredentials(
 
 function canUsePrivateKey(scheme: ConfiguredScheme): boolean {
   if (scheme.kind === 'declared') return scheme.options.format.asymmetric !== undefined;
+  if (scheme.kind === 'defined') return scheme.options.verify !== undefined;
   return scheme.kind === 'message-signatures';
 }
 

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import type { AsymmetricAlgorithm } from '../../auth/account-key.ts';
+import type { Scheme } from '../../auth/defined/definition.ts';
 import type {
   ApiKeyDeclaration,
   Aws4Declaration,
@@ -59,4 +60,5 @@ export type SchemeSigning =
   | Aws4Signing
   | PresetSigning
   | DeclaredHmacSigning
-  | ApiKeyDeclaration;
+  | ApiKeyDeclaration
+  | Scheme;

@@ -1,73 +1,78 @@
 import { createHash } from 'node:crypto';
+import type { DeclaredOptions } from '../../auth/declared/options.ts';
+import { isFormType } from '../../http/headers/media-type.ts';
 import { takeParameter } from '../../signature/declared/message.ts';
 import { signDeclared } from '../../signature/declared/sign.ts';
 import { covers } from '../../signature/declared/template.ts';
 import {
+  checkId,
+  checkSecret,
+  fieldOf,
   hostOf,
+  idOf,
   randomText,
-  requiredId,
-  requiredSecret,
-  type SchemeCredentials,
   type SchemeSigner,
-  type SigningChoices,
-  type SigningScheme,
+  type SigningIdentity,
   type UnsignedRequest,
-} from './scheme-signer.ts';
+} from '../../signature/signing.ts';
 
-/** Creates a signer for a declared scheme. */
-export function createDeclaredSigner(
-  { name, options }: Extract<SigningScheme, { kind: 'declared' }>,
-  credentials: SchemeCredentials,
-  choices: SigningChoices,
-): SchemeSigner {
-  const user = userOf(options.user, credentials, name);
-  const { privateKey } = credentials;
-  if (privateKey !== undefined && options.format.asymmetric === undefined)
-    throw new RangeError(`the scheme ${name} has signatures by secrets only, not by private keys`);
-  if (privateKey !== undefined && privateKey.asymmetricKeyType !== 'ed25519')
-    throw new RangeError(`the scheme ${name} requires an Ed25519 key`);
-  const keys =
-    privateKey === undefined
-      ? { secrets: [requiredSecret(credentials, name)] }
-      : { secrets: credentials.secret === undefined ? [] : [credentials.secret], privateKey };
-  const hasId = covers(options.message, 'id');
-  return (request, moment) => {
-    const { method, url, fields, content } = request;
-    const target = withContentDigest(request, options.digestParameter);
-    const nonce = options.nonce === undefined ? undefined : (choices.nonce ?? randomText(moment));
-    const id = hasId ? (choices.id ?? `msg_${randomText(moment)}`) : undefined;
-    const unsigned = {
-      ...{ method, target, fields, host: hostOf(request), secure: url.protocol === 'https:' },
-      ...(content !== undefined && { content }),
-    };
-    const signed = signDeclared(unsigned, options, {
-      ...{ user, ...keys, now: moment.now },
-      ...(nonce !== undefined && { nonce }),
-      ...(id !== undefined && { id }),
-    });
-    const parts = signed.parts.map((part) => ({ name: part.name, value: part.piece }));
-    return { fields: signed.fields, target: signed.target, parts };
+/** Creates the signer of a declared scheme. */
+export function createDeclaredSigner(name: string, declared: DeclaredOptions): SchemeSigner {
+  return {
+    check: (identity, { nonce }) => check(name, declared, identity, nonce),
+    sign(request, identity, overrides) {
+      const declaration = { ...declared, ...overrides.declaration };
+      const { method, url, fields, content } = request;
+      const nonce = declaration.nonce === undefined ? undefined : (overrides.nonce ?? randomText(overrides));
+      const hasId = covers(declaration.message, 'id');
+      const id = hasId ? (overrides.id ?? `msg_${randomText(overrides)}`) : undefined;
+      const unsigned = {
+        method,
+        target: withContentDigest(request, declaration.digestParameter),
+        fields,
+        host: hostOf(request),
+        secure: url.protocol === 'https:',
+        ...(content !== undefined && { content }),
+      };
+      const { secret, privateKey } = identity;
+      const signed = signDeclared(unsigned, declaration, {
+        user: typeof declaration.user === 'string' ? declaration.user : idOf(identity),
+        secrets: secret === undefined ? [] : [secret],
+        now: overrides.now,
+        ...(privateKey !== undefined && { privateKey }),
+        ...(nonce !== undefined && { nonce }),
+        ...(id !== undefined && { id }),
+      });
+      const parts = signed.parts.map((part) => ({ name: part.name, value: part.piece }));
+      return { fields: signed.fields, target: signed.target, parts };
+    },
   };
+}
+
+function check(
+  name: string,
+  { user, format, nonce: declaredNonce }: DeclaredOptions,
+  identity: SigningIdentity,
+  nonce: string | undefined,
+): void {
+  if (nonce !== undefined && declaredNonce === undefined)
+    throw new RangeError(`the scheme ${name} has no nonce`);
+  if (typeof user !== 'string') checkId(identity, name);
+  else if (identity.user !== undefined && identity.user !== user)
+    throw new RangeError(`the scheme ${name} always signs as ${user}, not as ${identity.user}`);
+  const { privateKey } = identity;
+  if (privateKey === undefined) checkSecret(identity, name);
+  else if (format.asymmetric === undefined)
+    throw new RangeError(`the scheme ${name} has signatures by secrets only, not by private keys`);
+  else if (privateKey.asymmetricKeyType !== 'ed25519')
+    throw new RangeError(`the scheme ${name} requires an Ed25519 key`);
 }
 
 /** Returns the target with the parameter for the SHA-256 of content other than a form, if the scheme has such a parameter. */
 function withContentDigest({ target, fields, content }: UnsignedRequest, name: string | undefined): string {
-  const type = fields.find(([field]) => field.toLowerCase() === 'content-type')?.[1] ?? '';
-  const isForm = /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type);
-  if (name === undefined || content === undefined || content.length === 0 || isForm) return target;
-  if (takeParameter(target, name).values.length > 0) return target;
+  if (name === undefined || content === undefined || content.length === 0) return target;
+  if (isFormType(fieldOf(fields, 'content-type')) || takeParameter(target, name).values.length > 0)
+    return target;
   const digest = createHash('sha256').update(content).digest('hex');
   return `${target}${target.includes('?') ? '&' : '?'}${name}=${digest}`;
-}
-
-/** Returns the user to sign as. Throws RangeError if the scheme is used by another user only. */
-function userOf(
-  declared: { readonly field: string } | string,
-  credentials: SchemeCredentials,
-  name: string,
-): string {
-  if (typeof declared !== 'string') return requiredId(credentials, name);
-  const given = credentials.user ?? declared;
-  if (given === declared) return declared;
-  throw new RangeError(`the scheme ${name} always signs as ${declared}, not as ${given}`);
 }

@@ -1,17 +1,19 @@
 import { readApiKeyOptions } from '../../auth/api-key/options.ts';
 import { readAws4Options } from '../../auth/aws4/options.ts';
 import { readDeclaredOptions } from '../../auth/declared/options.ts';
+import { definitionOf } from '../../auth/defined/define-scheme.ts';
 import { readMessageSignaturesOptions } from '../../auth/message-signatures/options.ts';
 import { type Members, readMembers, readText, readWord } from '../../auth/option-values.ts';
 import { algorithmNamed, isAsymmetric } from '../../auth/parse-account-key.ts';
+import type { SigningChoices, SigningIdentity } from '../../signature/signing.ts';
 import { parsePrivateKey } from './private-key.ts';
-import type { SchemeCredentials, SigningChoices, SigningScheme } from './scheme-signer.ts';
+import type { SigningScheme } from './signer.ts';
 
 /** A scheme to sign with, read from a declaration. */
 export interface ReadDeclaration {
   readonly scheme: SigningScheme;
-  /** The credentials in the declaration. They take precedence over those beside it. */
-  readonly credentials: SchemeCredentials;
+  /** The identity in the declaration. Its members take precedence over those beside it. */
+  readonly identity: SigningIdentity;
   readonly choices: SigningChoices;
 }
 
@@ -19,7 +21,14 @@ const types = ['message-signatures', 'aws4'] as const;
 
 const messageSignaturesKeys = ['components', 'window', 'nonce', 'tag', 'structuredFields'];
 const aws4Keys = [
-  ...['region', 'service', 'window', 'normalizePath', 'doubleEncode', 'unsignedPayload', 'errors', 'replay'],
+  'region',
+  'service',
+  'window',
+  'normalizePath',
+  'doubleEncode',
+  'unsignedPayload',
+  'errors',
+  'replay',
 ];
 
 /**
@@ -32,6 +41,9 @@ const aws4Keys = [
 export function readSigningDeclaration(value: unknown, user: string | undefined): ReadDeclaration {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new RangeError('scheme: an object is expected');
+  const defined = definitionOf(value);
+  if (defined !== undefined)
+    return { scheme: { kind: 'defined', name: 'defined', options: defined }, identity: {}, choices: {} };
   const members: Members = Object.fromEntries(Object.entries(value));
   if (members['type'] !== undefined)
     return readWord(members['type'], 'scheme.type', types, 'aws4') === 'aws4'
@@ -40,7 +52,7 @@ export function readSigningDeclaration(value: unknown, user: string | undefined)
   const isDeclared = 'preset' in members || 'message' in members;
   if (!isDeclared && !('secret' in members))
     throw new RangeError('scheme: one of type, preset, message and secret is expected');
-  const none = { credentials: {}, choices: {} };
+  const none = { identity: {}, choices: {} };
   if (!isDeclared) {
     const options = readApiKeyOptions(members, 'scheme');
     return { scheme: { kind: 'api-key', name: 'api-key', options }, ...none };
@@ -59,7 +71,7 @@ function readMessageSignatures(members: Members): ReadDeclaration {
     throw new RangeError('scheme.alg: true or false is expected');
   return {
     scheme: { kind: 'message-signatures', name: 'message-signatures', options },
-    credentials: readKey(members['key']),
+    identity: readKey(members['key']),
     choices: {
       alg,
       lifetime: lifetime === undefined ? undefined : readSeconds(lifetime, 'scheme.lifetime'),
@@ -68,7 +80,7 @@ function readMessageSignatures(members: Members): ReadDeclaration {
   };
 }
 
-function readKey(value: unknown): SchemeCredentials {
+function readKey(value: unknown): SigningIdentity {
   const where = 'scheme.key';
   const members = readMembers(value, where, ['id', 'algorithm', 'privateKey', 'secret']);
   const { algorithm: named, privateKey, secret } = members;
@@ -92,7 +104,7 @@ function readAws4(members: Members): ReadDeclaration {
   const { sessionToken, presign } = members;
   return {
     scheme: { kind: 'aws4', name: 'aws4', options: readAws4Options(only(members, aws4Keys), 'scheme') },
-    credentials: {
+    identity: {
       keyId: readText(members['accessKeyId'], 'scheme.accessKeyId'),
       secret: readText(members['secret'], 'scheme.secret'),
     },

@@ -1,4 +1,5 @@
 import { didYouMean } from '../../did-you-mean.ts';
+import { formType } from '../../http/headers/media-type.ts';
 import type { Consumer } from '../../oauth/clients.ts';
 import { firstOf } from '../../oauth/grants.ts';
 import { createTokenSecrets } from '../../oauth/oauth1/secrets.ts';
@@ -67,7 +68,7 @@ export function createOAuth1Control(parts: OAuth1ControlParts): OAuth1Control {
   const { faults, journal } = parts;
   const write = (error: string): string => new URLSearchParams({ oauth_problem: error }).toString();
   return {
-    ...createEndpoints({ faults, journal, paths, write, type: 'application/x-www-form-urlencoded' }),
+    ...createEndpoints({ faults, journal, paths, write, type: formType }),
     issueToken: (wish) => issue(parts, wish),
     ...createOAuthControl(parts, 'oauth1'),
   };

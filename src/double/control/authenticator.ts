@@ -31,6 +31,7 @@ export function createControlAuthenticator(token: string): Authenticator {
       });
     },
     challenges: () => [challenge()],
+    missing: (detail) => new Problem('authentication-required', detail, { fields: [challenge()] }),
     scopeChallenge: () => [],
   };
 }

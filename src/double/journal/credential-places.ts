@@ -14,7 +14,7 @@ export function credentialPlacesOf(schemes: readonly ConfiguredScheme[]): Creden
   const parameters = new Set<string>();
   for (const scheme of schemes) {
     if (scheme.kind === 'api-key') fields.add(scheme.options.secret.field.toLowerCase());
-    if (scheme.kind !== 'declared') continue;
+    if (scheme.kind !== 'declared' && scheme.kind !== 'defined') continue;
     const { place } = scheme.options;
     if ('field' in place) fields.add(place.field.toLowerCase());
     else parameters.add(place.query);

@@ -1,5 +1,6 @@
 // Usual mistakes behind refusals other than those of signatures, recognized from what the client sent.
 import { createHash } from 'node:crypto';
+import { describeForeignScheme } from '../../auth/explain/foreign-schemes.ts';
 import type { TraceKnowledge } from '../../auth/trace.ts';
 import { describeUnknownUser } from '../../auth/unknown-user.ts';
 import { counted } from '../../counted.ts';
@@ -27,7 +28,7 @@ export function usualMistake(exchange: RecordedExchange): string | undefined {
     case 'malformed-field':
       return digestFormMistake(fields);
     case 'scheme-not-offered':
-      return schemeMistake(fields);
+      return foreignMistake(exchange, fields) ?? schemeMistake(fields);
     case 'malformed-credentials':
       return credentialsMistake(fields);
     case 'credentials-refused':
@@ -35,10 +36,15 @@ export function usualMistake(exchange: RecordedExchange): string | undefined {
     case 'quota-exceeded':
       return quotaHint(problem.detail);
     case 'authentication-required':
-      return fieldMistake(exchange.request?.raw ?? []);
+      return foreignMistake(exchange, fields) ?? fieldMistake(exchange.request?.raw ?? []);
     default:
       return undefined;
   }
+}
+
+/** Names the scheme of credentials that the service does not read. */
+function foreignMistake({ request }: RecordedExchange, fields: Fields): string | undefined {
+  return describeForeignScheme({ fields, target: request?.target ?? '' });
 }
 
 /** Returns how a test ends the window of a quota. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { byteSequenceEnd, keyEnd, nextMember, parametersEnd } from '../syntax/structured-field.ts';
 
 const space = 0x20;
@@ -13,6 +14,11 @@ export type DigestAlgorithm = keyof typeof digestLengths;
 export interface ContentDigest {
   readonly algorithm: DigestAlgorithm;
   readonly digest: Uint8Array;
+}
+
+/** Returns a Content-Digest with the SHA-256 of content (RFC 9530 §2). */
+export function formatContentDigest(content: Uint8Array): string {
+  return `sha-256=:${createHash('sha256').update(content).digest('base64')}:`;
 }
 
 /**

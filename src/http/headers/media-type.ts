@@ -20,3 +20,14 @@ export function parseMediaType(value: string): MediaType | undefined {
   const parameters = parseParameters(value, end);
   return parameters && { type: value.slice(0, end).toLowerCase(), parameters };
 }
+
+/** The media type of forms. */
+export const formType = 'application/x-www-form-urlencoded';
+
+/**
+ * Returns whether a Content-Type value is that of a form. Type and subtype are case-insensitive, and parameters may follow
+ * (RFC 9110 §8.3.1). A malformed value is not.
+ */
+export function isFormType(contentType: string | undefined): boolean {
+  return contentType !== undefined && parseMediaType(contentType)?.type === formType;
+}

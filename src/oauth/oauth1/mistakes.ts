@@ -11,6 +11,7 @@ import type { OAuth1Presented } from './presented.ts';
 
 /** Returns the values that clients sign in place of a part. */
 export function partMistakes({ name, value }: Part): Variant[] {
+  if (name === 'form parameters') return [['the parameters of the form were left out', '']];
   if (name !== 'scheme') return [];
   return value === 'https'
     ? [['http was signed instead of https', 'http']]
@@ -44,7 +45,7 @@ function uriMistakes(
   ];
 }
 
-/** The largest number of parameters that are tried one by one: a request may have thousands. */
+/** The largest number of parameters that are left out one by one: a form may have a thousand. */
 const maxTried = 32;
 
 /** Yields the base strings that clients sign by mistake. Each is computed on demand: a form can have 64 KiB. */
@@ -97,11 +98,6 @@ export function* messageMistakes(
   );
   const protocol = pairs.filter((pair) => pair.startsWith('oauth_'));
   const groups = parts.filter(({ name }) => name.endsWith(' parameters'));
-  for (const group of groups)
-    yield withParameters(
-      `the parameters of the ${group.name.replace(' parameters', '')} were left out`,
-      normalizePairs(pairsIn(parts.filter((part) => part !== group))),
-    );
   if (groups.length > 1)
     yield withParameters('the parameters of query and form were left out', normalizePairs(protocol));
   const added = (hint: string, pair: string): MessageMistake =>
@@ -111,7 +107,7 @@ export function* messageMistakes(
     yield added('an empty oauth_token was signed, but not sent', 'oauth_token=');
   if (!pairs.some((pair) => pair.startsWith('oauth_version=')))
     yield added('oauth_version was signed, but not sent', 'oauth_version=1.0');
-  for (const pair of pairs.slice(0, maxTried)) {
+  for (const pair of pairs.length > maxTried ? [] : pairs) {
     const [name = ''] = pair.split('=');
     const others = normalizePairs(pairs.filter((each) => each !== pair));
     yield withParameters(`the parameter ${decodeOctets(name)} was left out, or added after signing`, others);

@@ -170,14 +170,15 @@ function presentedOf(
 
 /** A signature of a length that the dummy RSA key has (2048 bits). */
 const usualRsaSignature = Buffer.alloc(256).toString('base64');
-/** The lengths (bytes) of the signatures of RSA keys for which a dummy key is created. */
-const rsaLengths = [256, 384, 512];
+/** The lengths (bytes) of the signatures of RSA keys. */
+const [minRsaLength, maxRsaLength] = [128, 1024];
 
 /** Returns a signature in base64. One of RSA that has no possible length is replaced, because dummy keys are made for each length. */
 function encodedSignature(method: OAuth1Method, signature: string): string {
   if (method === 'PLAINTEXT') return Buffer.from(signature, 'utf8').toString('base64');
   if (method !== 'RSA-SHA1') return signature;
-  return rsaLengths.includes(Buffer.byteLength(signature, 'base64')) ? signature : usualRsaSignature;
+  const length = Buffer.byteLength(signature, 'base64');
+  return length >= minRsaLength && length <= maxRsaLength ? signature : usualRsaSignature;
 }
 
 /** Returns the name under which failures and nonces of a consumer are counted: a digest, so that files contain no text of clients. */

@@ -1,6 +1,6 @@
 // OAuth 1.0a (RFC 5849) as a signature scheme. Its holder is a consumer with a token, found in the store of grants.
 import { createHash, createPublicKey } from 'node:crypto';
-import { timestampHint, wholeSecond } from '../../auth/freshness.ts';
+import { describeOtherUnit, wholeSecond } from '../../auth/freshness.ts';
 import { derivedOnce, type Key, type KeyHolder, type KeyKind } from '../../auth/keyring.ts';
 import type { DigestFault, Fault, Refusal, SignatureScheme } from '../../auth/signature-scheme.ts';
 import type { Problem } from '../../http/problem.ts';
@@ -99,8 +99,7 @@ export function createOAuth1Signature(
       keyMistakes(secret, tokenSecret, token === '' ? '' : secretOf(otherKind, token)),
     unknownHint: ({ token }, { consumer, found }) =>
       token === '' ? undefined : foreignHint(found, consumer),
-    timeHint: ({ parameters: { protocol } }, off, now) =>
-      timestampHint(protocol.get('oauth_timestamp') ?? '', 's', off, now),
+    timeHint: ({ time = 0 }, _off, now) => describeOtherUnit('the timestamp', time / 1000, 's', now),
     // The base string contains the token, so it is shown only where it matters.
     explanationMembers: (presented, _content, reason) =>
       reason !== 'signature' || presented.method === 'PLAINTEXT' ? {} : { message: baseStringOf(presented) },
@@ -133,8 +132,11 @@ function createKeyLookup(): (consumer: Consumer) => readonly Key[] {
 function prepareKeys({ secret, rsaPublicKey }: Consumer): readonly Key[] {
   const keys: Key[] = [];
   if (secret !== undefined) keys.push({ kind: 'secret', secret: keyOf(secret) });
-  if (rsaPublicKey !== undefined)
-    keys.push({ kind: 'rsa-v1_5-sha1', publicKey: createPublicKey(rsaPublicKey) });
+  if (rsaPublicKey !== undefined) {
+    const publicKey = createPublicKey(rsaPublicKey);
+    const rsaLength = Math.ceil((publicKey.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
+    keys.push({ kind: 'rsa-v1_5-sha1', publicKey, rsaLength });
+  }
   return keys;
 }
 
@@ -274,11 +276,11 @@ async function bodyHashFault(
   limit: number,
 ): Promise<DigestFault | undefined> {
   // §4.1.1: a form is signed by its parameters, without a hash.
-  if (signsForm) return { detail: 'oauth_body_hash is not allowed with a form.', members: {} };
+  if (signsForm) return { detail: 'oauth_body_hash is not allowed with a form.', explain: () => ({}) };
   const content = body.present ? await body.hold(limit) : new Uint8Array();
   // Many clients send SHA-1 with every method.
   const accepted = method === 'HMAC-SHA256' ? ['sha256', 'sha1'] : ['sha1'];
   return accepted.some((hash) => createHash(hash).update(content).digest('base64') === sent)
     ? undefined
-    : { detail: 'oauth_body_hash does not match the content.', members: {} };
+    : { detail: 'oauth_body_hash does not match the content.', explain: () => ({}) };
 }

@@ -1,3 +1,5 @@
+// All errors of the endpoints that clients of OAuth 2.0 call have the form of OAuth, those of other steps too (`writeProblem` of
+// a resource).
 import type { AuthenticationTrace } from '../../auth/trace.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import type { Problem } from '../../http/problem.ts';

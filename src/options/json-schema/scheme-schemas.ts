@@ -9,6 +9,7 @@ import type {
   ApiKeyDeclaration,
   Aws4Declaration,
   DeclaredHmacDeclaration,
+  DraftCavageDeclaration,
   MessageSignaturesDeclaration,
   PresetDeclaration,
 } from '../../auth/scheme-declarations.ts';
@@ -78,6 +79,12 @@ const aws4: MembersOf<Aws4Declaration> = {
   unsignedPayload: described('whether UNSIGNED-PAYLOAD is accepted', flag),
   errors: described('the form of errors', word(errorForms)),
   replay: described('whether a signature is accepted more than once', word(aws4ReplayRules)),
+};
+
+const draftCavage: MembersOf<DraftCavageDeclaration> = {
+  headers: described('fields that a signature must cover', arrayOf(text)),
+  window,
+  replay: described('whether a signature is accepted more than once', word(replayRules)),
 };
 
 const apiKey: MembersOf<ApiKeyDeclaration> = {
@@ -151,5 +158,6 @@ export const schemesSchema = described('authentication schemes by name', {
   properties: {
     'message-signatures': described('HTTP Message Signatures (RFC 9421)', objectOf(messageSignatures)),
     aws4: described('AWS Signature Version 4', objectOf(aws4, ['region', 'service'])),
+    'draft-cavage': described('draft-cavage-http-signatures-12', objectOf(draftCavage)),
   },
 });

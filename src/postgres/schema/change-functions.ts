@@ -1,3 +1,6 @@
+// One call of a function is one transaction. It locks the rows of the collections until it is committed, so sequences become
+// visible in order and a list never skips an item. All locks are taken in one order: batch, collections by path, nonces by
+// digest.
 import { dollarQuote } from './names.ts';
 import { functionHead } from './tables.ts';
 

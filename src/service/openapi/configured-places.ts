@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
 
 /** A field or query parameter with a part of credentials. */
@@ -33,6 +34,8 @@ export function configuredPlaces(scheme: ConfiguredScheme): readonly CredentialP
     }
     case 'declared':
       return declaredPlaces(scheme.options);
+    case 'defined':
+      return definedPlaces(scheme.options);
   }
 }
 
@@ -51,6 +54,24 @@ function declaredPlaces(options: DeclaredOptions): readonly CredentialPlace[] {
       : [header('timestamp', timestamp.field, `The signed time (${timestamp.unit})`)]),
     ...(nonce === undefined ? [] : [header('nonce', nonce.field, 'A text that is used only once')]),
     ...(id === undefined ? [] : [header('id', id.field, 'The signed id of the message')]),
+  ];
+}
+
+type DefinedOptions = Extract<ConfiguredScheme, { readonly kind: 'defined' }>['options'];
+
+function definedPlaces({ headers, query, place, authorization }: DefinedOptions): readonly CredentialPlace[] {
+  const about =
+    authorization === undefined ? 'The signature' : `The scheme \`${authorization}\` with its signature`;
+  const further = 'A part of the credentials';
+  const isOfSignature = (at: object): boolean => isDeepStrictEqual(at, place);
+  return [
+    ...headers.map((name) =>
+      isOfSignature({ field: name }) ? header('', name, about) : header(name.toLowerCase(), name, further),
+    ),
+    ...query.map((name): CredentialPlace => {
+      const isSigned = isOfSignature({ query: name });
+      return { role: isSigned ? '' : name, in: 'query', name, description: isSigned ? about : further };
+    }),
   ];
 }
 

@@ -1,3 +1,6 @@
+// Creates the OpenAPI document from the compiled collections, the resources in code and the read schemes. `paths/` has the
+// operations, `schemas/` the schemas of items, as `formats/` writes them. The problem types of an operation follow from what its
+// steps can throw: a test fails if a type is in no document.
 import { readinessPath } from '../health.ts';
 import { Components, pascalCase } from './components.ts';
 import { type JsonSchema, jsonContent, type OpenApiDocument, type PathItem } from './document.ts';

@@ -38,6 +38,7 @@ const ofScheme: Readonly<Record<SchemeKind, Types>> = {
   'message-signatures': [...ofDates, 'signature-insufficient', 'digest-required'],
   aws4: [...ofDates, 'digest-required', 'streaming-signature-not-implemented'],
   declared: ofDates,
+  defined: ofDates,
 };
 
 /** Problems of content that is read. */

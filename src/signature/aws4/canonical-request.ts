@@ -1,5 +1,6 @@
 // The canonical request of AWS Signature Version 4 and the string to sign. Each character of a string is one octet.
 import crypto from 'node:crypto';
+import { type DigestForm, octetsOfPiece, type Part } from '../message.ts';
 import { encodeOctets } from '../oauth1-parameters.ts';
 
 /** The name of the algorithm, in credentials and in the string to sign. */
@@ -18,17 +19,6 @@ export interface PathRules {
 
 /** A signed header: its name in lower case, and its canonical value. */
 export type CanonicalHeader = readonly [name: string, value: string];
-
-/** The named parts of a canonical request. */
-export interface CanonicalRequest {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  /** The signed headers, sorted by name. */
-  readonly headers: readonly CanonicalHeader[];
-  /** The SHA-256 of the content in hexadecimal, or `UNSIGNED-PAYLOAD`. */
-  readonly payloadHash: string;
-}
 
 /** Splits a request target into path and query, both as sent. The authority of an absolute form is left out. */
 export function splitTarget(target: string): { readonly path: string; readonly query: string } {
@@ -136,21 +126,67 @@ export function canonicalValue(value: string): string {
     : value;
 }
 
-/** Returns the names of the signed headers, joined by semicolons. */
-export function signedHeadersOf({ headers }: CanonicalRequest): string {
-  return headers.map(([name]) => name).join(';');
+/** The parts of a canonical request and of the string to sign. */
+export interface Aws4Message {
+  readonly method: string;
+  /** The canonical path. */
+  readonly path: string;
+  /** The canonical query. */
+  readonly query: string;
+  /** The signed headers, in the order in which they are named. */
+  readonly headers: readonly CanonicalHeader[];
+  /** The names of the signed headers. */
+  readonly signedHeaders: readonly string[];
+  /** The SHA-256 of the content in hexadecimal, or `UNSIGNED-PAYLOAD`. */
+  readonly payloadHash: string;
+  /** The time of the request: `20150830T123600Z`. */
+  readonly stamp: string;
+  /** `20150830/us-east-1/service/aws4_request` */
+  readonly scope: string;
 }
 
-/** Returns the text of a canonical request. */
-export function canonicalText(request: CanonicalRequest): string {
-  const { method, path, query, headers, payloadHash } = request;
-  let lines = '';
-  let names = '';
-  for (const [name, value] of headers) {
-    lines += `${name}:${value}\n`;
-    names += names === '' ? name : `;${name}`;
-  }
-  return `${method}\n${path}\n${query}\n${lines}\n${names}\n${payloadHash}`;
+const payloadDigest: DigestForm = { hash: 'sha256', format: (digest) => digest.toString('hex') };
+
+/** Returns the named parts of a message. */
+export function messageParts(message: Aws4Message): Part[] {
+  const { method, path, query, headers, signedHeaders, payloadHash, stamp, scope } = message;
+  return [
+    { kind: 'method', name: 'method', value: method },
+    { kind: 'path', name: 'canonical path', value: path },
+    { kind: 'query', name: 'canonical query', value: query },
+    ...headers.map(
+      ([name, value]): Part => ({ kind: name === 'host' ? 'host' : 'header', name: `header ${name}`, value }),
+    ),
+    { kind: 'other', name: 'signed headers', value: signedHeaders.join(';') },
+    { kind: 'digest', name: 'payload hash', value: payloadHash, digest: payloadDigest },
+    { kind: 'time', name: 'timestamp', value: stamp },
+    { kind: 'other', name: 'scope', value: scope },
+  ];
+}
+
+/** Returns the value of a part; '' if it was left out. */
+function textOf(parts: readonly Part[], name: string): string {
+  const part = parts.find((each) => each.name === name);
+  return part === undefined ? '' : octetsOfPiece(part.value);
+}
+
+/** Returns the canonical request that parts make. */
+export function canonicalOf(parts: readonly Part[]): string {
+  const headers = parts.filter(({ name }) => name.startsWith('header '));
+  return [
+    textOf(parts, 'method'),
+    textOf(parts, 'canonical path'),
+    textOf(parts, 'canonical query'),
+    ...headers.map(({ name, value }) => `${name.slice('header '.length)}:${octetsOfPiece(value)}`),
+    '',
+    textOf(parts, 'signed headers'),
+    textOf(parts, 'payload hash'),
+  ].join('\n');
+}
+
+/** Returns the string to sign that parts make. */
+export function stringToSignOf(parts: readonly Part[]): string {
+  return stringToSign(textOf(parts, 'timestamp'), textOf(parts, 'scope'), canonicalOf(parts));
 }
 
 /**

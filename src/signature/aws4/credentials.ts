@@ -19,7 +19,7 @@ export interface PresignedParts {
   /** `20150830T123600Z` */
   readonly stamp: string;
   /** The lifetime in seconds. */
-  readonly expires: number;
+  readonly expires: number | undefined;
   /** The value of X-Amz-Content-Sha256, if it is in the query. */
   readonly payloadHash: string | undefined;
 }
@@ -70,14 +70,26 @@ function seen(name: string): string {
   return meant === undefined ? ', separated by commas' : `: ${meant} must be written in this case`;
 }
 
+const expiresParameter = 'X-Amz-Expires';
 const queryParameters: readonly string[] = [
-  ...['X-Amz-Algorithm', 'X-Amz-Credential', 'X-Amz-Date', 'X-Amz-Expires'],
-  ...['X-Amz-SignedHeaders', signatureParameter, 'X-Amz-Security-Token', 'X-Amz-Content-Sha256'],
+  'X-Amz-Algorithm',
+  'X-Amz-Credential',
+  'X-Amz-Date',
+  expiresParameter,
+  'X-Amz-SignedHeaders',
+  signatureParameter,
+  'X-Amz-Security-Token',
+  'X-Amz-Content-Sha256',
 ];
 const optionalParameters: ReadonlySet<string> = new Set(['X-Amz-Security-Token', 'X-Amz-Content-Sha256']);
 
-/** Parses the credentials in the query of a presigned URL. Returns an error message if they are malformed. */
-export function parsePresigned(query: string): Aws4Credentials | string {
+/**
+ * Parses the credentials in the query of a presigned URL. Returns an error message if they are malformed.
+ *
+ * @param service The service of the server. Only Amazon S3 requires X-Amz-Expires: for others, clients leave it out, and the window
+ *   of the date applies.
+ */
+export function parsePresigned(query: string, service: string): Aws4Credentials | string {
   const found = new Map<string, string>();
   for (const pair of query.split('&')) {
     const equals = pair.indexOf('=');
@@ -87,11 +99,12 @@ export function parsePresigned(query: string): Aws4Credentials | string {
     found.set(name, equals < 0 ? '' : decodeParameter(pair.slice(equals + 1)));
   }
   for (const name of queryParameters)
-    if (!found.has(name) && !optionalParameters.has(name)) return `${name} is missing`;
+    if (!found.has(name) && !optionalParameters.has(name) && (name !== expiresParameter || service === 's3'))
+      return `${name} is missing`;
   if (found.get('X-Amz-Algorithm') !== aws4Algorithm) return `X-Amz-Algorithm must be ${aws4Algorithm}`;
-  const expires = found.get('X-Amz-Expires') ?? '';
-  if (!/^[1-9]\d{0,5}$/.test(expires) || Number(expires) > maxExpires)
-    return `X-Amz-Expires must be a number of seconds from 1 to ${maxExpires}`;
+  const expires = found.get(expiresParameter);
+  if (expires !== undefined && (!/^[1-9]\d{0,5}$/.test(expires) || Number(expires) > maxExpires))
+    return `${expiresParameter} must be a number of seconds from 1 to ${maxExpires}`;
   const credentials = readCredentials(
     found.get('X-Amz-Credential'),
     found.get('X-Amz-SignedHeaders'),
@@ -100,7 +113,10 @@ export function parsePresigned(query: string): Aws4Credentials | string {
   if (typeof credentials === 'string') return credentials;
   const stamp = found.get('X-Amz-Date') ?? '';
   const payloadHash = found.get('X-Amz-Content-Sha256');
-  return { ...credentials, presigned: { stamp, expires: Number(expires), payloadHash } };
+  return {
+    ...credentials,
+    presigned: { stamp, expires: expires === undefined ? undefined : Number(expires), payloadHash },
+  };
 }
 
 function readCredentials(credential = '', signedHeaders = '', signature = ''): Aws4Credentials | string {

@@ -1,23 +1,25 @@
 // Signs requests with AWS Signature Version 4.
 import { createHmac } from 'node:crypto';
 import { keyOf } from '../hmac-sha256.ts';
+import type { Part } from '../message.ts';
 import { encodeOctets, octetsOf } from '../oauth1-parameters.ts';
 import {
+  type Aws4Message,
   aws4Algorithm,
-  type CanonicalRequest,
+  type CanonicalHeader,
+  canonicalOf,
   canonicalPath,
   canonicalQuery,
-  canonicalText,
   canonicalValue,
   hashContent,
+  messageParts,
   type PathRules,
-  signedHeadersOf,
   splitTarget,
-  stringToSign,
+  stringToSignOf,
 } from './canonical-request.ts';
 import { maxExpires, signatureParameter } from './credentials.ts';
 import { formatStamp } from './date.ts';
-import { deriveKey, type Scope, scopeText } from './signing-key.ts';
+import { deriveKey, type Scope, scopeEnd } from './signing-key.ts';
 
 /** A request to sign. */
 export interface Aws4Request {
@@ -30,7 +32,7 @@ export interface Aws4Request {
 }
 
 /** The options of a signature. */
-export interface Aws4SignOptions extends PathRules {
+export interface Aws4SignOptions extends PathRules, Aws4Overrides {
   readonly accessKeyId: string;
   readonly secret: string;
   readonly region: string;
@@ -38,8 +40,30 @@ export interface Aws4SignOptions extends PathRules {
   /** The time (ms since 1970-01-01T00:00:00Z). */
   readonly time: number;
   readonly sessionToken?: string | undefined;
-  /** Whether the content is not signed. Default: false. */
-  readonly unsignedPayload?: boolean;
+}
+
+/** The parts of a scope. */
+interface ScopeParts extends Scope {
+  /** The last part: `aws4_request`. */
+  readonly end: string;
+}
+
+/** What a signature can have otherwise than the options say. */
+export interface Aws4Overrides {
+  /** Whether the content is not signed. Default: false, for a presigned URL of Amazon S3 true. */
+  readonly unsignedPayload?: boolean | undefined;
+  /** The value of X-Amz-Content-Sha256. Default: the SHA-256 of the content. */
+  readonly payloadHash?: string | undefined;
+  /** The names of the signed headers, in lower case. One that is absent is signed as empty. Default: all of the request. */
+  readonly signedHeaders?: readonly string[] | undefined;
+  /** Other parts of the scope. */
+  readonly scope?: Partial<ScopeParts> | undefined;
+  /** Other parts of the scope for which the key is derived. Default: those of the scope as sent. */
+  readonly keyScope?: Partial<Scope> | undefined;
+  /** The algorithm of a presigned URL as sent. */
+  readonly algorithm?: string | undefined;
+  /** The lifetime of a presigned URL as sent. */
+  readonly expires?: string | undefined;
 }
 
 /** A signature with the texts that it covers. */
@@ -48,8 +72,8 @@ export interface Aws4Signature {
   readonly fields: readonly [name: string, value: string][];
   /** The target to send: that of the request, or a presigned one. */
   readonly target: string;
-  /** The parts of the canonical request. */
-  readonly canonical: CanonicalRequest;
+  /** The parts of the canonical request and of the string to sign. */
+  readonly parts: readonly Part[];
   readonly canonicalRequest: string;
   readonly stringToSign: string;
 }
@@ -67,25 +91,28 @@ export function pathRulesOf(service: string): PathRules {
  * @throws RangeError if the secret is empty
  */
 export function signAws4(request: Aws4Request, options: Aws4SignOptions): Aws4Signature {
+  const { sessionToken, accessKeyId, unsignedPayload = false } = options;
   const stamp = formatStamp(options.time);
-  const scope = scopeOf(stamp, options);
-  const payloadHash = options.unsignedPayload === true ? unsigned : hashContent(request.content ?? none);
+  const { payloadHash = unsignedPayload ? unsigned : hashContent(request.content ?? none) } = options;
   const added: [string, string][] = [
     ['X-Amz-Date', stamp],
     ['X-Amz-Content-Sha256', payloadHash],
   ];
-  if (options.sessionToken !== undefined) added.push(['X-Amz-Security-Token', options.sessionToken]);
+  if (sessionToken !== undefined) added.push(['X-Amz-Security-Token', sessionToken]);
+  const headers = canonicalHeaders([...request.fields, ...added], options.signedHeaders);
   const { path, query } = splitTarget(request.target);
-  const canonical: CanonicalRequest = {
+  const message = messageOf(options, {
     method: request.method,
     path: canonicalPath(path, options),
     query: canonicalQuery(query),
-    headers: canonicalHeaders([...request.fields, ...added]),
+    headers,
     payloadHash,
-  };
-  const signed = signatureOf(canonical, stamp, scope, options.secret);
-  const credential = `Credential=${octetsOf(options.accessKeyId)}/${scopeText(scope)}`;
-  const authorization = `${aws4Algorithm} ${credential}, SignedHeaders=${signedHeadersOf(canonical)}, Signature=${signed.signature}`;
+    stamp,
+  });
+  const signed = signatureOf(message, options);
+  const credential = `Credential=${octetsOf(accessKeyId)}/${message.scope}`;
+  const names = message.signedHeaders.join(';');
+  const authorization = `${aws4Algorithm} ${credential}, SignedHeaders=${names}, Signature=${signed.signature}`;
   return { ...signed, fields: [...added, ['Authorization', authorization]], target: request.target };
 }
 
@@ -97,41 +124,52 @@ export function signAws4(request: Aws4Request, options: Aws4SignOptions): Aws4Si
 export function presignAws4(request: Aws4Request, options: Aws4SignOptions, expires: number): Aws4Signature {
   if (!(Number.isInteger(expires) && expires >= 1 && expires <= maxExpires))
     throw new RangeError(`expires must be a number of seconds from 1 to ${maxExpires}`);
+  const { sessionToken, accessKeyId, service } = options;
   const stamp = formatStamp(options.time);
-  const scope = scopeOf(stamp, options);
-  const headers = canonicalHeaders(request.fields);
-  const { unsignedPayload = options.service === 's3' } = options;
+  const headers = canonicalHeaders(request.fields, options.signedHeaders);
+  const { unsignedPayload = service === 's3', algorithm = aws4Algorithm } = options;
   const parameters: [string, string][] = [
-    ['X-Amz-Algorithm', aws4Algorithm],
-    ['X-Amz-Credential', `${octetsOf(options.accessKeyId)}/${scopeText(scope)}`],
+    ['X-Amz-Algorithm', algorithm],
+    ['X-Amz-Credential', `${octetsOf(accessKeyId)}/${scopeOf(stamp, options)}`],
     ['X-Amz-Date', stamp],
-    ['X-Amz-Expires', String(expires)],
+    ['X-Amz-Expires', options.expires ?? String(expires)],
     ['X-Amz-SignedHeaders', headers.map(([name]) => name).join(';')],
   ];
-  if (unsignedPayload && options.service !== 's3') parameters.push(['X-Amz-Content-Sha256', unsigned]);
-  if (options.sessionToken !== undefined) parameters.push(['X-Amz-Security-Token', options.sessionToken]);
+  if (unsignedPayload && service !== 's3') parameters.push(['X-Amz-Content-Sha256', unsigned]);
+  if (sessionToken !== undefined) parameters.push(['X-Amz-Security-Token', sessionToken]);
   const added = parameters.map(([name, value]) => `${name}=${encodeOctets(value)}`).join('&');
   const target = request.target + (request.target.includes('?') ? '&' : '?') + added;
   const { path, query } = splitTarget(target);
-  const canonical: CanonicalRequest = {
+  const message = messageOf(options, {
     method: request.method,
     path: canonicalPath(path, options),
     query: canonicalQuery(query),
     headers,
     payloadHash: unsignedPayload ? unsigned : hashContent(request.content ?? none),
-  };
-  const signed = signatureOf(canonical, stamp, scope, options.secret);
+    stamp,
+  });
+  const signed = signatureOf(message, options);
   return { ...signed, fields: [], target: `${target}&${signatureParameter}=${signed.signature}` };
 }
 
 const none = new Uint8Array(0);
 
-function scopeOf(stamp: string, { region, service }: Aws4SignOptions): Scope {
-  return { date: stamp.slice(0, 8), region, service };
+function scopeOf(stamp: string, { region, service, scope }: Aws4SignOptions): string {
+  const own = { date: stamp.slice(0, 8), region, service, end: scopeEnd };
+  const { date, end, ...names } = { ...own, ...scope };
+  return `${date}/${names.region}/${names.service}/${end}`;
 }
 
-/** Returns the headers sorted by name. Several lines of a name are joined by commas. */
-function canonicalHeaders(fields: Aws4Request['fields']): [name: string, value: string][] {
+function messageOf(
+  options: Aws4SignOptions,
+  parts: Omit<Aws4Message, 'signedHeaders' | 'scope'>,
+): Aws4Message {
+  const signedHeaders = parts.headers.map(([name]) => name);
+  return { ...parts, signedHeaders, scope: scopeOf(parts.stamp, options) };
+}
+
+/** Returns the headers sorted by name, or those of the given names. Several lines of a name are joined by commas. */
+function canonicalHeaders(fields: Aws4Request['fields'], names?: readonly string[]): CanonicalHeader[] {
   const headers = new Map<string, string>();
   for (const [sent, value] of fields) {
     const name = sent.toLowerCase();
@@ -139,18 +177,18 @@ function canonicalHeaders(fields: Aws4Request['fields']): [name: string, value: 
     const canonical = canonicalValue(value);
     headers.set(name, before === undefined ? canonical : `${before},${canonical}`);
   }
+  if (names !== undefined) return names.map((name) => [name, headers.get(name) ?? '']);
   return [...headers].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
 function signatureOf(
-  canonical: CanonicalRequest,
-  stamp: string,
-  scope: Scope,
-  secret: string,
-): Pick<Aws4Signature, 'canonical' | 'canonicalRequest' | 'stringToSign'> & { readonly signature: string } {
-  const canonicalRequest = canonicalText(canonical);
-  const text = stringToSign(stamp, scopeText(scope), canonicalRequest);
-  const key = keyOf(secret).derive((bytes) => deriveKey(bytes, scope));
+  message: Aws4Message,
+  { secret, region, service, scope, keyScope = scope }: Aws4SignOptions,
+): Pick<Aws4Signature, 'parts' | 'canonicalRequest' | 'stringToSign'> & { readonly signature: string } {
+  const own = { date: message.stamp.slice(0, 8), region, service };
+  const key = keyOf(secret).derive((bytes) => deriveKey(bytes, { ...own, ...keyScope }));
+  const parts = messageParts(message);
+  const text = stringToSignOf(parts);
   const signature = createHmac('sha256', key).update(text, 'latin1').digest('hex');
-  return { canonical, canonicalRequest, stringToSign: text, signature };
+  return { parts, canonicalRequest: canonicalOf(parts), stringToSign: text, signature };
 }

@@ -1,4 +1,5 @@
 import { type KeyObject, sign } from 'node:crypto';
+import { isFormType } from '../../http/headers/media-type.ts';
 import type { Declaration } from './declaration.ts';
 import { createDeclaredKey, encodeSignature, keyBytes } from './key.ts';
 import {
@@ -112,7 +113,6 @@ function sourceOf(
     return values.length === 0 ? undefined : values.join(', ');
   };
   const { place, anyPort = false, digestParameter } = declaration;
-  const type = field('content-type') ?? '';
   const target = 'query' in place ? takeParameter(request.target, place.query).target : request.target;
   const hasDigest = digestParameter !== undefined && takeParameter(target, digestParameter).values.length > 0;
   return {
@@ -122,7 +122,7 @@ function sourceOf(
     host: anyPort ? hostForms(request.host, request.secure)[0] : request.host,
     field: (name) => (name === 'host' ? (field(name) ?? request.host) : field(name)),
     content: request.content ?? new Uint8Array(0),
-    hasForm: !hasDigest && /^application\/x-www-form-urlencoded\s*(?:;|$)/i.test(type),
+    hasForm: !hasDigest && isFormType(field('content-type')),
     user: octets(parts.user),
     timestamp,
     nonce: parts.nonce ?? '',

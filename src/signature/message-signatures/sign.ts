@@ -1,5 +1,5 @@
 // Signs requests (RFC 9421 §3.1).
-import { createHash } from 'node:crypto';
+import { formatContentDigest } from '../../http/headers/content-digest.ts';
 import { serializeDictionary } from '../structured-fields/serialize.ts';
 import {
   type BareItem,
@@ -36,6 +36,10 @@ export interface MessageSigning {
    * method, authority, path and query.
    */
   readonly components?: readonly string[];
+  /** The covered components, without `content-digest` unless it is among them. Default: `components`. */
+  readonly covered?: readonly string[] | undefined;
+  /** Other values of the parameters, as an adversary signs them; undefined removes one. */
+  readonly parameters?: Readonly<Record<string, BareItem | undefined>> | undefined;
   readonly created?: number;
   readonly expires?: number;
   readonly nonce?: string;
@@ -87,7 +91,9 @@ export function signMessageWithBase(request: RequestToSign, signing: MessageSign
   const url = new URL(request.url);
   const isGiven = (sought: string): boolean => fields.some(([name]) => name.toLowerCase() === sought);
   const digest =
-    content === undefined || isGiven('content-digest') ? undefined : contentDigestOf(Buffer.from(content));
+    content === undefined || isGiven('content-digest')
+      ? undefined
+      : formatContentDigest(Buffer.from(content));
   const lines = [...fields];
   if (!isGiven('host')) lines.push(['Host', url.host]);
   if (digest !== undefined) lines.push(['Content-Digest', digest]);
@@ -97,8 +103,9 @@ export function signMessageWithBase(request: RequestToSign, signing: MessageSign
     secure: url.protocol === 'https:',
     fields: fieldSource(lines),
   };
-  const components = (signing.components ?? defaultComponents).map(parseIdentifier);
-  if (content !== undefined && !components.some(coversContentDigest))
+  const { covered: exactly, components: chosen = defaultComponents } = signing;
+  const components = (exactly ?? chosen).map(parseIdentifier);
+  if (exactly === undefined && content !== undefined && !components.some(coversContentDigest))
     components.push(stringItem('content-digest'));
   const covered = { items: components, parameters: parametersOf(signing) };
   const { label = 'sig1', types } = signing;
@@ -106,12 +113,8 @@ export function signMessageWithBase(request: RequestToSign, signing: MessageSign
   return { fields: digest === undefined ? signed : { 'Content-Digest': digest, ...signed }, base };
 }
 
-/** Returns a Content-Digest with SHA-256 (RFC 9530 §2). */
-export function contentDigestOf(content: Uint8Array): string {
-  return `sha-256=:${createHash('sha256').update(content).digest('base64')}:`;
-}
-
-function parametersOf({ created, expires, nonce, alg = false, key, tag }: MessageSigning): Parameters {
+function parametersOf(signing: MessageSigning): Parameters {
+  const { created, expires, nonce, alg = false, key, tag } = signing;
   const parameters = new Map<string, BareItem>();
   if (created !== undefined) parameters.set('created', { type: 'integer', value: created });
   if (expires !== undefined) parameters.set('expires', { type: 'integer', value: expires });
@@ -119,6 +122,10 @@ function parametersOf({ created, expires, nonce, alg = false, key, tag }: Messag
   if (alg) parameters.set('alg', { type: 'string', value: key.algorithm });
   parameters.set('keyid', { type: 'string', value: key.id });
   if (tag !== undefined) parameters.set('tag', { type: 'string', value: tag });
+  for (const [name, value] of Object.entries(signing.parameters ?? {})) {
+    if (value === undefined) parameters.delete(name);
+    else parameters.set(name, value);
+  }
   return parameters;
 }
 

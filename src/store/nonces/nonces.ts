@@ -1,3 +1,5 @@
+// Stores a nonce as a keyed fingerprint of 64 bits, before the response or in the journal line of its change. A store on another
+// host may claim it in the transaction of the change; a refusal there replaces the response by that of step 7.
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { StoredNonce } from '../store.ts';
 import { Fingerprint } from './fingerprint.ts';

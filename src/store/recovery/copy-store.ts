@@ -1,3 +1,6 @@
+// Copies a store that a server may be changing, without a lock: opens the snapshot, then the journals since its generation, and
+// copies complete lines. Open files stay readable when a compaction deletes them; if one was deleted before, the copy starts
+// again. The caller moves the files into their directory while a marker file prevents a start.
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { delay } from '../../timers.ts';

@@ -1,3 +1,4 @@
+// Replays journals over the newest intact snapshot. A torn last line is cut off and kept aside; other damage prevents the start.
 import { join } from 'node:path';
 import { CorruptionError, type CorruptionLocation } from '../corruption-error.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';

@@ -1,3 +1,4 @@
+// Starts a new journal when the journals outgrow the snapshot, and copies the state to the snapshot while writes continue.
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { AtomicWriteError } from '../files/atomic-write.ts';

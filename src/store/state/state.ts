@@ -1,3 +1,5 @@
+// Makes a change in two steps: `prepare` checks it and assigns its numbers, `commit` makes it visible. In between, a durable
+// store writes it to the journal, so a read never shows a change that a crash could undo.
 import type {
   Change,
   Creation,

@@ -14,19 +14,21 @@ test('chunks that are signed one by one are refused with a problem of their own'
     });
     const { type, status } = await openAws4Service().problemWith(unread(request));
     assert.deepEqual([type, status], ['streaming-signature-not-implemented', 501]);
+    const explained = await openAws4Service({}, { explain: true }).problemWith(unread(request));
+    assert.match(String(explained.members['hint']), /requestChecksumCalculation to "WHEN_REQUIRED"/);
   }
 });
 
-test('content that is not signed is accepted only with the option', async () => {
+test('content that is not signed is accepted with the option, whose default is that of the service', async () => {
   const request = signed({ method: 'PUT', content: 'abc', unsignedPayload: true });
   assert.equal(await openAws4Service().outcomeOf(unread(request)), 'digest-required');
   assert.equal(await openAws4Service({ unsignedPayload: true }).outcomeOf(unread(request)), accessKeyId);
   assert.equal(await openAws4Service().outcomeOf(signed({ unsignedPayload: true })), accessKeyId);
   const put = presigned(60, { service: 's3', method: 'PUT', content: 'abc' });
-  assert.equal(await openAws4Service({ service: 's3' }).outcomeOf(unread(put)), 'digest-required');
+  assert.equal(await openAws4Service({ service: 's3' }).outcomeOf(unread(put)), accessKeyId);
   assert.equal(
-    await openAws4Service({ service: 's3', unsignedPayload: true }).outcomeOf(unread(put)),
-    accessKeyId,
+    await openAws4Service({ service: 's3', unsignedPayload: false }).outcomeOf(unread(put)),
+    'digest-required',
   );
 });
 

@@ -184,13 +184,11 @@ test('the parser of a presigned query returns credentials or a message', () => {
   const query = target.slice(2);
   for (let count = 0; count < 20_000; count += 1) {
     const text = mutated(query, random);
-    const parsed = parsePresigned(text);
+    const parsed = parsePresigned(text, 's3');
     const where = `SEED=${random.seed}, query ${count}: ${JSON.stringify(text)}`;
     if (typeof parsed === 'string') continue;
-    assert.ok(
-      parsed.presigned !== undefined && parsed.presigned.expires >= 1 && parsed.presigned.expires <= 604_800,
-      where,
-    );
+    const { expires = 0 } = parsed.presigned ?? {};
+    assert.ok(expires >= 1 && expires <= 604_800, where);
   }
 });
 
@@ -227,7 +225,7 @@ test('canonical paths, queries and credentials take linear time', () => {
     canonicalQuery(text);
     parseCredentialsField(`Credential=${text}`);
     parseCredentialsField(text);
-    parsePresigned(text);
+    parsePresigned(text, 's3');
   }
   const { user, system } = process.cpuUsage(begun);
   assert.ok(user + system < 10_000_000, `${user + system} µs`);

@@ -21,6 +21,7 @@ import { call, run, startServer } from '../../support/cli/command.ts';
 import { compiled, startCompiled } from '../../support/cli/compiled.ts';
 import { modulePath, reading } from '../../support/program.ts';
 import { begun, History } from '../../support/store/history.ts';
+import { long, stride } from '../../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const notes = { element: 'notes', item: 'note', fields: { text: { type: 'text' } } } as const;
@@ -92,7 +93,7 @@ describe('backup', () => {
       const writers = Promise.all(Array.from({ length: 4 }, write));
       const generations = new Set<number>();
       const copies: string[] = [];
-      for (let round = 0; round < 12; round += 1) {
+      for (let round = 0; round < (long ? 12 : 5); round += 1) {
         const [before, copy] = [acknowledged, freshDirectory()];
         const { status, stderr } = await call(['backup', copy, '--data', data]);
         assert.deepEqual([status, stderr], [0, '']);
@@ -235,7 +236,7 @@ describe('backup', () => {
     const data = stoppedDirectory();
     const options = [...reading, '--import', modulePath('test/support/cli/killing-host.ts')].join(' ');
     let refused = 0;
-    for (let at = 2; ; at += 3) {
+    for (let at = 2; ; at += long ? 1 : 4) {
       const copy = freshDirectory();
       const environment = { NODE_OPTIONS: options, KILL_AT: String(at) };
       const { status } = await run(['backup', copy, '--data', data], { environment });
@@ -355,7 +356,7 @@ describe('restore', () => {
     const backup = stoppedDirectory('new');
     const options = [...reading, '--import', modulePath('test/support/cli/killing-host.ts')].join(' ');
     const outcomes = new Map<string, number>();
-    for (let at = 1; ; at += 1) {
+    for (let at = 1; ; at += stride) {
       const data = stoppedDirectory('old');
       const environment = { NODE_OPTIONS: options, KILL_AT: String(at) };
       const { status, stderr } = await run(['restore', backup, '--data', data, '--replace'], { environment });

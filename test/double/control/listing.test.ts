@@ -165,6 +165,28 @@ test('the server signs as a user with every scheme, and the service accepts the 
   await control.refused(422, 'POST', '/sign', { user: 'nobody-here', method: 'GET', target: '/articles' });
 });
 
+test('the server signs with configured schemes, also where the signature is in the query', async () => {
+  const inQuery = {
+    message: '{timestamp}.{target}.{field:X-Tenant}',
+    signature: { query: 'sig' },
+    user: { field: 'X-User' },
+    timestamp: { field: 'X-Time' },
+  };
+  await using double = await startDouble({
+    users: { ann: { secret: 'the secret of ann' } },
+    schemes: { partner: inQuery, aws4: { region: 'eu-central-1', service: 'execute-api' } },
+  });
+  const control = createConsole(await double.openControl());
+  for (const scheme of ['partner', 'aws4']) {
+    const headers = { 'X-Tenant': 'tea' };
+    const content = { user: 'ann', scheme, method: 'GET', target: '/articles?limit=1', headers };
+    const signed = await control.send('POST', '/sign', content);
+    const reply = await double.fetch(signed.url, { headers: { ...headers, ...signed.fields } });
+    assert.equal(reply.status, 200, `${scheme}: ${await reply.text()}`);
+    assert.deepEqual(double.journal.last()?.principal, { name: 'ann', scheme });
+  }
+});
+
 test('snapshots are listed, and the clock shows whether it is frozen and by how much Date is skewed', async () => {
   await using house = await opened();
   const { control } = house;

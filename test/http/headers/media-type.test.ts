@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseMediaType } from '../../../src/http/headers/media-type.ts';
+import { isFormType, parseMediaType } from '../../../src/http/headers/media-type.ts';
 import { quote } from '../../../src/http/syntax/quoted-string.ts';
 import { hostile } from '../../support/http/hostile.ts';
 import { seeded } from '../../support/seeded.ts';
@@ -99,4 +99,25 @@ test('no value makes the parser throw', () => {
     if (media !== undefined)
       assert.match(media.type, /^[^\s/A-Z]+\/[^\s/A-Z]+$/, `${value}, seed ${random.seed}`);
   }
+});
+
+test('a form is recognized by its media type in any letter case, with or without parameters', () => {
+  const form = 'application/x-www-form-urlencoded';
+  const forms = [
+    form,
+    'Application/X-WWW-Form-Urlencoded',
+    `${form};charset=UTF-8`,
+    `${form} ; charset=UTF-8`,
+  ];
+  assert.deepEqual(forms.filter(isFormType), forms);
+  const others = [
+    `${form}-2`,
+    `${form}+json`,
+    `${form}, text/plain`,
+    `${form} x`,
+    `x-${form}`,
+    '',
+    undefined,
+  ];
+  assert.deepEqual(others.filter(isFormType), []);
 });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, type TestContext, test } from 'node:test';
+import { after, type TestContext, test } from 'node:test';
 import { bytesOf, password, signed } from '../../support/intrusion/guarded.ts';
 import {
-  type BothWays,
   basic,
   countHashes,
   each,
@@ -15,10 +14,7 @@ import {
 const trustProxy = ['127.0.0.1/32', '10.0.0.0/8', 'fd00::/8'];
 const skip = process.platform === 'linux' ? false : 'the loopback has one address here';
 
-let server: BothWays;
-before(async () => {
-  server = await openBothWays({ trustProxy });
-});
+const server = await openBothWays({ trustProxy });
 after(() => server.close());
 
 const unread = '403 tls-required';

@@ -4,6 +4,7 @@ import type { Change } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
 import { at, judgeLosses, never, Run, say } from '../../support/store/power-loss.ts';
 import { PowerLossDisk } from '../../support/store/power-loss-disk.ts';
+import { stride } from '../../support/store/thoroughness.ts';
 
 const random = seeded();
 const sampling = { random, all: 1500, drawn: 150 };
@@ -56,7 +57,7 @@ describe('when the power goes', () => {
     await run.settle();
     const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, from });
     say(context, random, found);
-    assert.ok(found.torn > 500 && found.unacknowledged > 500);
+    assert.ok(found.torn > 500 / stride && found.unacknowledged > 500 / stride);
   });
 
   test('in the first batch with receipts, which begins a journal, each is there with its change', async (context) => {
@@ -72,7 +73,7 @@ describe('when the power goes', () => {
     await run.settle();
     const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, from });
     say(context, random, found);
-    assert.ok(found.torn > 500 && found.unacknowledged > 500);
+    assert.ok(found.torn > 500 / stride && found.unacknowledged > 500 / stride);
   });
 
   test('in a batch on allocated space, it is there up to some change, or not', async (context) => {
@@ -84,7 +85,7 @@ describe('when the power goes', () => {
     await run.settle();
     const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, from });
     say(context, random, found);
-    assert.ok(found.torn > 500 && found.unacknowledged > 500);
+    assert.ok(found.torn > 500 / stride && found.unacknowledged > 500 / stride);
   });
 
   test('in a batch of several changes of one item, it is as some of them left it', async (context) => {
@@ -96,7 +97,7 @@ describe('when the power goes', () => {
     await run.settle();
     const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, from });
     say(context, random, found);
-    assert.ok(found.torn > 300 && found.unacknowledged > 100);
+    assert.ok(found.torn > 300 / stride && found.unacknowledged > 100 / stride);
   });
 
   test('on a disk that takes few bytes at a time, a batch is there up to some change, or not', async (context) => {
@@ -105,7 +106,7 @@ describe('when the power goes', () => {
     await run.askAll(first);
     const found = await judgeLosses(run, { sampling: few, to: run.disk.operations });
     say(context, random, found);
-    assert.ok(found.torn > 100 && found.unacknowledged > 100);
+    assert.ok(found.torn > 100 / stride && found.unacknowledged > 100 / stride);
   });
 
   test('after a clean close, all is there', async (context) => {
@@ -129,7 +130,7 @@ describe('when the power goes', () => {
     await run.settle();
     const found = await judgeLosses(run, { sampling: few, mayLose: true });
     say(context, random, found);
-    assert.ok(found.torn > 100 && found.lost > 100);
+    assert.ok(found.torn > 100 / stride && found.lost > 100 / stride);
   });
 
   test('in a clean close that makes a snapshot, nothing acknowledged is lost', async (context) => {

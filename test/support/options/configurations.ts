@@ -58,6 +58,7 @@ export const complete = {
         components: ['@status'],
       },
     },
+    'draft-cavage': { headers: ['(request-target)', 'host', '(created)'], window: 60, replay: 'refuse' },
     aws4: {
       ...{ region: 'eu-central-1', service: 'execute-api', window: 60, normalizePath: true },
       ...{ doubleEncode: true, unsignedPayload: true, errors: 'aws', replay: 'refuse' },

@@ -1,3 +1,4 @@
+import type { ApiKeyOptions } from '../../../auth/api-key/options.ts';
 import {
   type Attempt,
   adding,
@@ -8,11 +9,10 @@ import {
   without,
 } from '../../attempt.ts';
 import { attemptsOf, type Forger } from '../../forger.ts';
-import type { ApiKeySigning } from '../../signers/schemes.ts';
 
 /** API keys of which a part is missing, repeated, or in another place. */
-export function* apiKeyAttempts(forger: Forger, scheme: ApiKeySigning): Generator<Attempt> {
-  const { userField, secretField } = scheme;
+export function* apiKeyAttempts(forger: Forger, options: ApiKeyOptions): Generator<Attempt> {
+  const [userField, secretField] = [options.user.field, options.secret.field];
   const good = forger.good();
   const { user = '', plain, otherUser } = forger;
   const secret = forger.credentials(good)?.[1] ?? '';

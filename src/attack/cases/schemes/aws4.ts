@@ -1,35 +1,49 @@
-import { type Attempt, adding, malformed, type OutgoingRequest, refused, replacing } from '../../attempt.ts';
-import { attemptsOf, type Forger, type Forgery, withParts } from '../../forger.ts';
-
-import { type Aws4Parts, resignFields } from '../../signers/aws4-resign.ts';
-import type { Aws4Signing } from '../../signers/schemes.ts';
-import { withParameters } from '../../signers/target.ts';
+import type { Aws4Options } from '../../../auth/aws4/options.ts';
+import { emptyHash } from '../../../signature/aws4/canonical-request.ts';
+import type { Scope } from '../../../signature/aws4/signing-key.ts';
+import {
+  type Attempt,
+  adding,
+  lineOf,
+  malformed,
+  type OutgoingRequest,
+  refused,
+  replacing,
+} from '../../attempt.ts';
+import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
+import { parameterOf, withParameter, withParameters } from '../../target.ts';
 import { alteredContent } from '../content.ts';
-import { presignedAttempts } from './presigned.ts';
 
 /** Signatures of AWS for other content, headers or scopes, and in two places. */
-export function* aws4Attempts(forger: Forger, scheme: Aws4Signing): Generator<Attempt> {
-  yield* attemptsOf(forger, twoPlaces(forger, scheme));
-  if (scheme.options.presigned !== undefined) {
-    yield* presignedAttempts(forger, scheme);
+export function* aws4Attempts(forger: Forger, options: Aws4Options): Generator<Attempt> {
+  yield* attemptsOf(forger, twoPlaces(forger));
+  if (forger.signing?.choices.presign !== undefined) {
+    yield* presignedAttempts(forger, options);
     return;
   }
-  yield* attemptsOf(forger, payloads(forger, scheme));
+  yield* attemptsOf(forger, payloads(forger, options));
   yield* attemptsOf(forger, addedHeaders(forger));
-  yield* attemptsOf(forger, signedHeaders(forger, scheme));
-  yield* attemptsOf(forger, scopes(forger, scheme));
+  yield* attemptsOf(forger, signedHeaders(forger));
+  yield* attemptsOf(forger, scopes(forger, options));
 }
 
-function* twoPlaces(forger: Forger, { inFields, inQuery }: Aws4Signing): Generator<Forgery> {
-  const { plain } = forger;
-  const [fields, query] = [inFields(plain, forger.fresh()), inQuery(plain, forger.fresh())];
-  if (fields === undefined || query === undefined) return;
+/** The lifetime of presigned URLs of a signer that signs header fields. */
+const defaultExpires = 300;
+
+function* twoPlaces({ plain, signing, resigned }: Forger): Generator<Forgery> {
+  const presign = signing?.choices.presign ?? defaultExpires;
+  const inner = resigned({ presign });
+  if (inner === undefined) return;
   const why = 'It is ambiguous which signature counts.';
-  const both = withParts(plain, { fields: fields.fields, query: query.query });
-  yield ['there is a signature in Authorization and in the query', why, malformed, both];
-  const inner = { ...plain, url: withParameters(plain.url, query.query) };
-  const outer = inFields(inner, forger.fresh());
-  const covered = outer && withParts(inner, outer);
+  const inFields = { presign: undefined };
+  const both = resigned(inFields);
+  yield [
+    'there is a signature in Authorization and in the query',
+    why,
+    malformed,
+    both && { ...both, url: inner.url },
+  ];
+  const covered = resigned(inFields, { ...plain, url: inner.url });
   yield ['the signature in Authorization covers one in the query', why, malformed, covered];
 }
 
@@ -40,34 +54,21 @@ const streaming = [
   'STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD',
 ];
 
-function* payloads(forger: Forger, scheme: Aws4Signing): Generator<Forgery> {
-  const { plain } = forger;
-  const { options } = scheme;
+function* payloads({ plain, good, resigned }: Forger, options: Aws4Options): Generator<Forgery> {
   if (plain.body === undefined) return;
-  const good = forger.good();
-  const substituted = replacing(good, ['X-Amz-Content-Sha256', 'UNSIGNED-PAYLOAD']);
+  const substituted = replacing(good(), ['X-Amz-Content-Sha256', 'UNSIGNED-PAYLOAD']);
   const altered = { ...substituted, body: alteredContent(plain.body) };
   const why = 'The digest is signed, so that it cannot be replaced.';
   yield ['UNSIGNED-PAYLOAD replaces the digest of the content', why, refused, altered];
   const digested = 'The digest must be that of the received content.';
-  for (const value of streaming) {
-    const request = withDigest(forger, scheme, value);
-    yield [`the digest of the content is ${value}`, digested, [400, 401, 403, 411, 501], request];
-  }
-  const empty = withDigest(forger, scheme, '');
-  yield ['the digest of the content is empty', digested, malformed, empty];
-  const none = withDigest(forger, scheme, 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855');
-  yield ['the digest of the content is that of no content', digested, malformed, none];
-  if (options.unsignedPayload === true) return;
-  const unsigned = scheme.inFields(plain, forger.fresh(), { unsignedPayload: true });
+  const withDigest = (payloadHash: string) => resigned({ aws4: { payloadHash } });
+  for (const value of streaming)
+    yield [`the digest of the content is ${value}`, digested, [400, 401, 403, 411, 501], withDigest(value)];
+  yield ['the digest of the content is empty', digested, malformed, withDigest('')];
+  yield ['the digest of the content is that of no content', digested, malformed, withDigest(emptyHash)];
+  if (options.unsignedPayload) return;
   const policy = 'Anyone on the path can change content that is not signed.';
-  yield ['the content is not signed', policy, refused, unsigned && withParts(plain, unsigned)];
-}
-
-/** Signs the request with another value of X-Amz-Content-Sha256. */
-function withDigest(forger: Forger, { options }: Aws4Signing, value: string): OutgoingRequest | undefined {
-  const changed = replacing(forger.good(), ['X-Amz-Content-Sha256', value]);
-  return resignFields(changed, options, (parts) => parts);
+  yield ['the content is not signed', policy, refused, resigned({ aws4: { unsignedPayload: true } })];
 }
 
 function* addedHeaders(forger: Forger): Generator<Forgery> {
@@ -79,40 +80,23 @@ function* addedHeaders(forger: Forger): Generator<Forgery> {
     yield [`${name} was added after signing`, why, refused, adding(forger.good(), [name, value])];
 }
 
-function* signedHeaders(forger: Forger, { options }: Aws4Signing): Generator<Forgery> {
-  const good = forger.good();
-  const names: string[] = [];
-  resignFields(good, options, (parts) => {
-    names.push(...parts.signedHeaders);
-    return parts;
-  });
+function* signedHeaders({ good, resigned }: Forger): Generator<Forgery> {
+  const authorization = lineOf(good().headers, 'Authorization')?.[1] ?? '';
+  const names = /SignedHeaders=([^,]*)/.exec(authorization)?.[1]?.split(';') ?? [];
+  const covering = (signed: readonly string[]) => resigned({ aws4: { signedHeaders: signed } });
   const why = 'Anyone can change a field that is not signed.';
   for (const name of names) {
-    const others = (parts: Aws4Parts): Aws4Parts => ({
-      ...parts,
-      signedHeaders: parts.signedHeaders.filter((each) => each !== name),
-    });
+    const others = names.filter((each) => each !== name);
     // Content-Type need not be signed.
     if (name === 'host' || name.startsWith('x-amz-'))
-      yield [
-        `the signature does not cover ${name}`,
-        why,
-        refused,
-        resignFields(forger.good(), options, others),
-      ];
-    const changed = rewritten(forger.good(), (value) =>
-      value.replace(/SignedHeaders=([^,]*)/, (_, list: string) => {
-        const left = list.split(';').filter((each) => each !== name);
-        return `SignedHeaders=${left.join(';')}`;
-      }),
+      yield [`the signature does not cover ${name}`, why, refused, covering(others)];
+    const changed = rewritten(good(), (value) =>
+      value.replace(/SignedHeaders=[^,]*/, `SignedHeaders=${others.join(';')}`),
     );
     yield [`${name} was removed from SignedHeaders after signing`, why, refused, changed];
   }
-  const absent = resignFields(forger.good(), options, (parts) => ({
-    ...parts,
-    signedHeaders: [...parts.signedHeaders, 'x-zzz'],
-  }));
   const ambiguous = 'Whether a field is absent or empty must not be ambiguous.';
+  const absent = covering([...names, 'x-zzz']);
   yield ['the signature covers a field that is absent', ambiguous, refused, absent];
 }
 
@@ -125,39 +109,80 @@ function rewritten(request: OutgoingRequest, change: (value: string) => string):
 
 const dayBefore = 86_400_000;
 
-function* scopes(forger: Forger, scheme: Aws4Signing): Generator<Forgery> {
-  const { options } = scheme;
+function* scopes({ now, resigned }: Forger, options: Aws4Options): Generator<Forgery> {
   const why = 'A signing key is valid for one day, region and service, so that a stolen one is worth little.';
-  const yesterday = new Date(forger.now - dayBefore).toISOString().slice(0, 10).replaceAll('-', '');
-  const changes: readonly (readonly [name: string, change: (parts: string[]) => string[]])[] = [
-    ['the day before', ([, ...rest]) => [yesterday, ...rest]],
-    ['another region', ([date = '', , ...rest]) => [date, `not-${options.region}`, ...rest]],
-    [
-      'another service',
-      ([date = '', region = '', , end = '']) => [date, region, `not-${options.service}`, end],
-    ],
-  ];
-  for (const [name, change] of changes) {
-    const otherOf = (scope: string): string => change(scope.split('/')).join('/');
-    const named = resignFields(forger.good(), options, (parts) => ({
-      ...parts,
-      scope: otherOf(parts.scope),
-    }));
-    yield [`the scope is that of ${name}`, why, refused, named];
-    const keyed = resignFields(forger.good(), options, (parts) => ({
-      ...parts,
-      keyScope: otherOf(parts.scope),
-    }));
-    yield [`the signing key is that of ${name}`, why, refused, keyed];
-    const hidden = resignFields(forger.good(), options, (parts) => ({
-      ...parts,
-      ...{ scope: otherOf(parts.scope), keyScope: parts.scope },
-    }));
+  for (const [name, scope] of otherScopes(now, options)) {
+    yield [`the scope is that of ${name}`, why, refused, resigned({ aws4: { scope } })];
+    yield [`the signing key is that of ${name}`, why, refused, resigned({ aws4: { keyScope: scope } })];
+    const hidden = resigned({ aws4: { scope, keyScope: {} } });
     yield [`the scope is that of ${name}, but the signing key is not`, why, refused, hidden];
   }
-  const end = resignFields(forger.good(), options, (parts) => ({
-    ...parts,
-    scope: parts.scope.replace('aws4_request', 'aws5_request'),
-  }));
+  const end = resigned({ aws4: { scope: { end: 'aws5_request' } } });
   yield ['the scope ends differently', 'The scope ends with aws4_request.', malformed, end];
+}
+
+/** Returns the scopes of another day, region and service. */
+export function otherScopes(
+  now: number,
+  { region, service }: Aws4Options,
+): readonly (readonly [name: string, scope: Partial<Scope>])[] {
+  return [
+    ['the day before', { date: new Date(now - dayBefore).toISOString().slice(0, 10).replaceAll('-', '') }],
+    ['another region', { region: `not-${region}` }],
+    ['another service', { service: `not-${service}` }],
+  ];
+}
+
+/** Presigned URLs of AWS with another lifetime, scope, date or signature than permitted. */
+function* presignedAttempts(forger: Forger, options: Aws4Options): Generator<Attempt> {
+  yield* attemptsOf(forger, lifetimes(forger));
+  yield* attemptsOf(forger, otherParameters(forger, options));
+  yield* attemptsOf(forger, repeatedParameters(forger));
+  const why = 'All X-Amz fields that are sent must be signed, because a service may act on them.';
+  const added = adding(forger.good(), ['X-Amz-Acl', 'public-read']);
+  yield* attemptsOf(forger, [['X-Amz-Acl was added after signing', why, refused, added]]);
+}
+
+function* lifetimes(forger: Forger): Generator<Forgery> {
+  const expires = 'X-Amz-Expires';
+  const stretched = 'The lifetime is signed.';
+  const expired = forger.signed({ date: forger.now - forger.lifetime - 60_000 });
+  const longer = expired && { ...expired, url: withParameter(expired.url, expires, '604800') };
+  yield ['the lifetime of an expired URL was stretched', stretched, refused, longer];
+  const limited = 'A lifetime is a number of seconds from 1 to 604,800, a week.';
+  for (const value of ['0', '-1', '604801', '1e9', '', '99999999999999999999']) {
+    const changed = forger.resigned({ aws4: { expires: value } });
+    yield [`the lifetime is ${value === '' ? 'empty' : value}`, limited, malformed, changed];
+  }
+}
+
+function* otherParameters({ now, plain, good, resigned }: Forger, options: Aws4Options): Generator<Forgery> {
+  const why = 'A signing key is valid for one day, region and service, so that a stolen one is worth little.';
+  for (const [name, scope] of otherScopes(now, options))
+    yield [`the scope is that of ${name}`, why, refused, resigned({ aws4: { scope } })];
+  const strong = 'The algorithm is AWS4-HMAC-SHA256.';
+  const weak = resigned({ aws4: { algorithm: 'AWS4-HMAC-SHA1' } });
+  yield ['the algorithm is AWS4-HMAC-SHA1', strong, malformed, weak];
+  const names = decodeURIComponent(parameterOf(good().url, 'X-Amz-SignedHeaders') ?? '').split(';');
+  const others = names.filter((name) => name !== 'host');
+  const host = 'The operator of another server could send its requests here.';
+  const hostless = resigned({ aws4: { signedHeaders: others } });
+  if (others.length > 0) yield ['the signature does not cover host', host, refused, hostless];
+  if (plain.body === undefined || options.service === 's3' || options.unsignedPayload) return;
+  const policy = 'Anyone on the path can change content that is not signed.';
+  yield ['the content is not signed', policy, refused, resigned({ aws4: { unsignedPayload: true } })];
+}
+
+function* repeatedParameters(forger: Forger): Generator<Forgery> {
+  const why = 'It is ambiguous which of two parameters counts.';
+  const parameters: readonly (readonly [name: string, value: string])[] = [
+    ['X-Amz-Expires', '604800'],
+    ['X-Amz-Signature', '0'.repeat(64)],
+    ['X-Amz-Date', '20150830T123600Z'],
+  ];
+  for (const [name, value] of parameters) {
+    const { url, ...good } = forger.good();
+    const twice = { ...good, url: withParameters(url, `${name}=${value}`) };
+    yield [`${name} occurs twice in the query`, why, malformed, twice];
+  }
 }

@@ -2,14 +2,13 @@ import { createHash } from 'node:crypto';
 import { type Attempt, type HeaderLine, malformed, type OutgoingRequest } from '../../attempt.ts';
 import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
 import { alteredContent, contentBytes } from '../content.ts';
-import type { Resigned } from './resigned.ts';
 
 /** Signed digests that are no proof of the content, which was changed. */
-export function* contentDigestAttempts(forger: Forger, resigned: Resigned): Generator<Attempt> {
-  yield* attemptsOf(forger, digestForgeries(forger, resigned));
+export function* contentDigestAttempts(forger: Forger): Generator<Attempt> {
+  yield* attemptsOf(forger, digestForgeries(forger));
 }
 
-function* digestForgeries({ plain }: Forger, resigned: Resigned): Generator<Forgery> {
+function* digestForgeries({ plain, resigned }: Forger): Generator<Forgery> {
   if (plain.body === undefined) return;
   const [content, altered] = [contentBytes(plain.body), alteredContent(plain.body)];
   const signedWith = (
@@ -17,7 +16,7 @@ function* digestForgeries({ plain }: Forger, resigned: Resigned): Generator<Forg
     body: OutgoingRequest['body'] = altered,
   ): OutgoingRequest | undefined => {
     const line: HeaderLine = ['Content-Digest', value];
-    return resigned((spec) => spec, { ...plain, headers: [...plain.headers, line], body: body ?? altered });
+    return resigned({}, { ...plain, headers: [...plain.headers, line], body: body ?? altered });
   };
   const right = digest('sha-256', 'sha256', content);
   const weak = 'Insecure algorithms must not be used (RFC 9530 §5), so the content is unsigned.';

@@ -1,45 +1,33 @@
+import type { DeclaredOptions } from '../../../auth/declared/options.ts';
 import { guardsOf } from '../../../auth/declared/plan.ts';
 import { timestampUnits } from '../../../signature/declared/timestamp.ts';
-import { type Attempt, adding, attempt, malformed, type OutgoingRequest, refused } from '../../attempt.ts';
-import { attemptsOf, type Forger, type Forgery, withParts } from '../../forger.ts';
-import type { DeclaredChanges, DeclaredSigning } from '../../signers/schemes.ts';
-import { parameterOf, withParameter } from '../../signers/target.ts';
+import { type Attempt, adding, attempt, malformed, refused } from '../../attempt.ts';
+import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
+import { parameterOf, withParameter, withParameters } from '../../target.ts';
 import { contentBytes } from '../content.ts';
 import { signatureListAttempts } from './signature-lists.ts';
 
 /** Signatures of a declared scheme with other parts than declared. */
-export function* declaredAttempts(forger: Forger, scheme: DeclaredSigning): Generator<Attempt> {
-  yield* attemptsOf(forger, otherDeclarations(forger, scheme));
-  yield* attemptsOf(forger, separators(forger, scheme));
-  yield* attemptsOf(forger, repeatedFields(forger, scheme));
-  yield* attemptsOf(forger, otherContents(forger, scheme));
-  yield* attemptsOf(forger, inQueries(forger, scheme));
-  yield* signatureListAttempts(forger, scheme);
-  yield* nonceOfAnother(forger, scheme);
+export function* declaredAttempts(forger: Forger, declaration: DeclaredOptions): Generator<Attempt> {
+  yield* attemptsOf(forger, otherDeclarations(forger, declaration));
+  yield* attemptsOf(forger, separators(forger, declaration));
+  yield* attemptsOf(forger, repeatedFields(forger, declaration));
+  yield* attemptsOf(forger, otherContents(forger, declaration));
+  yield* attemptsOf(forger, inQueries(forger, declaration));
+  yield* signatureListAttempts(forger, declaration);
+  yield* nonceOfAnother(forger, declaration);
 }
 
-/** Signs the good request, or another one. */
-function signedBy(
-  { plain, fresh }: Forger,
-  { sign, declaration }: DeclaredSigning,
-  changes: DeclaredChanges = {},
-  other: DeclaredSigning['declaration'] = declaration,
-): OutgoingRequest | undefined {
-  const parts = sign(plain, { ...fresh(), ...changes }, other);
-  return parts && withParts(plain, parts);
-}
-
-function* otherDeclarations(forger: Forger, scheme: DeclaredSigning): Generator<Forgery> {
-  const { declaration } = scheme;
+function* otherDeclarations(forger: Forger, declaration: DeclaredOptions): Generator<Forgery> {
   const { hash, timestamp, format } = declaration;
   const weak = 'The scheme has one hash function.';
   for (const other of ['sha1', 'sha512'] as const) {
-    const request = signedBy(forger, scheme, {}, { ...declaration, hash: other });
+    const request = forger.resigned({ declaration: { hash: other } });
     if (other !== hash) yield [`the hash function is ${other}`, weak, malformed, request];
   }
   for (const unit of timestampUnits) {
     if (timestamp === undefined || unit === timestamp.unit) continue;
-    const request = signedBy(forger, scheme, {}, { ...declaration, timestamp: { ...timestamp, unit } });
+    const request = forger.resigned({ declaration: { timestamp: { ...timestamp, unit } } });
     const why = 'The timestamp has one unit. Implementations could interpret others differently.';
     yield [`the timestamp is in the unit ${unit}`, why, malformed, request];
   }
@@ -58,23 +46,23 @@ function* otherDeclarations(forger: Forger, scheme: DeclaredSigning): Generator<
 }
 
 /** Nonces and ids that contain the text beside them in the message, so that it can be split in two ways. */
-function* separators(forger: Forger, scheme: DeclaredSigning): Generator<Forgery> {
-  const guards = guardsOf(scheme.declaration);
+function* separators(forger: Forger, declaration: DeclaredOptions): Generator<Forgery> {
+  const guards = guardsOf(declaration);
   const why =
     'The text separates the parts of the message, so that a part which contains it makes two messages the same.';
   for (const role of ['nonce', 'id'] as const) {
     const value = forger.nonce();
     for (const guard of new Set(guards[role])) {
-      const request = signedBy(forger, scheme, { [role]: `${value}${guard}1` });
+      const request = forger.resigned({ [role]: `${value}${guard}1` });
       yield [`the ${role} contains ${JSON.stringify(guard)}`, why, malformed, request];
     }
-    if (scheme.declaration[role] === undefined) continue;
-    const long = signedBy(forger, scheme, { [role]: value.padEnd(1025, 'x') });
+    if (declaration[role] === undefined) continue;
+    const long = forger.resigned({ [role]: value.padEnd(1025, 'x') });
     yield [`the ${role} has 1,025 characters`, `The server stores the ${role}.`, malformed, long];
   }
 }
 
-function* repeatedFields(forger: Forger, { declaration }: DeclaredSigning): Generator<Forgery> {
+function* repeatedFields(forger: Forger, declaration: DeclaredOptions): Generator<Forgery> {
   const { user, nonce, id } = declaration;
   const roles = { user: typeof user === 'string' ? undefined : user, nonce, id };
   const why = 'It is ambiguous which of two lines counts (RFC 9110 §5.3).';
@@ -93,9 +81,9 @@ function* repeatedFields(forger: Forger, { declaration }: DeclaredSigning): Gene
 }
 
 /** Content with the same meaning in other octets, and its digest in the query. */
-function* otherContents(forger: Forger, scheme: DeclaredSigning): Generator<Forgery> {
+function* otherContents(forger: Forger, declaration: DeclaredOptions): Generator<Forgery> {
   const { plain } = forger;
-  const { digestParameter } = scheme.declaration;
+  const { digestParameter } = declaration;
   if (plain.body === undefined) return;
   const why =
     'The octets of the content are signed. A server that parses it first accepts other content too.';
@@ -110,7 +98,7 @@ function* otherContents(forger: Forger, scheme: DeclaredSigning): Generator<Forg
   const digest = parameterOf(own.url, digestParameter);
   if (digest === undefined) return;
   const query = `${digestParameter}=${digest}&${digestParameter}=${'0'.repeat(64)}`;
-  const twice = signedBy(forger, scheme, { query });
+  const twice = forger.resigned({}, { ...plain, url: withParameters(plain.url, query) });
   yield [`${digestParameter} occurs twice`, 'It is ambiguous which digest counts.', malformed, twice];
 }
 
@@ -128,7 +116,7 @@ function reserialized(text: string): string | undefined {
 /** The number of requests that are signed until a signature contains a certain character. */
 const maxTries = 64;
 
-function* inQueries(forger: Forger, { declaration }: DeclaredSigning): Generator<Forgery> {
+function* inQueries(forger: Forger, declaration: DeclaredOptions): Generator<Forgery> {
   const { place, encoding } = declaration;
   if (!('query' in place)) return;
   const { query: name } = place;
@@ -159,13 +147,13 @@ function* inQueries(forger: Forger, { declaration }: DeclaredSigning): Generator
 }
 
 /** The nonce of an accepted request, in another spelling that a look-up may treat as new. */
-function* nonceOfAnother(forger: Forger, scheme: DeclaredSigning): Generator<Attempt> {
-  const { nonce: place } = scheme.declaration;
+function* nonceOfAnother(forger: Forger, declaration: DeclaredOptions): Generator<Attempt> {
+  const { nonce: place } = declaration;
   if (place === undefined || !forger.hasNonce) return;
   const nonce = forger.nonce();
   const [first, second] = [
-    signedBy(forger, scheme, { nonce }),
-    signedBy(forger, scheme, { nonce, date: forger.now - 1000 }),
+    forger.resigned({ nonce }),
+    forger.resigned({ nonce }, forger.plain, { date: forger.now - 1000 }),
   ];
   if (first === undefined || second === undefined) return;
   yield attempt({

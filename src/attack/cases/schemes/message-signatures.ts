@@ -1,56 +1,47 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import type { MessageSignaturesOptions } from '../../../auth/message-signatures/options.ts';
 import type { MessageKey } from '../../../signature/message-signatures/algorithms.ts';
-import { coversContentDigest } from '../../../signature/message-signatures/identifiers.ts';
+import { coversContentDigest, parseIdentifier } from '../../../signature/message-signatures/identifiers.ts';
 import { serializeItem } from '../../../signature/structured-fields/serialize.ts';
 import type { BareItem } from '../../../signature/structured-fields/value.ts';
 import { type Attempt, malformed, type OutgoingRequest, refused } from '../../attempt.ts';
-import { attemptsOf, type Forger, type Forgery, withParts } from '../../forger.ts';
-import { integer, text } from '../../signers/message-signatures.ts';
-import type { MessageSignaturesSigning, SignatureSpec } from '../../signers/schemes.ts';
+import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
 import { contentDigestAttempts } from './content-digest.ts';
-import type { Resigned } from './resigned.ts';
 import { labelAttempts } from './signature-labels.ts';
 
 /** HTTP Message Signatures that are valid, but do not meet the requirements, or that can be read in two ways. */
 export function* messageSignatureAttempts(
   forger: Forger,
-  scheme: MessageSignaturesSigning,
+  options: MessageSignaturesOptions,
 ): Generator<Attempt> {
-  const resigned: Resigned = (change, request = forger.plain) => {
-    const spec = scheme.spec(request, forger.fresh());
-    const fields = spec && scheme.sign(request, change(spec));
-    return fields && withParts(request, { fields, query: '' });
-  };
-  yield* attemptsOf(forger, removedComponents(forger, scheme, resigned));
-  yield* attemptsOf(forger, invalidComponents(resigned));
-  yield* attemptsOf(forger, otherAlgorithms(scheme, resigned));
-  yield* attemptsOf(forger, otherTimes(forger, resigned));
-  yield* attemptsOf(forger, otherParameters(scheme, resigned));
+  yield* attemptsOf(forger, removedComponents(forger, options));
+  yield* attemptsOf(forger, invalidComponents(forger));
+  yield* attemptsOf(forger, otherAlgorithms(forger));
+  yield* attemptsOf(forger, otherTimes(forger));
+  yield* attemptsOf(forger, otherParameters(forger, options));
   yield* attemptsOf(forger, changedInputs(forger));
-  yield* labelAttempts(forger, resigned);
-  yield* contentDigestAttempts(forger, resigned);
+  yield* labelAttempts(forger);
+  yield* contentDigestAttempts(forger);
 }
 
 function* removedComponents(
-  forger: Forger,
-  scheme: MessageSignaturesSigning,
-  resigned: Resigned,
+  { plain, resigned }: Forger,
+  { components }: MessageSignaturesOptions,
 ): Generator<Forgery> {
-  const { components = [] } = scheme.spec(forger.plain, forger.fresh()) ?? {};
+  const isDigest = (component: string): boolean => coversContentDigest(parseIdentifier(component));
+  const isAdded = plain.body !== undefined && !components.some(isDigest);
+  const all = isAdded ? [...components, 'content-digest'] : components;
   const why = 'The signature is valid, but anyone can change what it does not cover (RFC 9421 §7.2.1).';
-  for (const component of components) {
-    const name = serializeItem(component);
-    const others = components.filter((each) => each !== component);
-    const isDigest = coversContentDigest(component);
-    const removed = resigned((spec) => ({ ...spec, components: others }));
-    yield [`the signature does not cover ${name}`, why, isDigest ? malformed : refused, removed];
+  for (const component of all) {
+    const name = serializeItem(parseIdentifier(component));
+    const removed = resigned({ covered: all.filter((each) => each !== component) });
+    yield [`the signature does not cover ${name}`, why, isDigest(component) ? malformed : refused, removed];
   }
-  const nothing = resigned((spec) => ({ ...spec, components: [] }));
-  yield ['the signature covers nothing', why, refused, nothing];
+  yield ['the signature covers nothing', why, refused, resigned({ covered: [] })];
 }
 
-function* invalidComponents(resigned: Resigned): Generator<Forgery> {
-  const signed = resigned((spec) => spec);
+function* invalidComponents({ resigned }: Forger): Generator<Forgery> {
+  const signed = resigned({});
   const [name, input] = signed?.headers.find(([field]) => field === 'Signature-Input') ?? ['', ''];
   if (signed === undefined) return;
   const covering = (component: string): OutgoingRequest => ({
@@ -78,25 +69,26 @@ const algorithms = [
   'none',
 ];
 
-function* otherAlgorithms({ options }: MessageSignaturesSigning, resigned: Resigned): Generator<Forgery> {
-  const { key } = options;
+function* otherAlgorithms({ signing, resigned }: Forger): Generator<Forgery> {
+  const key = signing?.choices.key;
+  if (key === undefined) return;
   const why = 'The key determines the algorithm, so alg must name the same one (RFC 9421 §3.2).';
   for (const algorithm of algorithms) {
-    const request = resigned((spec) => withParameter(spec, 'alg', text(algorithm)));
+    const request = resigned({ parameters: { alg: text(algorithm) } });
     if (algorithm !== key.algorithm) yield [`the parameter alg is ${algorithm}`, why, refused, request];
   }
   if (key.algorithm === 'hmac-sha256') return;
   const known = 'The public key is known to all, so it must not be used as a secret (RFC 9421 §7.3.6).';
   for (const [form, secret] of publicForms(key.privateKey)) {
     const own: MessageKey = { id: key.id, algorithm: 'hmac-sha256', secret };
-    const named = resigned((spec) => withParameter({ ...spec, key: own }, 'alg', text('hmac-sha256')));
+    const named = resigned({ key: own, parameters: { alg: text('hmac-sha256') } });
     yield [`the public key ${form} is the secret of an HMAC`, known, refused, named];
-    const unnamed = resigned((spec) => withParameter({ ...spec, key: own }, 'alg', undefined));
+    const unnamed = resigned({ key: own, parameters: { alg: undefined } });
     yield [`the public key ${form} is the secret of an HMAC, without alg`, known, refused, unnamed];
   }
   const other = anotherKey(key.privateKey);
   if (other === undefined) return;
-  const strange = resigned((spec) => ({ ...spec, key: { ...key, privateKey: other } }));
+  const strange = resigned({ key: { ...key, privateKey: other } });
   yield ['the private key is another one', 'The key is wrong.', refused, strange];
 }
 
@@ -125,7 +117,7 @@ function anotherKey({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): Key
   }
 }
 
-function* otherTimes({ now }: Forger, resigned: Resigned): Generator<Forgery> {
+function* otherTimes({ now, resigned }: Forger): Generator<Forgery> {
   const second = Math.floor(now / 1000);
   const recorded = 'A recorded request could be replayed later.';
   const type = 'created and expires are integers (RFC 9421 §2.3).';
@@ -139,36 +131,30 @@ function* otherTimes({ now }: Forger, resigned: Resigned): Generator<Forgery> {
     ['expires is a second ago', 'The signature has expired.', refused, 'expires', integer(second - 1)],
     ['expires is a string', type, malformed, 'expires', text(String(second + 60))],
   ];
+  // Signed a minute earlier, so that a signature can have expired.
+  const earlier = { created: integer(second - 60) };
   for (const [name, why, expected, parameter, value] of moments)
-    yield [name, why, expected, resigned((spec) => withParameter(earlier(spec, second), parameter, value))];
+    yield [name, why, expected, resigned({ parameters: { ...earlier, [parameter]: value } })];
 }
 
-/** Dates a signature a minute earlier, so that it can have expired. */
-function earlier(spec: SignatureSpec, second: number): SignatureSpec {
-  return withParameter(spec, 'created', integer(second - 60));
-}
-
-function* otherParameters({ options }: MessageSignaturesSigning, resigned: Resigned): Generator<Forgery> {
-  const keyless = resigned((spec) => withParameter(spec, 'keyid', undefined));
-  yield ['the signature has no keyid', 'The signature names no key.', refused, keyless];
-  const bytes = resigned((spec) => withParameter(spec, 'keyid', { type: 'token', value: 'a' }));
-  yield ['keyid is a token', 'keyid is a string (RFC 9421 §2.3).', malformed, bytes];
+function* otherParameters({ resigned }: Forger, options: MessageSignaturesOptions): Generator<Forgery> {
+  const having = (name: string, value: BareItem | undefined) => resigned({ parameters: { [name]: value } });
+  yield ['the signature has no keyid', 'The signature names no key.', refused, having('keyid', undefined)];
+  const token = having('keyid', { type: 'token', value: 'a' });
+  yield ['keyid is a token', 'keyid is a string (RFC 9421 §2.3).', malformed, token];
   if (options.nonce !== 'off') {
-    const empty = resigned((spec) => withParameter(spec, 'nonce', text('')));
-    yield ['the nonce is empty', 'An empty nonce is not unique.', malformed, empty];
-    const long = resigned((spec) => withParameter(spec, 'nonce', text('x'.repeat(1025))));
+    yield ['the nonce is empty', 'An empty nonce is not unique.', malformed, having('nonce', text(''))];
+    const long = having('nonce', text('x'.repeat(1025)));
     yield ['the nonce has 1,025 characters', 'The server stores it.', malformed, long];
   }
   if (options.nonce === 'required') {
-    const without = resigned((spec) => withParameter(spec, 'nonce', undefined));
+    const without = having('nonce', undefined);
     yield ['there is no nonce', 'Without a nonce the request can be sent again.', refused, without];
   }
   if (options.tag === undefined) return;
   const why = 'The signature was for another application (RFC 9421 §7.2.7).';
-  const other = resigned((spec) => withParameter(spec, 'tag', text(`not-${options.tag}`)));
-  yield ['the tag is another one', why, refused, other];
-  const untagged = resigned((spec) => withParameter(spec, 'tag', undefined));
-  yield ['there is no tag', why, refused, untagged];
+  yield ['the tag is another one', why, refused, having('tag', text(`not-${options.tag}`))];
+  yield ['there is no tag', why, refused, having('tag', undefined)];
 }
 
 /** Signature-Input, changed after signing. */
@@ -201,8 +187,10 @@ function* changedInputs(forger: Forger): Generator<Forgery> {
   }
 }
 
-/** Returns a signature with another parameter, or without it. */
-export function withParameter(spec: SignatureSpec, name: string, value: BareItem | undefined): SignatureSpec {
-  const others = spec.parameters.filter(([own]) => own !== name);
-  return { ...spec, parameters: value === undefined ? others : [...others, [name, value]] };
+function integer(value: number): BareItem {
+  return { type: 'integer', value };
+}
+
+function text(value: string): BareItem {
+  return { type: 'string', value };
 }

@@ -1,6 +1,5 @@
 import type { Attempt } from '../../attempt.ts';
 import type { Forger } from '../../forger.ts';
-import { schemeOf } from '../../signers/schemes.ts';
 import { apiKeyAttempts } from './api-key.ts';
 import { aws4Attempts } from './aws4.ts';
 import { declaredAttempts } from './declared.ts';
@@ -8,17 +7,17 @@ import { messageSignatureAttempts } from './message-signatures.ts';
 
 /** The attempts of schemes that need a configuration. */
 export function schemeAttempts(forger: Forger): Iterable<Attempt> {
-  const scheme = schemeOf(forger.traits);
+  const scheme = forger.signing?.scheme;
   switch (scheme?.kind) {
-    case undefined:
-      return [];
     case 'message-signatures':
-      return messageSignatureAttempts(forger, scheme);
+      return messageSignatureAttempts(forger, scheme.options);
     case 'aws4':
-      return aws4Attempts(forger, scheme);
+      return aws4Attempts(forger, scheme.options);
     case 'declared':
-      return declaredAttempts(forger, scheme);
+      return declaredAttempts(forger, scheme.options);
     case 'api-key':
-      return apiKeyAttempts(forger, scheme);
+      return apiKeyAttempts(forger, scheme.options);
+    default:
+      return [];
   }
 }

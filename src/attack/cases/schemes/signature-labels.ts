@@ -9,7 +9,6 @@ import {
   replacing,
 } from '../../attempt.ts';
 import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
-import type { Resigned } from './resigned.ts';
 
 /** The fields of a signature. */
 interface Pair {
@@ -18,9 +17,9 @@ interface Pair {
 }
 
 /** Signatures whose labels are repeated, or are only in one of the fields. */
-export function* labelAttempts(forger: Forger, resigned: Resigned): Generator<Attempt> {
+export function* labelAttempts(forger: Forger): Generator<Attempt> {
   yield* attemptsOf(forger, ambiguousLabels(forger));
-  yield* attemptsOf(forger, manyLabels(resigned));
+  yield* attemptsOf(forger, manyLabels(forger));
   if (forger.hasNonce) yield* otherLabel(forger);
 }
 
@@ -72,9 +71,9 @@ function withPair(request: OutgoingRequest, change: (pair: Pair) => Pair): Outgo
 /** The number of signatures that a server may refuse to read. */
 const manySignatures = 17;
 
-function* manyLabels(resigned: Resigned): Generator<Forgery> {
+function* manyLabels({ resigned }: Forger): Generator<Forgery> {
   const labels = Array.from({ length: manySignatures }, (_, at) => `sig${at + 1}`);
-  const signed = labels.map((label) => resigned((spec) => ({ ...spec, label })));
+  const signed = labels.map((label) => resigned({ label }));
   const [first] = signed;
   const joined = (name: string): HeaderLine => [
     name,

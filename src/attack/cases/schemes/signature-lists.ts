@@ -1,3 +1,4 @@
+import type { DeclaredOptions } from '../../../auth/declared/options.ts';
 import {
   type Attempt,
   attempt,
@@ -8,7 +9,6 @@ import {
   replacing,
 } from '../../attempt.ts';
 import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
-import type { DeclaredSigning } from '../../signers/schemes.ts';
 
 /** A value with a list of signatures, of which one must be valid. */
 interface List {
@@ -25,16 +25,15 @@ interface List {
 }
 
 /** Lists of signatures that are long, or were changed. */
-export function* signatureListAttempts(forger: Forger, scheme: DeclaredSigning): Generator<Attempt> {
-  const list = listOf(forger, scheme);
+export function* signatureListAttempts(forger: Forger, declaration: DeclaredOptions): Generator<Attempt> {
+  const list = listOf(forger, declaration);
   if (list === undefined) return;
   yield* attemptsOf(forger, longLists(list));
   yield* attemptsOf(forger, repeatedTimestamps(forger, list));
   if (forger.once && !forger.hasNonce) yield* droppedSignature(forger, list);
 }
 
-function listOf(forger: Forger, { declaration }: DeclaredSigning): List | undefined {
-  const { place, format } = declaration;
+function listOf(forger: Forger, { place, format }: DeclaredOptions): List | undefined {
   const { separator } = format;
   if (separator === undefined || !('field' in place)) return undefined;
   const { field } = place;

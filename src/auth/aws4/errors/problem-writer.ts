@@ -1,11 +1,15 @@
+import type { FieldLine } from '../../../http/fields.ts';
+import type { Request } from '../../../http/message.ts';
 import { type ForeignDocument, Problem } from '../../../http/problem.ts';
 import type { ProblemType } from '../../../http/problem-types.ts';
 import type { Aws4Options } from '../options.ts';
 import { queryErrors } from './query.ts';
-import type { AwsError, AwsRefusal, Reason } from './refusal.ts';
+import type { AwsError, AwsRefusal, ErrorContext, Reason } from './refusal.ts';
 import { s3Errors } from './s3.ts';
 
 const types: Readonly<Record<Reason, ProblemType>> = {
+  missing: 'authentication-required',
+  foreign: 'scheme-not-offered',
   malformed: 'malformed-credentials',
   'headers-not-signed': 'malformed-credentials',
   region: 'credentials-refused',
@@ -32,14 +36,50 @@ export function createProblemWriter(options: Aws4Options): WriteProblem {
     if (options.errors === 'problem') return new Problem(types[reason], detail, { members });
     count += 1;
     const id = requestId(now, count);
-    const context = { detail, facts, options, now };
-    const document =
-      options.service === 's3'
-        ? s3Document(s3Errors[reason](context), id)
-        : queryDocument(queryErrors[reason](context), id);
-    return new Problem(types[reason], detail, { members, document, fields: [['x-amz-request-id', id]] });
+    const { document, fields } = documentOf(reason, { detail, facts, options, now }, id);
+    return new Problem(types[reason], detail, { members, document, fields });
   };
 }
+
+interface AwsAnswer {
+  readonly document: ForeignDocument;
+  readonly fields: readonly FieldLine[];
+}
+
+function documentOf(reason: Reason, context: ErrorContext, id: string): AwsAnswer {
+  const { service } = context.options;
+  if (service === 'execute-api') return gatewayAnswer(queryErrors[reason](context), id);
+  const document =
+    service === 's3'
+      ? s3Document(s3Errors[reason](context), id)
+      : queryDocument(queryErrors[reason](context), id);
+  return { document, fields: [['x-amz-request-id', id]] };
+}
+
+/**
+ * Expresses a refusal of a request without credentials of this scheme as AWS does. Returns any other Problem as it is.
+ *
+ * @param now The time (ms).
+ */
+export function expressRefusal(
+  problem: Problem,
+  { fields, target }: Request,
+  write: WriteProblem,
+  now: number,
+): Problem {
+  const reason = withoutCredentials.get(problem.type);
+  if (reason === undefined) return problem;
+  const isVersion2 = /^aws\s/i.test(fields.get('authorization') ?? '') || /[?&]AWSAccessKeyId=/.test(target);
+  const { detail, members } = problem;
+  return write({ reason, detail, facts: { presigned: false, isVersion2 }, members }, now).with(
+    problem.fields,
+  );
+}
+
+const withoutCredentials: ReadonlyMap<ProblemType, Reason> = new Map([
+  ['authentication-required', 'missing'],
+  ['scheme-not-offered', 'foreign'],
+]);
 
 /** Returns an id in the form of those of Amazon S3: 16 hexadecimal digits in upper case. */
 function requestId(now: number, count: number): string {
@@ -51,6 +91,28 @@ function requestId(now: number, count: number): string {
 function s3Document({ status, code, message, more = {} }: AwsError, id: string): ForeignDocument {
   const content = { Code: code, Message: message, ...more, RequestId: id };
   return { status, type: 'application/xml', root: 'Error', content };
+}
+
+/** The names that Amazon API Gateway has for the codes of other services. */
+const gatewayTypes: ReadonlyMap<string, string> = new Map([
+  ['SignatureDoesNotMatch', 'InvalidSignatureException'],
+  ['InvalidClientTokenId', 'UnrecognizedClientException'],
+]);
+/** The texts that differ from those of other services. */
+const gatewayMessages: ReadonlyMap<string, string> = new Map([
+  ['MissingAuthenticationToken', 'Missing Authentication Token'],
+]);
+
+/** Creates an error in the form of Amazon API Gateway: JSON with a message, and the type in a field. The status is 403. */
+function gatewayAnswer({ status, code, message }: AwsError, id: string): AwsAnswer {
+  const content = { message: gatewayMessages.get(code) ?? message };
+  return {
+    document: { status: status < 500 ? 403 : status, type: 'application/json', content },
+    fields: [
+      ['x-amzn-RequestId', id],
+      ['x-amzn-ErrorType', gatewayTypes.get(code) ?? `${code}Exception`],
+    ],
+  };
 }
 
 /** Creates a document in the form of services with the query protocol, such as IAM and STS. */

@@ -22,6 +22,10 @@ const minutes = (ms: number): string => `${ms / 60_000} min.`;
 
 /** The errors of these services by reason. */
 export const queryErrors: AwsErrors = {
+  missing: () => error(403, 'MissingAuthenticationToken', 'Request is missing Authentication Token'),
+  // AWS repeats the field, which may contain a secret.
+  foreign: () =>
+    error(400, 'IncompleteSignature', 'The Authorization header is not that of AWS4-HMAC-SHA256.'),
   malformed: ({ detail }) => error(400, 'IncompleteSignature', detail),
   'headers-not-signed': ({ detail }) => mismatch(detail),
   region: ({ facts }) => mismatch(`Credential should be scoped to a valid region, not '${facts.scoped}'. `),

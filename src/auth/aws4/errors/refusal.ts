@@ -3,6 +3,8 @@ import type { Aws4Options } from '../options.ts';
 
 /** The reason of a refusal. */
 export type Reason =
+  | 'missing'
+  | 'foreign'
   | 'malformed'
   | 'headers-not-signed'
   | 'region'
@@ -36,6 +38,8 @@ export interface Facts {
   readonly headers?: readonly string[] | undefined;
   /** The region or the service of the scope. */
   readonly scoped?: string | undefined;
+  /** Whether the credentials are those of Signature Version 2. */
+  readonly isVersion2?: boolean;
 }
 
 /** A refusal, before it has a form. */
@@ -43,6 +47,8 @@ export interface AwsRefusal {
   readonly reason: Reason;
   readonly detail: string;
   readonly facts: Facts;
+  /** What the client can do. Shown with `explain` only. */
+  readonly hint?: string | undefined;
   readonly members?: Readonly<Record<string, ProblemMember>>;
 }
 

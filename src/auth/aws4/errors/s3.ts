@@ -33,6 +33,16 @@ function skewed({ facts, options, now }: ErrorContext): AwsError {
 
 /** The errors of Amazon S3 by reason. */
 export const s3Errors: AwsErrors = {
+  missing: () => denied('Access Denied'),
+  // Amazon S3 repeats the field, which may contain a secret.
+  foreign: ({ facts }) =>
+    facts.isVersion2 === true
+      ? error(
+          400,
+          'InvalidRequest',
+          'The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.',
+        )
+      : error(400, 'InvalidArgument', 'Unsupported Authorization Type', { ArgumentName: 'Authorization' }),
   malformed: (context) => malformed(context, context.detail),
   'headers-not-signed': ({ facts }) =>
     denied('There were headers present in the request which were not signed', {

@@ -1,6 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import type { MessageKey } from '../../../attack/signers/message-signatures.ts';
-import type { RequestSigner } from '../../../attack/signers/signer.ts';
+import type { RequestSigner } from '../../../attack/signer.ts';
+import type { MessageKey } from '../../../attack/signers.ts';
 import { checkSchemes } from '../../../auth/configured-schemes.ts';
 import type { SchemeDeclarations } from '../../../auth/scheme-declarations.ts';
 import { anything, flag, invalid, number, object, optional, text, word } from '../shape.ts';
@@ -64,9 +64,7 @@ function secretOf(options: SignerOptions, target: ControlTarget): string {
 }
 
 async function builtInSigner(options: SignerOptions, target: ControlTarget): Promise<RequestSigner> {
-  const { basicSigner, bearerSigner, hmacSigner, oauth1Signer } = await import(
-    '../../../attack/signers/built-in.ts'
-  );
+  const { basicSigner, bearerSigner, hmacSigner, oauth1Signer } = await import('../../../attack/signers.ts');
   if (options.scheme === 'bearer') return bearerSigner({ token: required(options, 'token') });
   if (options.scheme === 'oauth1') {
     const { secret = missing('signer.secret') } = options;
@@ -95,12 +93,12 @@ async function configuredSigner(options: SignerOptions, target: ControlTarget): 
   const declared = declarationsOf(options);
   const user = required(options, 'user');
   if (declared['message-signatures'] !== undefined) {
-    const { messageSignaturesSigner } = await import('../../../attack/signers/message-signatures.ts');
+    const { messageSignaturesSigner } = await import('../../../attack/signers.ts');
     return messageSignaturesSigner({ ...declared['message-signatures'], key: messageKey(options, target) });
   }
   const secret = secretOf(options, target);
   if (declared.aws4 !== undefined) {
-    const { aws4Signer } = await import('../../../attack/signers/aws4.ts');
+    const { aws4Signer } = await import('../../../attack/signers.ts');
     const { presigned } = options;
     const lifetime = presigned === undefined ? {} : { presigned };
     return aws4Signer({ ...declared.aws4, ...lifetime, accessKeyId: user, secret });
@@ -108,11 +106,11 @@ async function configuredSigner(options: SignerOptions, target: ControlTarget): 
   const { declaration } = declared;
   if (declaration === undefined) throw invalid('signer.declaration', 'is missing');
   if ('message' in declaration || 'preset' in declaration) {
-    const { declaredSigner } = await import('../../../attack/signers/declared.ts');
+    const { declaredSigner } = await import('../../../attack/signers.ts');
     return declaredSigner(declaration, { user, secret });
   }
   if (!('secret' in declaration)) throw invalid('signer.declaration', 'is of another scheme');
-  const { apiKeySigner } = await import('../../../attack/signers/api-key.ts');
+  const { apiKeySigner } = await import('../../../attack/signers.ts');
   return apiKeySigner(declaration, { user, secret });
 }
 

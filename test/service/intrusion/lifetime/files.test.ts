@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { type Running, startServer } from '../../../support/cli/command.ts';
 import { outcome, secrets, signed } from '../../../support/intrusion/guarded.ts';
 import { article } from '../../../support/service/guest.ts';
@@ -50,9 +50,7 @@ async function lived(ending: Ending): Promise<Lived> {
 }
 
 const lives = new Map<Ending, Lived>();
-before(async () => {
-  for (const ending of ['SIGTERM', 'SIGKILL'] as const) lives.set(ending, await lived(ending));
-});
+for (const ending of ['SIGTERM', 'SIGKILL'] as const) lives.set(ending, await lived(ending));
 
 let copies = 0;
 

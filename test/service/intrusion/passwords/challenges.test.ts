@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before } from 'node:test';
+import { after } from 'node:test';
 import { bytesOf, outcomeOf, password, secrets, signed } from '../../../support/intrusion/guarded.ts';
 import {
   type BothWays,
@@ -11,14 +11,10 @@ import {
   type Way,
 } from '../../../support/intrusion/passwords.ts';
 
-let stranger: BothWays;
-let believing: BothWays;
-before(async () => {
-  [stranger, believing] = await Promise.all([
-    openBothWays(),
-    openBothWays({ trustProxy: ['127.0.0.1/32'], explain: true }),
-  ]);
-});
+const [stranger, believing] = await Promise.all([
+  openBothWays(),
+  openBothWays({ trustProxy: ['127.0.0.1/32'], explain: true }),
+]);
 after(() => Promise.all([stranger.close(), believing.close()]));
 
 const hmac = 'hmac realm="Countersign", algorithm="SHA-256"';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { after, test } from 'node:test';
 import { bytesOf, fullSignature, password, secrets, signed } from '../../../support/intrusion/guarded.ts';
 import {
-  type BothWays,
   basic,
   countHashes,
   each,
@@ -19,10 +18,7 @@ const users = {
   dot: { secrets: [{ secret: 'Q7-hushed-dot-secret' }], password: hashed('Q7-hushed-dot'), disabled: true },
 };
 
-let server: BothWays;
-before(async () => {
-  server = await openBothWays({ users });
-});
+const server = await openBothWays({ users });
 after(() => server.close());
 
 const refused = '401 credentials-refused';

@@ -2,22 +2,19 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before } from 'node:test';
+import { after } from 'node:test';
 import { promisify } from 'node:util';
 import { password, secrets, target } from '../../../support/intrusion/guarded.ts';
-import { type BothWays, each, openBothWays } from '../../../support/intrusion/passwords.ts';
+import { each, openBothWays } from '../../../support/intrusion/passwords.ts';
 import { missing } from '../../../support/net/program.ts';
 import { temporaryDirectory } from '../../../support/temporary-directory.ts';
 
 const skip = missing('curl');
 const run = promisify(execFile);
 
-let server: BothWays;
 const authority = join(temporaryDirectory(), 'authority.pem');
-before(async () => {
-  server = await openBothWays();
-  writeFileSync(authority, server.ca);
-});
+const server = await openBothWays();
+writeFileSync(authority, server.ca);
 after(() => server.close());
 
 /** The status that curl says, and how many requests it took. */

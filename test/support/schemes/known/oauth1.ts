@@ -38,7 +38,7 @@ export const knownMistakes: NamedMistakes = {
       /the path was percent-decoded before it was signed/,
     'dot segments of the path removed': /the path was normalized in transit, or by the client after signing:/,
     'query signed with the path': /the query was left in the base URI/,
-    'query left out': /the parameters of the query were left out/,
+    'query left out': /the query was left out/,
     'lone "?" signed, not sent': /the query was left in the base URI/,
     'parameters sorted as one text': /the parameters were sorted as one text, not by name and then by value/,
     'query percent-encoded twice': /the query was percent-encoded again, or only after signing/,

@@ -1,0 +1,118 @@
+// Which test files there are, which of them share a process, and which of them a change concerns.
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { compiled } from './compile.mjs';
+
+/**
+ * The beginnings of the paths of files that have a process of their own, in the order in which they start. They take long, or
+ * they measure memory or processor time, count what is open, or replace timers or other globals.
+ */
+const alone = [
+  'documents/',
+  'attack/',
+  'schemes/',
+  'package/',
+  'net/',
+  'cli/commands/backup',
+  'hosts/',
+  'store/',
+  'double/control/fuzz',
+  'http/linear-time',
+  'packaging/',
+  'clients/',
+  'client/schemes',
+  'secrets',
+  'auth/aws4/cost',
+  'auth/aws4/fuzz',
+  'auth/rate-limit',
+  'bench/',
+  'double/fake-timers',
+  'double/faults/',
+  'double/thousand',
+  'formats/memory',
+  'http/collected-bytes',
+  'service/intrusion/passwords/basic-over-tls',
+  'service/pages',
+];
+
+/** Returns the paths of the compiled test files that contain one of the words; all if there is no word. */
+export function findTestFiles(root, words) {
+  const isWanted = (name) => words.length === 0 || words.some((word) => name.includes(word));
+  return readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' })
+    .map((name) => join('test', name))
+    .filter((name) => name.endsWith('.test.ts') && !name.includes('node_modules') && isWanted(name))
+    .sort()
+    .map((name) => join(compiled, name.replace(/\.ts$/, '.js')));
+}
+
+/** The number of files of a folder that share a process. */
+const groupSize = 6;
+
+/**
+ * Returns the processes of a run: the script of each, and the test files in it. Files of one folder share a process, in which
+ * modules are loaded once; a script that imports them is written for each group.
+ */
+export function groupTestFiles(files) {
+  const folder = join(compiled, 'groups');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const rank = (file) => alone.findIndex((part) => file.includes(`/test/${part}`));
+  const groups = new Map();
+  for (const file of files.filter((each) => rank(each) < 0)) {
+    const name = relative(join(compiled, 'test'), dirname(file)).split('/')[0] || 'test';
+    groups.set(name, [...(groups.get(name) ?? []), file]);
+  }
+  const shared = [...groups].flatMap(([name, members]) =>
+    Array.from({ length: Math.ceil(members.length / groupSize) }, (_, part) => {
+      const script = join(folder, `${name}-${part + 1}.mjs`);
+      const paths = members.slice(part * groupSize, (part + 1) * groupSize);
+      writeFileSync(script, groupSource(paths));
+      return { script, files: paths };
+    }),
+  );
+  const single = files.filter((each) => rank(each) >= 0).sort((one, other) => rank(one) - rank(other));
+  return [...single.map((script) => ({ script, files: [script] })), ...shared];
+}
+
+/**
+ * Returns a module that imports test files, one after the other. Its own test, which comes first, ends when all are imported:
+ * if the first tests ended before, node:test would run the hooks that belong to the end of the process.
+ */
+function groupSource(paths) {
+  return `import { test } from 'node:test';
+async function importAll() {
+  for (const path of ${JSON.stringify(paths)}) await import(path);
+}
+const imported = importAll();
+test('import the test files', () => imported);
+`;
+}
+
+/** An import of another module, and a path of a module or a script that a test starts. */
+const reference = /\b(?:from |import |import\()"(\.{1,2}\/[^"\n]*\.js)"|"((?:src|test)\/[^"\n]*)\.ts"/g;
+
+/** Returns those test files that import one of the compiled modules, directly or through other modules. */
+export function filesThatUse(changed, files) {
+  const users = new Map(changed.map((path) => [path, true]));
+  const uses = (path) => {
+    const known = users.get(path);
+    if (known !== undefined) return known;
+    users.set(path, false); // also ends circles
+    const found = referencesOf(path).some(uses);
+    users.set(path, found);
+    return found;
+  };
+  return files.filter(uses);
+}
+
+function referencesOf(path) {
+  let text;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch {
+    return [];
+  }
+  return Array.from(text.matchAll(reference), ([, imported, started]) =>
+    imported === undefined ? join(compiled, `${started}.js`) : join(dirname(path), imported),
+  );
+}

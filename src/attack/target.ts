@@ -1,0 +1,48 @@
+import type { OutgoingRequest } from './attempt.ts';
+import { contentBytes } from './cases/content.ts';
+
+/** The parts of an absolute URL as written: `URL` would remove dot segments. */
+export interface UrlParts {
+  readonly origin: string;
+  /** The value of Host. */
+  readonly host: string;
+  readonly secure: boolean;
+  /** Path and query. */
+  readonly target: string;
+}
+
+/** Splits an absolute URL after its authority. */
+export function splitUrl(url: string): UrlParts {
+  const origin = /^[a-z]+:\/\/[^/?]*/.exec(url)?.[0] ?? '';
+  return {
+    origin,
+    host: new URL(url).host,
+    secure: url.startsWith('https:'),
+    target: url.slice(origin.length),
+  };
+}
+
+/** Returns a URL with parameters appended to its query. */
+export function withParameters(url: string, parameters: string): string {
+  if (parameters === '') return url;
+  return `${url}${url.includes('?') ? '&' : '?'}${parameters}`;
+}
+
+/** Returns the URL with a parameter of the query replaced, as written. The value is not encoded. */
+export function withParameter(url: string, name: string, value: string): string {
+  const [path = '', ...query] = url.split('?');
+  const pairs = query.join('?').split('&');
+  return `${path}?${pairs.map((pair) => (pair.startsWith(`${name}=`) ? `${name}=${value}` : pair)).join('&')}`;
+}
+
+/** Returns the value of a parameter of the query as written. Undefined if it is absent. */
+export function parameterOf(url: string, name: string): string | undefined {
+  const query = url.split('?').slice(1).join('?');
+  const pair = query.split('&').find((each) => each.startsWith(`${name}=`));
+  return pair?.slice(name.length + 1);
+}
+
+/** Returns the content as bytes. Undefined if there is none. */
+export function bytesOf({ body }: OutgoingRequest): Uint8Array | undefined {
+  return body === undefined ? undefined : contentBytes(body);
+}

@@ -1,0 +1,168 @@
+// Signature schemes in code: the declaration that `defineScheme` checks and seals.
+import { didYouMean } from '../../did-you-mean.ts';
+import { parseDuration } from '../../duration.ts';
+import { isToken } from '../../http/syntax/token.ts';
+import type { AsymmetricAlgorithm } from '../account-key.ts';
+import { maxWindow, readFlag, readMembers, readText, readWord } from '../option-values.ts';
+import { isAsymmetric, keyAlgorithms } from '../parse-account-key.ts';
+import type {
+  ParsedCredentials,
+  PublicKeySchemeDefinition,
+  Scheme,
+  SchemeDefinition,
+  SecretSchemeDefinition,
+} from './definition.ts';
+import { keyReader } from './keys.ts';
+import { findPlaces } from './places.ts';
+import type { SealedDefinition, UnplacedDefinition } from './sealed.ts';
+
+const definitions = new WeakMap<object, SealedDefinition>();
+
+const keys: readonly string[] = [
+  ...['headers', 'query', 'authorization', 'needsBody', 'window', 'nonce', 'replay'],
+  ...['parse', 'message', 'join', 'format', 'key', 'sign', 'verify', 'algorithms'],
+];
+
+/** Schemes of `Authorization` that are built in. */
+const builtIn: readonly string[] = ['aws4-hmac-sha256', 'basic', 'bearer', 'digest', 'hmac', 'oauth'];
+
+const shortWindow = 300_000;
+const longWindow = maxWindow * 1000;
+
+/**
+ * Defines a signature scheme in code. It is verified, signed, explained and attacked like a built-in one: comparison in constant
+ * time, the same work for unknown users, window, nonces and rate limits belong to the service.
+ *
+ * @returns a value of the option `schemes` of a service, a double or a module of the server
+ * @throws RangeError if a member is unknown, with the nearest known name, or invalid
+ * @example
+ * const scheme = defineScheme({
+ *   headers: ['X-Key', 'X-Time', 'X-Signature'],
+ *   parse: ({ headers }) => ({
+ *     user: headers.get('X-Key'),
+ *     date: Number(headers.get('X-Time')),
+ *     signature: headers.get('X-Signature'),
+ *   }),
+ *   message: ({ method, target }, { date }) => [['time', `${date}`], ['method', method], ['target', target]],
+ *   sign: (message, key) => createHmac('sha256', key).update(message).digest('hex'),
+ *   format: ({ user, date, signature }) => ({
+ *     headers: { 'X-Key': user, 'X-Time': `${date}`, 'X-Signature': signature },
+ *   }),
+ * });
+ */
+export function defineScheme<Parsed extends ParsedCredentials>(
+  definition: SecretSchemeDefinition<Parsed>,
+): Scheme;
+export function defineScheme<Parsed extends ParsedCredentials>(
+  definition: PublicKeySchemeDefinition<Parsed>,
+): Scheme;
+export function defineScheme<Parsed extends ParsedCredentials>(definition: SchemeDefinition<Parsed>): Scheme {
+  return publish(seal(definition));
+}
+
+/** Returns a sealed definition as a value of the option `schemes`. */
+function publish(definition: SealedDefinition): Scheme {
+  const scheme: Scheme = Object.freeze({ type: 'defined' });
+  definitions.set(scheme, definition);
+  return scheme;
+}
+
+/** Returns the definition of a scheme; undefined if the value is none that `defineScheme` returned. */
+export function definitionOf(value: unknown): SealedDefinition | undefined {
+  return typeof value === 'object' && value !== null ? definitions.get(value) : undefined;
+}
+
+function seal<Parsed extends ParsedCredentials>(definition: SchemeDefinition<Parsed>): SealedDefinition {
+  const where = 'definition';
+  const members = readMembers(definition, where, keys);
+  for (const name of ['parse', 'message', 'sign', 'format'])
+    if (typeof members[name] !== 'function') throw new RangeError(`${where}.${name}: a function is expected`);
+  if (members['verify'] !== undefined && typeof members['verify'] !== 'function')
+    throw new RangeError(`${where}.verify: a function is expected`);
+  const { join } = members;
+  if (join !== undefined && typeof join !== 'string' && typeof join !== 'function')
+    throw new RangeError(`${where}.join: a text or a function is expected`);
+  const headers = readNames(members['headers'], `${where}.headers`, isToken);
+  const query = readNames(members['query'], `${where}.query`, (name) => /^[\w.~-]+$/.test(name));
+  if (headers.length + query.length === 0)
+    throw new RangeError(`${where}: headers or query must name where the credentials are`);
+  const { verify } = definition;
+  const sign: UnplacedDefinition['sign'] = definition.sign.bind(definition);
+  return place({
+    headers,
+    query,
+    authorization: readAuthorization(headers, members['authorization'], where),
+    needsBody: readFlag(members['needsBody'], `${where}.needsBody`, false),
+    window: readWindow(members['window'], `${where}.window`),
+    nonce: readWord(members['nonce'], `${where}.nonce`, ['off', 'optional', 'required'], 'required'),
+    replay: readWord(members['replay'], `${where}.replay`, ['accept', 'refuse'], 'accept'),
+    kinds: verify === undefined ? secretsOnly : readAlgorithms(members['algorithms'], `${where}.algorithms`),
+    ...keyReader(members['key'], `${where}.key`),
+    parse: definition.parse.bind(definition),
+    message: definition.message.bind(definition),
+    join: definition.join,
+    sign: (message, key) => sign(message, key),
+    verify: verify && ((message, key, signature) => verify.call(definition, message, key, signature)),
+    format: definition.format.bind(definition),
+  });
+}
+
+/** Completes a definition with what its `format` shows. Throws RangeError as `findPlaces`. */
+export function place(definition: UnplacedDefinition): SealedDefinition {
+  const places = findPlaces(definition);
+  return {
+    ...definition,
+    ...places,
+    window: definition.window ?? (places.isDated ? shortWindow : longWindow),
+  };
+}
+
+const secretsOnly = ['secret'] as const;
+
+function readNames(value: unknown, where: string, isName: (name: string) => boolean): readonly string[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) throw new RangeError(`${where}: a list of names is expected`);
+  const names: readonly unknown[] = value;
+  return names.map((name, at) => {
+    const text = readText(name, `${where}[${at}]`);
+    if (!isName(text)) throw new RangeError(`${where}[${at}]: ${JSON.stringify(text)} is not a name`);
+    return text;
+  });
+}
+
+function readAuthorization(headers: readonly string[], value: unknown, where: string): string | undefined {
+  for (const name of headers)
+    if (['authentication', 'cookie', 'host'].includes(name.toLowerCase()))
+      throw new RangeError(`${where}.headers: ${name} cannot contain credentials of a scheme of your own`);
+  const hasField = headers.some((name) => name.toLowerCase() === 'authorization');
+  if (value === undefined && !hasField) return undefined;
+  if (!hasField) throw new RangeError(`${where}.authorization: headers does not contain Authorization`);
+  if (typeof value !== 'string' || !isToken(value))
+    throw new RangeError(`${where}.authorization: the name of the scheme in Authorization is expected`);
+  if (builtIn.includes(value.toLowerCase()))
+    throw new RangeError(`${where}.authorization: the scheme ${value} is built in`);
+  return value;
+}
+
+/** Returns a window in ms; undefined if none is set. */
+function readWindow(value: unknown, where: string): number | undefined {
+  if (value === undefined) return undefined;
+  const ms = typeof value === 'number' ? value * 1000 : typeof value === 'string' ? parseDuration(value) : 0;
+  if (ms !== undefined && ms > 0 && ms <= longWindow) return ms;
+  throw new RangeError(`${where}: a number of seconds up to ${maxWindow}, or text such as "5m", is expected`);
+}
+
+function readAlgorithms(value: unknown, where: string): readonly AsymmetricAlgorithm[] {
+  const all = keyAlgorithms.filter(isAsymmetric);
+  if (value === undefined) return all;
+  if (!Array.isArray(value) || value.length === 0)
+    throw new RangeError(`${where}: a list of algorithms is expected`);
+  const names: readonly unknown[] = value;
+  return names.map((name) => {
+    const algorithm = all.find((each) => each === name);
+    if (algorithm !== undefined) return algorithm;
+    throw new RangeError(
+      `${where}: ${JSON.stringify(name)} is not an algorithm${didYouMean(String(name), all)}`,
+    );
+  });
+}

@@ -1,0 +1,167 @@
+// The public types of signature schemes in code.
+import type { KeyObject } from 'node:crypto';
+import type { PartKind } from '../../signature/message.ts';
+import type { AsymmetricAlgorithm } from '../account-key.ts';
+
+/** The header fields of a request, by name in any letter case. UTF-8 is decoded. */
+export interface SchemeHeaders {
+  /** Returns the value of a field; several lines are joined with a comma. Undefined if it is absent. */
+  get(name: string): string | undefined;
+  /** Returns the value of each line of a field, in the order sent. */
+  getAll(name: string): readonly string[];
+  /** Returns whether a field is present. */
+  has(name: string): boolean;
+}
+
+/** A request, as the functions of a scheme receive it. */
+export interface SchemeRequest {
+  /** The method as sent: `GET`. */
+  readonly method: string;
+  /**
+   * The request target as sent: path and query. `message` receives it without the query parameter that contains the signature.
+   */
+  readonly target: string;
+  /** The path as sent, percent-encoded. */
+  readonly path: string;
+  /** The query as sent, without its question mark; '' if there is none. */
+  readonly query: string;
+  readonly headers: SchemeHeaders;
+  /** Whether the request is sent over TLS. */
+  readonly secure: boolean;
+  /** The content; empty if there is none, or without `needsBody`. */
+  readonly body: Buffer;
+  /** Whether the request has content, also without `needsBody`. */
+  readonly hasBody: boolean;
+}
+
+/**
+ * The credentials that `parse` finds in a request. A member that is null, undefined or empty is missing, and the refusal names
+ * it; a member that is left out does not belong to the scheme. `message` also receives further members of one's own.
+ */
+export interface ParsedCredentials {
+  /** The name of a user, or the id of one of its keys. */
+  readonly user: string | null | undefined;
+  /** The signature as sent. */
+  readonly signature: string | null | undefined;
+  /** The signed time: ms since 1970-01-01T00:00:00Z, a Date, or text that `Date` parses. It must be within the window. */
+  readonly date?: number | string | Date | null | undefined;
+  /** The time at which the signature expires, in the same forms. It never extends the window. */
+  readonly expires?: number | string | Date | null | undefined;
+  /** A text of at most 128 characters that the user may use once. */
+  readonly nonce?: string | null | undefined;
+}
+
+/** The credentials that `message` receives: those that `parse` returned, with times in ms. An optional nonce may be ''. */
+export type CompleteCredentials<Parsed extends ParsedCredentials> = {
+  readonly [Name in keyof Parsed]: Name extends 'date' | 'expires' ? number : NonNullable<Parsed[Name]>;
+};
+
+/** The credentials that `format` writes into a request. */
+export interface SchemeCredentials {
+  /** The name of the user, or the id of its key. */
+  readonly user: string;
+  /** The time of the signature (ms since 1970-01-01T00:00:00Z). */
+  readonly date: number;
+  /** The nonce; a random one if none is chosen. */
+  readonly nonce: string;
+  readonly signature: string;
+}
+
+/** What signs a request. Each value replaces a field or parameter of the same name. */
+export interface SignedParts {
+  /** The header fields by name. Default: none. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The parameters of the query by name, not percent-encoded. Default: none. */
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+/**
+ * A part of a message: its name in explanations, its value, and its kind if the name is no kind. The names of the catalogue are
+ * `method`, `target`, `path`, `query`, `url`, `host`, `time`, `nonce`, `id`, `user`, `body`, `digest`, `form` and `header`: the usual
+ * mistakes in such a part are explained. A part with the name '' is fixed text. Text is signed in UTF-8.
+ */
+export type SchemeMessagePart = readonly [
+  name: string,
+  value: string | Uint8Array,
+  kind?: SchemePartKind | undefined,
+];
+
+/** The kind of a part, which determines the mistakes that are explained. */
+export type SchemePartKind = 'body' | Exclude<PartKind, 'content' | 'text' | 'other'>;
+
+/** The members of all definitions. */
+interface CommonDefinition<Parsed extends ParsedCredentials> {
+  /**
+   * The names of the header fields that contain credentials. A request with one of them has credentials of this scheme, and pages of
+   * other origins may send them (CORS). Default: none.
+   */
+  readonly headers?: readonly string[];
+  /** The names of the query parameters that contain credentials. Default: none. */
+  readonly query?: readonly string[];
+  /** The name of the scheme in `Authorization`, if `headers` has that field: `Signature`. */
+  readonly authorization?: string;
+  /** Whether `parse` or `message` reads the content. It is read up to `limits.body`. Default: false. */
+  readonly needsBody?: boolean;
+  /**
+   * Maximum difference between `date` and the clock, in either direction: seconds, or text such as `5m`; at most a day. Without a
+   * date, nonces are remembered for so long. Default: 5 minutes; a day if `format` writes no date.
+   */
+  readonly window?: number | string;
+  /** Whether a request must have the nonce that `parse` returns; `off` remembers none. Default: `required`. */
+  readonly nonce?: 'off' | 'optional' | 'required';
+  /** Whether a message without a nonce is accepted only once within the window. Default: `accept`. */
+  readonly replay?: 'accept' | 'refuse';
+  /**
+   * Reads the credentials. What it throws refuses the request, and is reported to `onError`, unless it is a `Problem`. It may be called
+   * several times for a request, and `body` is only read if this function uses it.
+   */
+  parse(request: SchemeRequest): Parsed;
+  /** Returns the signed message in parts. Called to verify, to sign and to explain. */
+  message(request: SchemeRequest, credentials: CompleteCredentials<Parsed>): readonly SchemeMessagePart[];
+  /**
+   * Makes the signed message of the parts: the text between them, or a function. Default: they are joined as they stand.
+   * @example '\n'
+   */
+  readonly join?: string | ((parts: readonly SchemeMessagePart[]) => string | Uint8Array);
+  /**
+   * Writes credentials into a request. When a request is signed, it is called twice: first with the signature of an empty message,
+   * so that `message` finds the other credentials where they are sent.
+   */
+  format(credentials: SchemeCredentials, request: SchemeRequest): SignedParts;
+}
+
+/** A scheme with shared secrets. */
+export interface SecretSchemeDefinition<Parsed extends ParsedCredentials = ParsedCredentials>
+  extends CommonDefinition<Parsed> {
+  /** How a secret contains the key: its characters, encoded bytes, or a function. Default: `utf8`. */
+  readonly key?: 'utf8' | 'hex' | 'base64' | ((secret: string) => string | Uint8Array);
+  /**
+   * Returns the signature of a message. Must return the same for the same arguments. An explanation calls it a thousand times, so
+   * it must be fast.
+   */
+  sign(message: Buffer, key: Buffer): string;
+  readonly verify?: undefined;
+  readonly algorithms?: undefined;
+}
+
+/** A scheme with public keys. */
+export interface PublicKeySchemeDefinition<Parsed extends ParsedCredentials = ParsedCredentials>
+  extends CommonDefinition<Parsed> {
+  /** The algorithms of the users' keys that may sign. Default: all of them. */
+  readonly algorithms?: readonly AsymmetricAlgorithm[];
+  /** Returns whether a key made the signature of a message. What it throws counts as false, and is reported to `onError`. */
+  verify(message: Buffer, key: KeyObject, signature: string): boolean;
+  /** Returns the signature of a message by a private key. */
+  sign(message: Buffer, privateKey: KeyObject): string;
+  readonly key?: undefined;
+}
+
+/** A signature scheme in code. */
+export type SchemeDefinition<Parsed extends ParsedCredentials = ParsedCredentials> =
+  | SecretSchemeDefinition<Parsed>
+  | PublicKeySchemeDefinition<Parsed>;
+
+/** A scheme that `defineScheme` returned: a value of the option `schemes`. */
+export interface Scheme {
+  readonly type: 'defined';
+}

@@ -1,0 +1,61 @@
+// The request that the functions of a definition receive, of a request that arrived or of one that is signed.
+import { Fields } from '../../http/fields.ts';
+import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
+import { splitTarget, takeParameter } from '../../signature/declared/message.ts';
+import type { SchemeHeaders, SchemeRequest } from './definition.ts';
+
+/** What a request consists of. Each character of a string is one octet. */
+export interface RequestSource {
+  readonly method: string;
+  readonly target: string;
+  readonly fields: Fields;
+  readonly secure: boolean;
+  readonly hasBody: boolean;
+}
+
+/** Creates the request. `readBody` is called whenever a definition uses `body`. */
+export function createSchemeRequest(
+  { method, target, fields, secure, hasBody }: RequestSource,
+  readBody: () => Buffer,
+): SchemeRequest {
+  const { path, query } = splitTarget(target);
+  return {
+    method,
+    target: decodeUtf8Octets(target),
+    path: decodeUtf8Octets(path),
+    query: decodeUtf8Octets(query),
+    headers: createHeaders(fields),
+    secure,
+    hasBody,
+    get body() {
+      return readBody();
+    },
+  };
+}
+
+function createHeaders(fields: Fields): SchemeHeaders {
+  return {
+    get(name) {
+      const value = fields.get(name.toLowerCase());
+      return value === undefined ? undefined : decodeUtf8Octets(value);
+    },
+    getAll: (name) => fields.lines(name.toLowerCase()).map(decodeUtf8Octets),
+    has: (name) => fields.has(name.toLowerCase()),
+  };
+}
+
+/** Returns content as a Buffer of the same memory. */
+export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+/** Returns a target without the parameters of the query that have one of these names. */
+export function withoutParameters(target: string, names: readonly string[]): string {
+  return names.reduce((rest, name) => takeParameter(rest, name).target, target);
+}
+
+/** Returns field lines as fields, with a value of Host. */
+export function fieldsOf(lines: readonly (readonly [name: string, value: string])[], host: string): Fields {
+  const hasHost = lines.some(([name]) => name.toLowerCase() === 'host');
+  return new Fields([...(hasHost ? [] : ['Host', host]), ...lines.flat()]);
+}

@@ -1,0 +1,99 @@
+import type { KeyObject } from 'node:crypto';
+import type { MaybePromise } from '../../maybe-promise.ts';
+import type { Key, KeyKind } from '../keyring.ts';
+import type { DigestFault, Fault } from '../signature-scheme.ts';
+import type {
+  ParsedCredentials,
+  SchemeCredentials,
+  SchemeMessagePart,
+  SchemeRequest,
+  SignedParts,
+} from './definition.ts';
+
+/** Credentials with times in ms, and the further members of a definition. */
+export interface ReadCredentials {
+  readonly user: string;
+  readonly signature: string;
+  readonly date?: number;
+  readonly expires?: number;
+  readonly nonce?: string;
+}
+
+/** Thrown by `parse` of a built-in scheme: a fault of the client, which is not reported. */
+export class CredentialsFault extends Error {
+  readonly fault: Fault;
+
+  constructor(fault: Fault) {
+    super(fault.detail);
+    this.fault = fault;
+  }
+}
+
+/** What a signature depends on beside message and key. */
+export interface SigningContext {
+  /** The algorithm of the private key. Default: that of its type. */
+  readonly kind?: KeyKind | undefined;
+  /** The credentials of the request that is verified. Default: a request is signed. */
+  readonly credentials?: ReadCredentials;
+}
+
+/** A definition with its options read and checked. Built-in schemes use it too, and more of it than `defineScheme` offers. */
+export interface UnplacedDefinition {
+  readonly headers: readonly string[];
+  /** Those of `headers` whose presence means that a request has credentials. Default: all. */
+  readonly credentialHeaders?: readonly string[];
+  readonly query: readonly string[];
+  /** The name of the scheme in Authorization. */
+  readonly authorization: string | undefined;
+  readonly needsBody: boolean;
+  /** Maximum difference (ms) between the date and the clock; undefined for the default. */
+  readonly window: number | undefined;
+  readonly nonce: 'off' | 'optional' | 'required';
+  readonly replay: 'accept' | 'refuse';
+  /** The kinds of keys that may sign. */
+  readonly kinds: readonly KeyKind[];
+  /** How a secret contains the key; a function is `utf8`. */
+  readonly keyEncoding: 'utf8' | 'hex' | 'base64';
+  /** Returns the key in a secret; undefined if the secret is not in the encoding. May throw. */
+  readonly key: (secret: Buffer) => Buffer | undefined;
+  parse(request: SchemeRequest): ParsedCredentials;
+  message(request: SchemeRequest, credentials: ReadCredentials): readonly SchemeMessagePart[];
+  readonly join?: string | ((parts: readonly SchemeMessagePart[]) => string | Uint8Array) | undefined;
+  sign(message: Buffer, key: Buffer | KeyObject, context?: SigningContext): string;
+  readonly verify?:
+    | ((message: Buffer, key: KeyObject, signature: string, kind: KeyKind) => boolean)
+    | undefined;
+  format(credentials: SchemeCredentials, request: SchemeRequest): SignedParts;
+  /** Further parameters of the challenge. Default: none. */
+  readonly challenge?: readonly (readonly [name: string, value: string])[];
+  /** Returns why a valid signature is refused for the key that made it. Default: it is not. */
+  keyFault?(credentials: ReadCredentials, key: Key): string | undefined;
+  /** Returns why the content does not have the signed digest. Default: none is signed. */
+  digestFault?(
+    request: SchemeRequest,
+    read: () => Promise<Uint8Array>,
+  ): MaybePromise<DigestFault | undefined>;
+  /** A field whose presence means that the credentials belong to another scheme. Default: none. */
+  readonly unless?: string;
+}
+
+/** Where the signature of a definition is sent. */
+export type SignaturePlace = { readonly field: string } | { readonly query: string };
+
+/** What `format` shows of a definition. */
+export interface DefinitionPlaces {
+  /** The place of the signature. */
+  readonly place: SignaturePlace;
+  /** Matches the value there: what precedes the signature, the signature, and what follows it. */
+  readonly form: RegExp;
+  /** The field that contains the date; undefined if none does. */
+  readonly dateField: string | undefined;
+  /** Whether the credentials contain the date. */
+  readonly isDated: boolean;
+}
+
+/** A definition, and the places of what it signs with. */
+export interface SealedDefinition extends Omit<UnplacedDefinition, 'window'>, DefinitionPlaces {
+  /** Maximum difference (ms) between the date and the clock. Without a date, nonces are remembered for so long. */
+  readonly window: number;
+}

@@ -1,0 +1,124 @@
+// Signs a request with a scheme in code. The client, the command, the double and the adversary sign with this function.
+import type { KeyObject } from 'node:crypto';
+import { messageBytes, type Part } from '../../signature/message.ts';
+import type { AsymmetricAlgorithm } from '../account-key.ts';
+import type { SchemeCredentials, SignedParts } from './definition.ts';
+import { joinParts, partsOf, readCredentials } from './message.ts';
+import { createSchemeRequest, fieldsOf, withoutParameters } from './request.ts';
+import type { SealedDefinition } from './sealed.ts';
+
+type Line = readonly [name: string, value: string];
+
+/** A request to sign. Each character of a string is one octet. */
+export interface UnsignedByDefinition {
+  readonly method: string;
+  readonly target: string;
+  readonly fields: readonly Line[];
+  readonly host: string;
+  readonly secure: boolean;
+  readonly content: Uint8Array | undefined;
+}
+
+/** Who signs, with what and when. */
+export interface DefinedIdentity {
+  /** The user, or the id of its key. */
+  readonly user: string;
+  /** The secret, or a private key if the scheme has public keys. */
+  readonly key: string | KeyObject;
+  /** The algorithm of the private key. Default: that of its type. */
+  readonly algorithm?: AsymmetricAlgorithm | undefined;
+  /** The time (ms). */
+  readonly now: number;
+  /** The nonce; another one if the request already contains it. */
+  readonly nonce: string;
+}
+
+/** A signature in the places where it is sent. */
+export interface DefinedSignature {
+  /** The field lines to add. They replace lines of the same name. */
+  readonly fields: readonly Line[];
+  readonly target: string;
+  /** The parts of the signed message. */
+  readonly parts: readonly Part[];
+}
+
+/**
+ * Signs a request: writes the credentials, reads them back as the server does, and signs the message of the request as it will
+ * be sent.
+ * @throws RangeError if the request lacks something that the scheme signs, or the definition fails
+ */
+export function signByDefinition(
+  request: UnsignedByDefinition,
+  definition: SealedDefinition,
+  { user, key: given, algorithm: kind, now, nonce }: DefinedIdentity,
+): DefinedSignature {
+  const key = typeof given === 'string' ? readKey(given, definition) : given;
+  const content = Buffer.from(request.content ?? new Uint8Array(0));
+  const shown = ({ fields, target }: Placed) =>
+    createSchemeRequest(
+      {
+        method: request.method,
+        target,
+        fields: fieldsOf(fields, request.host),
+        secure: request.secure,
+        hasBody: request.content !== undefined,
+      },
+      () => (definition.needsBody || definition.digestFault !== undefined ? content : Buffer.alloc(0)),
+    );
+  const unsigned = { fields: request.fields, target: request.target, added: [] };
+  const run = <Value>(compute: () => Value): Value => {
+    try {
+      return compute();
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new RangeError(`the scheme cannot sign this request: ${reason}`, { cause: error });
+    }
+  };
+  return run(() => {
+    const write = (credentials: SchemeCredentials): Placed =>
+      placeParts(unsigned, definition.format(credentials, shown(unsigned)));
+    const draft = write({
+      user,
+      date: now,
+      nonce,
+      signature: definition.sign(Buffer.alloc(0), key, { kind }),
+    });
+    const read = readCredentials(definition.parse(shown(draft)), definition, definition.needsBody);
+    if (read instanceof Error) throw read;
+    if ('detail' in read) throw new RangeError(read.detail);
+    const target =
+      'query' in definition.place ? withoutParameters(draft.target, [definition.place.query]) : draft.target;
+    const parts = partsOf(definition.message(shown({ ...draft, target }), read), definition.join);
+    const signature = definition.sign(messageBytes(joinParts(parts, definition)), key, { kind });
+    const signed = write({ nonce, date: now, ...read, signature });
+    return { fields: signed.added, target: signed.target, parts };
+  });
+}
+
+function readKey(secret: string, definition: SealedDefinition): Buffer {
+  if (!definition.kinds.includes('secret')) throw new RangeError('the scheme requires a private key');
+  const key = definition.key(Buffer.from(secret, 'utf8'));
+  if (key === undefined) throw new RangeError(`the secret is not in ${definition.keyEncoding}`);
+  return key;
+}
+
+/** A request with credentials. */
+interface Placed {
+  readonly fields: readonly Line[];
+  readonly target: string;
+  /** The field lines that were added. */
+  readonly added: readonly Line[];
+}
+
+function placeParts({ fields, target }: Placed, { headers = {}, query = {} }: SignedParts): Placed {
+  const octets = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
+  const added = Object.entries(headers).map(([name, value]): Line => [name, octets(value)]);
+  const names = new Set(added.map(([name]) => name.toLowerCase()));
+  const kept = fields.filter(([name]) => !names.has(name.toLowerCase()));
+  const pairs = Object.entries(query).map(
+    ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
+  );
+  const bare = withoutParameters(target, Object.keys(query));
+  const separator = pairs.length === 0 ? '' : bare.includes('?') ? '&' : '?';
+  return { fields: [...kept, ...added], added, target: bare + separator + pairs.join('&') };
+}

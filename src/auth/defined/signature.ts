@@ -1,0 +1,307 @@
+// A scheme in code as a signature scheme. Whatever its functions throw refuses the request, and is reported.
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { Problem } from '../../http/problem.ts';
+import { type Encoding, encodings, type HashName, hashNames } from '../../signature/declared/declaration.ts';
+import { decodeSignature, signatureFault } from '../../signature/declared/key.ts';
+import { type DigestForm, messageBytes, type Part, type Piece } from '../../signature/message.ts';
+import { digestMistakes } from '../explain/content.ts';
+import type { Variant } from '../explain/mistake.ts';
+import { describeTimeError } from '../freshness.ts';
+import { createKeyring, derivedOnce, type Key } from '../keyring.ts';
+import type { SchemeContext } from '../scheme-context.ts';
+import type { Fault, Mac, Presented, SignatureScheme } from '../signature-scheme.ts';
+import type { SchemeRequest } from './definition.ts';
+import { findExtension, joinParts, partsOf, readCredentials } from './message.ts';
+import { bufferOf, createSchemeRequest, type RequestSource, withoutParameters } from './request.ts';
+import {
+  CredentialsFault,
+  type ReadCredentials,
+  type SealedDefinition,
+  type SigningContext,
+} from './sealed.ts';
+
+/** The credentials of a request, and its message. */
+export interface DefinedPresented extends Presented {
+  readonly credentials: ReadCredentials;
+  /** The request as `message` receives it; its content is empty until it was read. */
+  readonly shown: SchemeRequest;
+  /** The message; empty until the content was read, if that is needed. */
+  readonly parts: readonly Part[];
+  /** Whether credentials stand in the content, which was not read yet. */
+  readonly isWaiting: boolean;
+}
+
+const noContent = Buffer.alloc(0);
+const noCredentials: ReadCredentials = { user: '', signature: '' };
+
+/** Creates the signature scheme of a definition. */
+export function createDefinedSignature(
+  name: string,
+  definition: SealedDefinition,
+  { accounts, clock, bodyLimit, onError }: SchemeContext,
+): SignatureScheme<DefinedPresented> {
+  const { needsBody, kinds, place } = definition;
+  const isPublic = (algorithm: string): boolean => kinds.some((kind) => kind === algorithm);
+  const find = createKeyring(accounts, name, {
+    ofUser: ({ algorithm }) => isPublic(algorithm),
+    byId: ({ algorithm }) => isPublic(algorithm) || (algorithm === 'hmac-sha256' && kinds.includes('secret')),
+  });
+  const report = (what: string, cause: unknown): void =>
+    onError?.(new Error(`the scheme ${name}: ${what}`, { cause }));
+  const keyFor = (secret: Buffer): Buffer | undefined => attempt(() => definition.key(secret));
+  const prepared = derivedOnce((secret) => {
+    const key = keyFor(secret);
+    return { key: key ?? Buffer.from(secret), isReadable: key !== undefined };
+  });
+  const hasSecrets = kinds.includes('secret');
+  // With public keys, signatures have several forms.
+  const known = hasSecrets && definition.verify === undefined ? recognizeHmac(definition, {}) : undefined;
+  const reported = new WeakSet<SchemeRequest>();
+
+  const refuse = (what: string, error: unknown, claimed?: string): Fault => {
+    if (error instanceof CredentialsFault) return error.fault;
+    if (error instanceof Problem) return { detail: error.detail, problem: error };
+    report(what, error);
+    const hint = error instanceof Error ? error.message : String(error);
+    return { detail: `The credentials cannot be read.`, hint, ...(claimed !== undefined && { claimed }) };
+  };
+
+  /** Adds the message. */
+  const complete = (presented: DefinedPresented, content: Buffer): DefinedPresented | Fault => {
+    const { request, credentials } = presented;
+    const target = 'query' in place ? withoutParameters(request.target, [place.query]) : request.target;
+    const shown = createSchemeRequest({ ...sourceOf(request), target }, () => content);
+    try {
+      const parts = partsOf(definition.message(shown, credentials), definition.join);
+      joinParts(parts, definition);
+      const extension = findExtension(parts);
+      if (extension !== undefined) return { detail: extension, claimed: credentials.user };
+      return { ...presented, shown, parts, target };
+    } catch (error) {
+      return refuse('message threw', error, credentials.user);
+    }
+  };
+
+  const parse = (request: Presented['request'], content: Buffer | undefined): DefinedPresented | Fault => {
+    let needed = false;
+    const shown = createSchemeRequest(sourceOf(request), () => {
+      needed = true;
+      return content ?? noContent;
+    });
+    let parsed: unknown;
+    let thrown: Fault | undefined;
+    try {
+      parsed = definition.parse(shown);
+    } catch (error) {
+      if (content !== undefined || !needed || !needsBody) thrown = refuse('parse threw', error);
+    }
+    if (thrown !== undefined) return thrown;
+    const waiting = { request, user: '', signatures: [], time: undefined, nonce: undefined };
+    if (needed && needsBody && content === undefined)
+      return { ...waiting, credentials: noCredentials, shown, parts: [], isWaiting: true };
+    const read = readCredentials(parsed, definition, needed && needsBody);
+    if (read instanceof Error) return refuse('parse returned something else', read);
+    if ('detail' in read) return read;
+    const { user, signature, date, expires, nonce } = read;
+    const canonical =
+      known === undefined ? undefined : decodeSignature(signature, known.encoding, known.hash);
+    if (known !== undefined && canonical === undefined)
+      return {
+        detail: `${capitalize(signatureFault(signature, known.encoding, known.hash))}.`,
+        claimed: user,
+      };
+    return {
+      request,
+      user,
+      signatures: [canonical ?? octetsOfSignature(signature, definition).toString('base64')],
+      time: date,
+      expires,
+      nonce: definition.nonce === 'off' || nonce === '' ? undefined : nonce,
+      credentials: read,
+      shown,
+      parts: [],
+      isWaiting: false,
+    };
+  };
+
+  return {
+    name,
+    check: 'signature',
+    wrong: 'The user, the secret or the signed message is wrong.',
+    time: { subject: 'The date', window: definition.window, resolution: 1000 },
+    storesUndated: true,
+    refusesReplays: definition.replay === 'refuse',
+    read(request) {
+      const repeated = findRepeated(request, definition);
+      if (repeated !== undefined) return { detail: repeated };
+      const presented = parse(request, undefined);
+      return 'detail' in presented || needsBody ? presented : complete(presented, noContent);
+    },
+    needsContent: () => needsBody,
+    addContent(presented, content) {
+      const bytes = bufferOf(content);
+      const read = presented.isWaiting ? parse(presented.request, bytes) : presented;
+      return 'detail' in read ? read : complete(read, bytes);
+    },
+    find: ({ user }) => find(user),
+    kinds: ({ signatures: [signature = ''] }) => {
+      const length = Buffer.byteLength(signature, 'base64');
+      // A signature of RSA is as long as its modulus.
+      return length >= 128 && length <= 2048 ? kinds : kinds.filter((kind) => !kind.startsWith('rsa'));
+    },
+    messages: ({ parts }) => [parts],
+    ...(typeof definition.join === 'function' && {
+      assemble: (parts: readonly Part[]) => attempt(() => joinParts(parts, definition)) ?? [],
+    }),
+    signs(key, message, { credentials, shown }) {
+      const bytes = messageBytes(message);
+      try {
+        if (key.kind !== 'secret')
+          return definition.verify?.(bytes, key.publicKey, credentials.signature, key.kind) === true;
+        const own = prepared(key.secret);
+        return (
+          isSame(definition.sign(bytes, own.key, { credentials }), credentials.signature) && own.isReadable
+        );
+      } catch (error) {
+        if (!isDecoy(key) && !reported.has(shown)) {
+          reported.add(shown);
+          report(key.kind === 'secret' ? 'sign threw' : 'verify threw', error);
+        }
+        return false;
+      }
+    },
+    ...(definition.keyFault !== undefined && {
+      keyFault: ({ credentials }: DefinedPresented, key: Key) => definition.keyFault?.(credentials, key),
+    }),
+    ...(definition.digestFault !== undefined && {
+      digestCheck: 'content',
+      digestFault: ({ request, shown }: DefinedPresented) =>
+        definition.digestFault?.(shown, () =>
+          request.body.present ? request.body.hold(bodyLimit) : Promise.resolve(noContent),
+        ),
+    }),
+    mac: ({ credentials }) =>
+      hasSecrets
+        ? createMac(definition, known ?? recognizeHmac(definition, { credentials }), keyFor)
+        : undefined,
+    partMistakes,
+    timeHint: ({ time = 0 }, off) => hintOfTime(time, off, clock.now()),
+  };
+}
+
+function sourceOf({ method, target, fields, connection, body }: Presented['request']): RequestSource {
+  return { method, target, fields, secure: connection.secure, hasBody: body.present };
+}
+
+function attempt<Value>(compute: () => Value): Value | undefined {
+  try {
+    return compute();
+  } catch {
+    return undefined;
+  }
+}
+
+function isDecoy({ until }: Key): boolean {
+  return until === Number.NEGATIVE_INFINITY;
+}
+
+/** Returns whether two texts are equal. The time does not depend on where they differ. */
+function isSame(expected: string, given: string): boolean {
+  const [one, other] = [Buffer.from(expected, 'utf8'), Buffer.from(given, 'utf8')];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+/** Returns what is wrong if a place of credentials occurs twice: it would be open which one counts. */
+function findRepeated(
+  { fields, target }: Presented['request'],
+  { headers, query }: SealedDefinition,
+): string | undefined {
+  if (fields.repeated)
+    for (const name of headers)
+      if (fields.lines(name.toLowerCase()).length > 1) return `The field ${name} was sent twice.`;
+  const sent = query.length === 0 ? [] : target.slice(target.indexOf('?') + 1).split('&');
+  for (const name of query)
+    if (sent.filter((pair) => pair === name || pair.startsWith(`${name}=`)).length > 1)
+      return `The query parameter ${name} was sent twice.`;
+  return undefined;
+}
+
+/** An HMAC that a definition computes, as recognized by a test. */
+interface RecognizedHmac {
+  readonly hash: HashName;
+  readonly encoding: Encoding;
+}
+
+const probeMessage = Buffer.from('message');
+const probeKey = Buffer.alloc(32, 7);
+
+/** Returns which HMAC `sign` computes; undefined if it is none. Then mistakes in the hash function cannot be explained. */
+function recognizeHmac(definition: SealedDefinition, context: SigningContext): RecognizedHmac | undefined {
+  const signature = attempt(() => definition.sign(probeMessage, probeKey, context));
+  for (const hash of hashNames) {
+    const digest = createHmac(hash, probeKey).update(probeMessage).digest();
+    const encoding = encodings.find((each) => digest.toString(each) === signature);
+    if (encoding !== undefined) return { hash, encoding };
+  }
+  return undefined;
+}
+
+function createMac(definition: SealedDefinition, known: RecognizedHmac | undefined, key: Mac['key']): Mac {
+  const { keyEncoding } = definition;
+  if (known !== undefined) return { hash: known.hash, encoding: keyEncoding, key };
+  return {
+    hash: undefined,
+    encoding: keyEncoding,
+    key,
+    sign: (bytes, message) => octetsOfSignature(definition.sign(message, bytes), definition),
+  };
+}
+
+/** Returns the octets of a signature: of one by a private key what it encodes, otherwise its characters. */
+function octetsOfSignature(signature: string, { verify }: SealedDefinition): Buffer {
+  if (verify === undefined) return Buffer.from(signature, 'utf8');
+  const isHex = /^(?:[0-9a-f]{2})+$/i.test(signature);
+  return Buffer.from(signature, isHex ? 'hex' : 'base64');
+}
+
+function capitalize(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Returns the mistakes in a digest of the content, whose form is recognized, and in bytes that are signed as such. */
+function partMistakes({ kind, name, value }: Part, _presented: Presented, content: Uint8Array): Variant[] {
+  const form = kind === 'digest' ? recognizeDigest(value, content) : undefined;
+  const ofDigest = form === undefined ? [] : digestMistakes(form, content);
+  if (typeof value === 'string' || kind === 'content') return ofDigest;
+  const bytes = bufferOf(value);
+  return [
+    [`the ${name} was signed in hexadecimal, not as bytes`, bytes.toString('hex')],
+    [`the ${name} was signed in base64, not as bytes`, bytes.toString('base64')],
+    ...ofDigest,
+  ];
+}
+
+/** Returns the form of a digest of the content; undefined if the value is something else. */
+function recognizeDigest(value: Piece, content: Uint8Array): DigestForm | undefined {
+  if (typeof value !== 'string') return undefined;
+  for (const hash of ['sha256', 'sha512', 'sha1', 'md5', 'sha384']) {
+    const digest = createHash(hash).update(content).digest();
+    for (const encoding of encodings) {
+      const text = digest.toString(encoding);
+      const at = value.indexOf(text);
+      if (at < 0) continue;
+      const [before, after] = [value.slice(0, at), value.slice(at + text.length)];
+      return { hash, format: (other) => before + other.toString(encoding) + after };
+    }
+  }
+  return undefined;
+}
+
+/** Tolerance (ms, in either direction) for a time in another unit. */
+const tolerance = 3_600_000;
+
+function hintOfTime(time: number, off: number, now: number): string {
+  if (Math.abs(time * 1000 - now) <= tolerance) return 'the date is in seconds; milliseconds are expected';
+  if (Math.abs(time / 1000 - now) <= tolerance) return 'the date is in milliseconds; seconds are expected';
+  return describeTimeError('The date', off / 1000);
+}

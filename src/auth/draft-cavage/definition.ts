@@ -1,0 +1,309 @@
+// Signing HTTP Messages (draft-cavage-http-signatures-12), as the fediverse and Oracle Cloud use it.
+import { constants, createHash, createHmac, type KeyObject, sign, verify } from 'node:crypto';
+import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
+import { formatDate, parseDate } from '../../http/headers/date.ts';
+import { valueBetween, valueEnd } from '../../http/syntax/parameters.ts';
+import { isToken, skipWhitespace, tokenEnd } from '../../http/syntax/token.ts';
+import { place } from '../defined/define-scheme.ts';
+import type {
+  ParsedCredentials,
+  SchemeCredentials,
+  SchemeMessagePart,
+  SchemeRequest,
+} from '../defined/definition.ts';
+import { CredentialsFault, type SealedDefinition, type SigningContext } from '../defined/sealed.ts';
+import type { KeyKind } from '../keyring.ts';
+import { readMembers, readText, readWindow, readWord } from '../option-values.ts';
+import type { DigestFault } from '../signature-scheme.ts';
+
+/** The name of the scheme in a configuration. */
+export const draftCavageName = 'draft-cavage';
+
+const knownKeys = ['headers', 'window', 'replay'];
+
+/** The values of `replay`. */
+export const replayRules = ['accept', 'refuse'] as const;
+
+/** The fields that a signature must cover by default, beside a time, and a digest of the content. */
+export const defaultHeaders: readonly string[] = ['(request-target)', 'host'];
+
+/** The kinds of keys that may have made a signature, by its parameter `algorithm`. The key determines the algorithm. */
+const kindsOf: Readonly<Record<string, readonly KeyKind[]>> = {
+  hs2019: ['secret', 'ed25519', 'ecdsa-p256-sha256', 'rsa-v1_5-sha256', 'rsa-pss-sha512'],
+  'rsa-sha256': ['rsa-v1_5-sha256'],
+  'hmac-sha256': ['secret'],
+  'ecdsa-sha256': ['ecdsa-p256-sha256'],
+  ed25519: ['ed25519'],
+  'ed25519-sha512': ['ed25519'],
+};
+
+/**
+ * Reads the scheme from a configuration.
+ * @param where The path of the value, with which every message begins: `schemes.draft-cavage`.
+ * @throws RangeError if a key is unknown, or a value invalid
+ */
+export function readDraftCavage(value: unknown, where: string): SealedDefinition {
+  const members = readMembers(value, where, knownKeys);
+  const required = readHeaders(members['headers'], `${where}.headers`);
+  const window = readWindow(members['window'], `${where}.window`, 300) * 1000;
+  return place({
+    headers: ['Authorization', 'Signature', 'Date', 'Digest'],
+    credentialHeaders: ['Signature'],
+    query: [],
+    authorization: 'Signature',
+    // With it, the field belongs to RFC 9421.
+    unless: 'signature-input',
+    needsBody: false,
+    window,
+    nonce: 'off',
+    replay: readWord(members['replay'], `${where}.replay`, replayRules, 'accept'),
+    kinds: kindsOf['hs2019'] ?? [],
+    keyEncoding: 'utf8',
+    key: (secret) => secret,
+    parse: (request) => parse(request, required),
+    message: (request, credentials) =>
+      parametersOf(credentials).covered.flatMap((name, at) => lineOf(name, at, request, credentials)),
+    sign: signMessage,
+    verify: verifyMessage,
+    format: (credentials, request) => format(credentials, request, required),
+    challenge: [['headers', [...required, 'date'].join(' ')]],
+    keyFault: (credentials, { kind }) => {
+      const { algorithm: named } = parametersOf(credentials);
+      const fits = named === undefined || kindsOf[named]?.includes(kind) === true;
+      return fits
+        ? undefined
+        : `the signature names ${named}, but the key is for ${kind === 'secret' ? 'hmac-sha256' : kind}`;
+    },
+    digestFault: (request, read) => checkDigests(request, read),
+  });
+}
+
+function readHeaders(value: unknown, where: string): readonly string[] {
+  if (value === undefined) return defaultHeaders;
+  if (!Array.isArray(value)) throw new RangeError(`${where}: a list of header fields is expected`);
+  const names: readonly unknown[] = value;
+  return names.map((each, at) => {
+    const name = readText(each, `${where}[${at}]`).toLowerCase();
+    if (isToken(name) || pseudoFields.includes(name)) return name;
+    throw new RangeError(`${where}[${at}]: ${JSON.stringify(each)} is not a field`);
+  });
+}
+
+const pseudoFields = ['(request-target)', '(created)', '(expires)'];
+
+/** The parameters of a signature that its message needs. */
+class SignatureParameters {
+  readonly covered: readonly string[];
+  readonly created: string | undefined;
+  readonly expires: string | undefined;
+  readonly algorithm: string | undefined;
+
+  constructor(covered: readonly string[], parameters: ReadonlyMap<string, string>) {
+    this.covered = covered;
+    this.created = parameters.get('created');
+    this.expires = parameters.get('expires');
+    this.algorithm = parameters.get('algorithm');
+  }
+}
+
+/** Returns the parameters among the credentials that `parse` returned. */
+function parametersOf(credentials: object): SignatureParameters {
+  const parameters: unknown = Reflect.get(credentials, 'parameters');
+  if (parameters instanceof SignatureParameters) return parameters;
+  throw new TypeError('the credentials have no parameters');
+}
+
+/** Reads the parameters of a signature (§2.1), and checks that it covers what is required. */
+function parse(request: SchemeRequest, required: readonly string[]): ParsedCredentials {
+  const { headers } = request;
+  const text = headers.get('Signature') ?? headers.get('Authorization')?.replace(/^signature +/i, '') ?? '';
+  const parameters = parseParameters(text);
+  if (parameters === undefined)
+    throw malformed('The signature is not a list of parameters such as keyId="…".');
+  const { algorithm, created, expires, signature = '' } = Object.fromEntries(parameters);
+  const kinds = algorithm === undefined ? undefined : kindsOf[algorithm];
+  if (algorithm !== undefined && kinds === undefined)
+    throw malformed(
+      `The algorithm ${JSON.stringify(algorithm)} is not one of ${Object.keys(kindsOf).join(', ')}.`,
+    );
+  for (const [name, value] of Object.entries({ created, expires }))
+    if (value !== undefined && !/^\d{1,12}(?:\.\d{1,9})?$/.test(value))
+      throw malformed(`The parameter ${name} is not a number of seconds since 1970.`);
+  if (created?.includes('.') === true) throw malformed('The parameter created is not a whole number.');
+  if (signature !== '' && (decodeCanonicalBase64(signature)?.length ?? 0) === 0)
+    throw malformed('The signature is not canonical base64.');
+  // §2.1.6; older clients sign the date instead.
+  const covered = (parameters.get('headers') ?? (created === undefined ? 'date' : '(created)')).split(' ');
+  if (new Set(covered).size < covered.length) throw malformed('The parameter headers names a field twice.');
+  for (const [name, value] of [
+    ['(created)', created],
+    ['(expires)', expires],
+  ] as const) {
+    if (!covered.includes(name)) continue;
+    if (value === undefined) throw malformed(`The signature covers ${name}, but has no such parameter.`);
+    // §2.3: they exist since hs2019 only.
+    if (/^(?:rsa|hmac|ecdsa)/.test(algorithm ?? ''))
+      throw malformed(`The signature covers ${name}, which the algorithm ${algorithm} does not permit.`);
+  }
+  checkCovered(covered, required, request);
+  const date = covered.includes('(created)') ? Number(created) * 1000 : readDate(headers.get('Date'));
+  const isLimited = covered.includes('(expires)');
+  const parsed = {
+    user: parameters.get('keyId'),
+    signature,
+    date,
+    ...(isLimited && { expires: Number(expires) * 1000 }),
+    parameters: new SignatureParameters(covered, parameters),
+  };
+  return parsed;
+}
+
+/** Returns the parameters by name; undefined if they are malformed, or one occurs twice. */
+function parseParameters(text: string): ReadonlyMap<string, string> | undefined {
+  const parameters = new Map<string, string>();
+  for (let at = 0; at < text.length; ) {
+    const nameEnd = tokenEnd(text, at);
+    const end = text[nameEnd] === '=' ? valueEnd(text, nameEnd + 1) : -1;
+    const name = text.slice(at, nameEnd);
+    if (end < 0 || name === '' || parameters.has(name)) return undefined;
+    parameters.set(name, valueBetween(text, nameEnd + 1, end));
+    at = skipWhitespace(text, end);
+    if (at === text.length) break;
+    if (text[at] !== ',') return undefined;
+    at = skipWhitespace(text, at + 1);
+    if (at === text.length) return undefined;
+  }
+  return parameters.size === 0 ? undefined : parameters;
+}
+
+function malformed(detail: string): CredentialsFault {
+  return new CredentialsFault({ detail });
+}
+
+function readDate(value: string | undefined): number {
+  if (value === undefined) throw malformed('The signature covers date, but the field Date is missing.');
+  const date = parseDate(value, 0);
+  if (date === undefined) throw malformed('The value of Date is not an HTTP date.');
+  return date;
+}
+
+/** Throws a fault unless the signature covers what is required, a time, and a digest of the content. */
+function checkCovered(
+  covered: readonly string[],
+  required: readonly string[],
+  { hasBody }: SchemeRequest,
+): void {
+  const missing = required.filter((name) => !covered.includes(name));
+  const isTimed = covered.includes('date') || covered.includes('(created)');
+  if (!isTimed) missing.push('date');
+  const hasDigest = covered.includes('digest') || covered.includes('content-digest');
+  if (hasBody && !hasDigest) missing.push('digest');
+  if (missing.length === 0) return;
+  const isDigest = missing.length === 1 && missing[0] === 'digest';
+  const detail = `The signature does not cover ${missing.join(', ')}.`;
+  const hint = `add ${missing.map((name) => JSON.stringify(name)).join(', ')} to the parameter headers, and to the message`;
+  const type = isDigest ? 'digest-required' : 'signature-insufficient';
+  throw new CredentialsFault({ detail, hint, check: 'requirements', type });
+}
+
+/** Returns the parts of a line of the signing string (§2.3). Between lines is a line feed. */
+function lineOf(
+  name: string,
+  at: number,
+  { method, target, headers }: SchemeRequest,
+  credentials: object,
+): readonly SchemeMessagePart[] {
+  const start: SchemeMessagePart = ['', `${at === 0 ? '' : '\n'}${name}: `];
+  if (name === '(request-target)')
+    return [start, ['method', method.toLowerCase()], ['', ' '], ['target', target]];
+  if (name === '(created)' || name === '(expires)') {
+    const { created = '', expires = '' } = parametersOf(credentials);
+    return [start, [name, name === '(created)' ? created : expires, 'time']];
+  }
+  if (!headers.has(name)) throw malformed(`The signature covers ${name}, but this field is missing.`);
+  const value = headers
+    .getAll(name)
+    .map((line) => line.trim())
+    .join(', ');
+  if (name === 'host') return [start, ['host', value]];
+  if (name === 'date') return [start, ['date', value, 'time']];
+  return [start, [name, value, name === 'digest' ? 'digest' : 'header']];
+}
+
+function signMessage(
+  message: Buffer,
+  key: Buffer | KeyObject,
+  { kind, credentials }: SigningContext = {},
+): string {
+  if (Buffer.isBuffer(key)) {
+    // Appendix E.2: with hs2019, HMAC uses SHA-512.
+    const isNew = credentials !== undefined && parametersOf(credentials).algorithm === 'hs2019';
+    return createHmac(isNew ? 'sha512' : 'sha256', key)
+      .update(message)
+      .digest('base64');
+  }
+  const chosen = kind ?? (key.asymmetricKeyType === 'rsa' ? 'rsa-v1_5-sha256' : undefined);
+  return sign(hashOf(key, chosen), message, { key, ...paddingOf(chosen) }).toString('base64');
+}
+
+function verifyMessage(message: Buffer, key: KeyObject, signature: string, kind?: KeyKind): boolean {
+  const bytes = Buffer.from(signature, 'base64');
+  // r and s of fixed length, or ASN.1 DER: the draft does not say which.
+  const dsaEncoding = bytes.length === 64 ? 'ieee-p1363' : 'der';
+  return verify(hashOf(key, kind), message, { key, dsaEncoding, ...paddingOf(kind) }, bytes);
+}
+
+function hashOf({ asymmetricKeyType }: KeyObject, kind: KeyKind | undefined): string | null {
+  if (asymmetricKeyType === 'ed25519') return null;
+  return kind === 'rsa-pss-sha512' ? 'sha512' : 'sha256';
+}
+
+function paddingOf(kind: KeyKind | undefined) {
+  if (kind === 'rsa-pss-sha512')
+    return { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
+  return kind === 'rsa-v1_5-sha256' ? { padding: constants.RSA_PKCS1_PADDING } : {};
+}
+
+/** Writes a signature that covers what is required, and the fields of it that the request lacks. */
+function format(
+  { user, date, signature }: SchemeCredentials,
+  { headers, body, hasBody }: SchemeRequest,
+  required: readonly string[],
+) {
+  const isCreated = required.includes('(created)');
+  const covered = new Set(required);
+  if (!isCreated) covered.add('date');
+  if (hasBody) covered.add('digest');
+  const created = isCreated ? `,created=${Math.floor(date / 1000)}` : '';
+  const value = `keyId="${user}"${created},headers="${[...covered].join(' ')}",signature="${signature}"`;
+  const digest = `SHA-256=${createHash('sha256').update(body).digest('base64')}`;
+  return {
+    headers: {
+      Authorization: `Signature ${value}`,
+      ...(covered.has('date') && { Date: formatDate(date) }),
+      ...(covered.has('digest') && !headers.has('Digest') && { Digest: digest }),
+    },
+  };
+}
+
+/** Compares the content with Digest (RFC 3230). Content-Digest is compared with that of every request. */
+async function checkDigests(
+  { headers, hasBody }: SchemeRequest,
+  read: () => Promise<Uint8Array>,
+): Promise<DigestFault | undefined> {
+  const sent = headers.get('Digest');
+  if (sent === undefined) return undefined;
+  const content = hasBody ? await read() : new Uint8Array(0);
+  const known = sent.split(/\s*,\s*/).flatMap((member) => {
+    const [, name = '', value = ''] = /^(SHA-256|SHA-512)=(.*)$/is.exec(member) ?? [];
+    return name === '' ? [] : [{ hash: name.replace('-', '').toLowerCase(), value }];
+  });
+  const detail = 'The content does not have the digest in Digest.';
+  if (known.length === 0)
+    return {
+      detail: 'Digest contains neither SHA-256 nor SHA-512.',
+      explain: () => ({ hint: 'send SHA-256=BASE64' }),
+    };
+  const wrong = known.find(({ hash, value }) => createHash(hash).update(content).digest('base64') !== value);
+  return wrong === undefined ? undefined : { detail, explain: () => ({ detail }) };
+}

@@ -1,0 +1,36 @@
+import type { SealedDefinition } from '../../auth/defined/sealed.ts';
+import { signByDefinition } from '../../auth/defined/sign.ts';
+import {
+  checkId,
+  checkSecret,
+  hostOf,
+  idOf,
+  randomText,
+  type SchemeSigner,
+} from '../../signature/signing.ts';
+
+/** Creates the signer of a scheme in code. */
+export function createDefinedSigner(name: string, definition: SealedDefinition): SchemeSigner {
+  const { kinds } = definition;
+  return {
+    check(identity) {
+      checkId(identity, name);
+      const { privateKey } = identity;
+      if (privateKey !== undefined && kinds.every((kind) => kind === 'secret'))
+        throw new RangeError(`the scheme ${name} has signatures by secrets only, not by private keys`);
+      if (privateKey === undefined && !kinds.includes('secret'))
+        throw new RangeError(`the scheme ${name} requires a private key`);
+      if (privateKey === undefined) checkSecret(identity, name);
+    },
+    sign(request, identity, options) {
+      const { method, target, fields, content, url } = request;
+      const { privateKey, secret = '', algorithm } = identity;
+      const { now, nonce = randomText(options) } = options;
+      return signByDefinition(
+        { method, target, fields, content, host: hostOf(request), secure: url.protocol === 'https:' },
+        definition,
+        { user: idOf(identity), key: privateKey ?? secret, algorithm, now, nonce },
+      );
+    },
+  };
+}

@@ -1,0 +1,111 @@
+// The one place that knows how each scheme signs.
+import type { ApiKeyOptions } from '../../auth/api-key/options.ts';
+import type { Aws4Options } from '../../auth/aws4/options.ts';
+import type { DeclaredOptions } from '../../auth/declared/options.ts';
+import type { SealedDefinition } from '../../auth/defined/sealed.ts';
+import type { MessageSignaturesOptions } from '../../auth/message-signatures/options.ts';
+import type {
+  SchemeSigner,
+  Signature,
+  SigningChoices,
+  SigningIdentity,
+  SigningMoment,
+  UnsignedRequest,
+} from '../../signature/signing.ts';
+import { createAws4Signer } from './aws4.ts';
+import { basicSigner, bearerSigner, createApiKeySigner } from './credentials.ts';
+import { createDeclaredSigner } from './declared.ts';
+import { createDefinedSigner } from './defined.ts';
+import { createHmacSigner, type HmacSigning } from './hmac.ts';
+import { createMessageSignaturesSigner } from './message-signatures.ts';
+import { oauth1Signer } from './oauth1.ts';
+
+/** A scheme to sign with. `readSchemes` returns the configured ones. */
+export type SigningScheme = { readonly name: string } & (
+  | { readonly kind: 'hmac'; readonly options: HmacSigning }
+  | { readonly kind: 'basic' | 'bearer' | 'oauth1' }
+  | { readonly kind: 'message-signatures'; readonly options: MessageSignaturesOptions }
+  | { readonly kind: 'aws4'; readonly options: Aws4Options }
+  | { readonly kind: 'api-key'; readonly options: ApiKeyOptions }
+  | { readonly kind: 'declared'; readonly options: DeclaredOptions }
+  | { readonly kind: 'defined'; readonly options: SealedDefinition }
+);
+
+/** The kind of a scheme. */
+export type SchemeKind = SigningScheme['kind'];
+
+/** Returns how a scheme signs. */
+export function signerOf(scheme: SigningScheme): SchemeSigner {
+  switch (scheme.kind) {
+    case 'hmac':
+      return createHmacSigner(scheme.options);
+    case 'basic':
+      return basicSigner;
+    case 'bearer':
+      return bearerSigner;
+    case 'oauth1':
+      return oauth1Signer;
+    case 'message-signatures':
+      return createMessageSignaturesSigner(scheme.name, scheme.options);
+    case 'aws4':
+      return createAws4Signer(scheme.name, scheme.options);
+    case 'api-key':
+      return createApiKeySigner(scheme.name, scheme.options);
+    case 'declared':
+      return createDeclaredSigner(scheme.name, scheme.options);
+    case 'defined':
+      return createDefinedSigner(scheme.name, scheme.options);
+  }
+}
+
+/** The kinds of schemes that have each choice. The type checks that the list is complete. */
+const kindsWith: Readonly<Record<keyof SigningChoices, readonly SchemeKind[]>> = {
+  nonce: ['message-signatures', 'declared', 'defined', 'hmac', 'oauth1'],
+  date: ['hmac'],
+  id: ['declared'],
+  components: ['message-signatures'],
+  lifetime: ['message-signatures'],
+  alg: ['message-signatures'],
+  label: ['message-signatures'],
+  presign: ['aws4'],
+  sessionToken: ['aws4'],
+};
+
+/** The kinds of schemes that use a private key. */
+const asymmetricKinds: readonly SchemeKind[] = ['message-signatures', 'declared', 'defined'];
+
+/** What a kind of schemes is called in messages that list those with an option. */
+const kindNames: Readonly<Partial<Record<SchemeKind, string>>> = {
+  'message-signatures': 'HTTP Message Signatures',
+  aws4: 'AWS Signature Version 4',
+  'api-key': 'an API key',
+  declared: 'declared schemes',
+};
+
+/** Signs requests as one identity. Throws RangeError if a request cannot be signed. */
+export type Sign = (request: UnsignedRequest, moment: SigningMoment) => Signature;
+
+/**
+ * Creates the function that signs requests as an identity.
+ * @throws RangeError if credentials are missing, or something is chosen that the scheme does not have
+ */
+export function createSign(
+  scheme: SigningScheme,
+  identity: SigningIdentity,
+  choices: SigningChoices = {},
+): Sign {
+  for (const [choice, kinds] of Object.entries(kindsWith)) {
+    if (Reflect.get(choices, choice) !== undefined) checkKind(choice, kinds, scheme);
+  }
+  if (identity.privateKey !== undefined) checkKind('privateKey', asymmetricKinds, scheme);
+  const signer = signerOf(scheme);
+  signer.check(identity, choices);
+  return (request, moment) => signer.sign(request, identity, { ...moment, ...choices });
+}
+
+/** Throws RangeError if only other kinds of schemes have an option. */
+function checkKind(option: string, kinds: readonly SchemeKind[], { kind, name }: SigningScheme): void {
+  if (kinds.includes(kind)) return;
+  const configurable = kinds.flatMap((each) => kindNames[each] ?? []);
+  throw new RangeError(`${option} is an option of ${configurable.join(' and ')}, not of the scheme ${name}`);
+}

@@ -1,0 +1,174 @@
+// The options of `double.as`.
+import type { KeyObject } from 'node:crypto';
+import type { AsymmetricAlgorithm } from '../../auth/account-key.ts';
+import { checkFlag, checkMembers, checkNumber, checkText, checkWord } from '../../service/argument-checks.ts';
+import { type Moment, timeOf } from '../state/clock.ts';
+
+/** The named options, and no others. */
+type Only<Names extends keyof SignerOptions> = Pick<SignerOptions, Names> & {
+  readonly [Name in Exclude<keyof SignerOptions, Names>]?: never;
+};
+
+/** The full form of `hmac`, which is the default. */
+type FullForm = Only<'scheme' | 'form' | 'nonce' | 'date' | 'dateField' | 'signContent' | 'secret'> & {
+  readonly scheme?: 'hmac';
+  readonly form?: 'full';
+};
+
+/** The simple form of `hmac`, which has neither a nonce nor a date. */
+type SimpleForm = Only<'scheme' | 'form' | 'signContent' | 'secret'> & {
+  readonly scheme?: 'hmac';
+  readonly form: 'simple';
+};
+
+/**
+ * The options of `double.as`: `scheme`, and those of the scheme.
+ * @example { scheme: 'basic', password: 'wrong' }
+ */
+export type AsOptions =
+  | Only<'scheme'>
+  | FullForm
+  | SimpleForm
+  | (Only<'scheme' | 'password'> & { readonly scheme: 'basic' })
+  | (Only<'scheme' | 'client'> & { readonly scheme: 'bearer' })
+  | (Only<'scheme' | 'token'> & { readonly scheme: 'bearer' })
+  | (Only<'scheme' | 'client' | 'nonce' | 'date'> & { readonly scheme: 'oauth1' });
+
+/** The options of `double.as` for a scheme of the option `schemes`. The names of other schemes have options of their own. */
+export type ConfiguredAsOptions<Name extends string = string> = ConfiguredSchemeOptions & {
+  readonly scheme: Name & (Name extends SchemeName ? never : unknown);
+};
+
+/** A scheme that needs no configuration. */
+type SchemeName = 'hmac' | 'basic' | 'bearer' | 'oauth1';
+
+/** The options of all schemes that need no configuration. */
+interface SignerOptions {
+  /** The scheme. All but `hmac` require TLS, so with them a path counts as requested over TLS. Default: `hmac`. */
+  readonly scheme?: SchemeName;
+  /** For `hmac`: the form. Default: `full`. */
+  readonly form?: 'full' | 'simple';
+  /** For `hmac` and `oauth1`: the nonce of every request. Default: a new one for each. */
+  readonly nonce?: string;
+  /** For `hmac` and `oauth1`: the signed date. Default: the time of the double's clock. */
+  readonly date?: Moment;
+  /** For `hmac`: the field that contains the date. Default: `Date`. */
+  readonly dateField?: 'Date' | 'X-Date';
+  /** For `hmac`: whether content is signed by means of Content-Digest. Default: true. */
+  readonly signContent?: boolean;
+  /** For `hmac`: the secret. Default: the user's. Another one makes the server refuse the request. */
+  readonly secret?: string;
+  /** For `basic`: the password. Default: the user's. */
+  readonly password?: string;
+  /** For `bearer`: the token. Default: one issued on first use for the user, with all scopes of the client. */
+  readonly token?: string;
+  /** For `bearer` and `oauth1`: the client's id or the consumer's key. Default: the first registered one. */
+  readonly client?: string;
+}
+
+/** The schemes that have each option. The type checks that the list is complete. */
+const schemesWith: Readonly<Record<keyof SignerOptions, readonly SchemeName[]>> = {
+  scheme: ['hmac', 'basic', 'bearer', 'oauth1'],
+  form: ['hmac'],
+  nonce: ['hmac', 'oauth1'],
+  date: ['hmac', 'oauth1'],
+  dateField: ['hmac'],
+  signContent: ['hmac'],
+  secret: ['hmac'],
+  password: ['basic'],
+  token: ['bearer'],
+  client: ['bearer', 'oauth1'],
+};
+
+/**
+ * Throws RangeError if an option is unknown, has a value that it cannot have, or would be ignored because it belongs to another
+ * scheme or form.
+ */
+export function checkAsOptions(options: AsOptions): void {
+  checkMembers(options, Object.keys(schemesWith), 'the options of as', "such as { scheme: 'basic' }");
+  checkWord(options.form, ['full', 'simple'], 'a form');
+  checkWord(options.dateField, ['Date', 'X-Date'], 'a field that contains the date');
+  checkFlag(options.signContent, 'signContent');
+  for (const name of ['nonce', 'secret', 'password', 'token', 'client'] as const)
+    checkText(options[name], name);
+  if (options.date !== undefined) timeOf(options.date);
+  checkCombination(options);
+}
+
+function checkCombination(options: SignerOptions): void {
+  const { scheme = 'hmac', form, token, client } = options;
+  for (const [name, schemes] of Object.entries(schemesWith)) {
+    if (Reflect.get(options, name) !== undefined && !schemes.includes(scheme))
+      throw new RangeError(`${name} is an option of the scheme ${schemes.join(' or ')}, not of ${scheme}`);
+  }
+  for (const name of ['nonce', 'date', 'dateField'] as const) {
+    if (form === 'simple' && options[name] !== undefined)
+      throw new RangeError(
+        `${name} is an option of the full form; the simple form has neither a nonce nor a date`,
+      );
+  }
+  if (token !== undefined && client !== undefined)
+    throw new RangeError('token and client exclude each other: a token belongs to a client already');
+}
+
+/** The options of `double.as` for a scheme of the option `schemes`. */
+export interface ConfiguredSchemeOptions {
+  /** The name of the scheme. */
+  readonly scheme: string;
+  /**
+   * The id of the user's key. Default: for HTTP Message Signatures, the key that `generateKey` added last; otherwise the user's
+   * name and secret.
+   */
+  readonly keyId?: string;
+  /** The private key, PEM (PKCS #8) or a key of node:crypto. Default: the one that `generateKey` generated. */
+  readonly privateKey?: string | KeyObject;
+  /** The algorithm of the private key. Default: that of the user's key with this id, or else of the type of the private key. */
+  readonly algorithm?: AsymmetricAlgorithm;
+  /** The secret. Default: that of the key or of the user. Another one makes the server refuse the request. */
+  readonly secret?: string;
+  /** The nonce of every request, if the scheme has one. Default: a new one for each. */
+  readonly nonce?: string;
+  /** The id of the message, if the scheme has one. Default: a new one for each. */
+  readonly id?: string;
+  /** The time of the signature. Default: that of the double's clock. */
+  readonly date?: Moment;
+  /** The covered components of HTTP Message Signatures. Default: those that the scheme requires. */
+  readonly components?: readonly string[];
+  /** Seconds for which a presigned URL of AWS is valid. Default: the signature is in Authorization. */
+  readonly presign?: number;
+  /** The session token of AWS. */
+  readonly sessionToken?: string;
+}
+
+/** The names of the options. The type checks that the list is complete. */
+const names: Readonly<Record<keyof ConfiguredSchemeOptions, true>> = {
+  scheme: true,
+  keyId: true,
+  privateKey: true,
+  algorithm: true,
+  secret: true,
+  nonce: true,
+  id: true,
+  date: true,
+  components: true,
+  presign: true,
+  sessionToken: true,
+};
+
+const algorithms: Readonly<Record<AsymmetricAlgorithm, true>> = {
+  ed25519: true,
+  'ecdsa-p256-sha256': true,
+  'ecdsa-p384-sha384': true,
+  'rsa-pss-sha512': true,
+  'rsa-v1_5-sha256': true,
+};
+
+/** Throws RangeError if an option is unknown, or has a value that it cannot have. */
+export function checkConfiguredOptions(options: ConfiguredSchemeOptions): void {
+  checkMembers(options, Object.keys(names), 'the options of as', 'such as { scheme: … }');
+  for (const name of ['keyId', 'secret', 'nonce', 'id', 'sessionToken'] as const)
+    checkText(options[name], name);
+  checkWord(options.algorithm, Object.keys(algorithms), 'an algorithm with a private key');
+  checkNumber(options.presign, 'presign', { least: 1, whole: true, unit: 'seconds' });
+  if (options.date !== undefined) timeOf(options.date);
+}

@@ -1,0 +1,227 @@
+// What a user of a double signs with.
+import type { AsymmetricAlgorithm } from '../../auth/account-key.ts';
+import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
+import { isAsymmetric } from '../../auth/parse-account-key.ts';
+import { targetSentByFetch } from '../../client/fetch-target.ts';
+import { parsePrivateKey } from '../../client/schemes/private-key.ts';
+import { createSign, type SigningScheme } from '../../client/schemes/signer.ts';
+import type { SignedUrl } from '../../client/sign.ts';
+import type { Clock } from '../../clock.ts';
+import { didYouMean } from '../../did-you-mean.ts';
+import { checkObject, checkString, checkWord } from '../../service/argument-checks.ts';
+import type { SigningChoices, SigningIdentity } from '../../signature/signing.ts';
+import { timeOf } from '../state/clock.ts';
+import type { DoubleUsers } from '../state/users.ts';
+import {
+  type AsOptions,
+  type ConfiguredSchemeOptions,
+  checkAsOptions,
+  checkConfiguredOptions,
+} from './as-options.ts';
+
+/** The parts of a double that signing requires. */
+export interface SigningParts {
+  readonly users: DoubleUsers;
+  /** The configured schemes. */
+  readonly schemes: readonly ConfiguredScheme[];
+  readonly clock: Clock;
+  readonly random: (size: number) => Uint8Array;
+  /** Issues an access token of OAuth 2.0 for a user, with all scopes of the client. */
+  readonly bearerFor: (user: string, client: string | undefined) => Promise<string>;
+  /** Issues an access token of OAuth 1.0a for a user, with all scopes of the consumer. */
+  readonly oauth1For: (user: string, consumer: string | undefined) => Promise<OAuth1Credentials>;
+}
+
+/** The credentials with which OAuth 1.0a signs. */
+export interface OAuth1Credentials {
+  readonly consumer: { readonly key: string; readonly secret: string };
+  readonly token: { readonly token: string; readonly tokenSecret: string };
+}
+
+/** A request to sign. */
+export interface Unsigned {
+  readonly method: string;
+  /** The absolute URL. */
+  readonly url: string;
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly content: string | Uint8Array | undefined;
+}
+
+/** How a user signs. */
+export interface Signing {
+  /** Returns the URL to send a request to, and the fields to add. */
+  readonly sign: (request: Unsigned) => Promise<SignedUrl>;
+  /** Whether paths count as requested over TLS. */
+  readonly secure: boolean;
+}
+
+/** A scheme with an identity, which is read for each request: a secret may have been rotated, and a token is issued on first use. */
+interface Choice {
+  readonly scheme: SigningScheme;
+  readonly identity: () => SigningIdentity | Promise<SigningIdentity>;
+  readonly choices: SigningChoices;
+}
+
+/** Chooses how a user signs. Throws RangeError if an option is unknown or invalid, or credentials are missing. */
+export function createSigning(
+  user: string,
+  options: AsOptions | ConfiguredSchemeOptions,
+  parts: SigningParts,
+): Signing {
+  checkString(user, 'the user of as');
+  checkObject(options, 'the options of as', "such as { scheme: 'basic' }");
+  const { scheme, identity, choices } = choose(user, options, parts);
+  const { clock, random } = parts;
+  const { date } = options;
+  return {
+    async sign({ method, url, fields, content }) {
+      const parsed = new URL(url);
+      const target = targetSentByFetch(url.slice(parsed.origin.length));
+      const bytes = content === undefined ? undefined : Buffer.from(content);
+      const signNow = createSign(scheme, await identity(), choices);
+      const now = date === undefined ? clock.now() : timeOf(date);
+      const signed = signNow({ method, url: parsed, target, fields, content: bytes }, { now, random });
+      const isChanged = signed.target !== target;
+      return {
+        url: isChanged ? parsed.origin + signed.target : url,
+        headers: Object.fromEntries(signed.fields),
+      };
+    },
+    secure: tlsOnly.includes(scheme.kind),
+  };
+}
+
+const tlsOnly: readonly SigningScheme['kind'][] = ['basic', 'bearer', 'oauth1', 'api-key'];
+
+const builtIn: readonly NonNullable<AsOptions['scheme']>[] = ['hmac', 'basic', 'bearer', 'oauth1'];
+
+function isBuiltIn(options: AsOptions | ConfiguredSchemeOptions): options is AsOptions {
+  return options.scheme === undefined || builtIn.some((name) => name === options.scheme);
+}
+
+function choose(user: string, options: AsOptions | ConfiguredSchemeOptions, parts: SigningParts): Choice {
+  const { scheme: name = 'hmac' } = options;
+  const own = parts.schemes.find((each) => each.name === name);
+  if (own !== undefined) return chooseConfigured(own, user, { ...options, scheme: own.name }, parts);
+  checkWord(name, [...builtIn, ...parts.schemes.map((each) => each.name)], 'a scheme');
+  if (!isBuiltIn(options)) throw new RangeError(`${name} is not a scheme`);
+  checkAsOptions(options);
+  return chooseBuiltIn(user, options, parts);
+}
+
+function chooseBuiltIn(user: string, options: AsOptions, parts: SigningParts): Choice {
+  const { users, bearerFor, oauth1For } = parts;
+  const { scheme: name = 'hmac', nonce, client, token } = options;
+  switch (name) {
+    case 'hmac': {
+      const { form, dateField, signContent, secret } = options;
+      if (secret === undefined) users.credentials(user);
+      const identity = () => ({ user, secret: secret ?? users.credentials(user).secret });
+      const choices = form === 'simple' ? {} : { nonce };
+      return { scheme: { kind: name, name, options: { form, dateField, signContent } }, identity, choices };
+    }
+    case 'basic': {
+      const identity = () => ({ user, secret: options.password ?? passwordOf(users, user) });
+      identity();
+      return { scheme: { kind: name, name }, identity, choices: {} };
+    }
+    case 'bearer': {
+      if (token === undefined) users.credentials(user);
+      const issued = once(async () => token ?? (await bearerFor(user, client)));
+      return {
+        scheme: { kind: name, name },
+        identity: async () => ({ secret: await issued() }),
+        choices: {},
+      };
+    }
+    case 'oauth1':
+      users.credentials(user);
+      return {
+        scheme: { kind: name, name },
+        identity: once(() => oauth1For(user, client)),
+        choices: { nonce },
+      };
+  }
+}
+
+/** Returns a function that computes a value once. */
+function once<Value>(compute: () => Value): () => Value {
+  let computed: { readonly value: Value } | undefined;
+  return () => {
+    computed ??= { value: compute() };
+    return computed.value;
+  };
+}
+
+/** Returns the password of a user. Throws RangeError if it is not known. */
+export function passwordOf(users: DoubleUsers, user: string): string {
+  const { password } = users.credentials(user);
+  if (password !== undefined) return password;
+  throw new RangeError(`the password of ${user} is not known; set it in the option users`);
+}
+
+function chooseConfigured(
+  scheme: ConfiguredScheme,
+  user: string,
+  options: ConfiguredSchemeOptions,
+  { users }: SigningParts,
+): Choice {
+  checkConfiguredOptions(options);
+  const { nonce, id, components, presign, sessionToken } = options;
+  const choices = { nonce, id, components, presign, sessionToken };
+  const identity = () => readIdentity(scheme, user, options, users);
+  createSign(scheme, identity(), choices);
+  return { scheme, identity, choices };
+}
+
+/** Returns the credentials of a configured scheme. */
+function readIdentity(
+  scheme: ConfiguredScheme,
+  user: string,
+  options: ConfiguredSchemeOptions,
+  users: DoubleUsers,
+): SigningIdentity {
+  const { keyId, algorithm } = options;
+  if (options.privateKey !== undefined) {
+    const privateKey = parsePrivateKey(options.privateKey, 'privateKey');
+    return { user, keyId, privateKey, algorithm: algorithm ?? declaredAlgorithm(users, user, keyId) };
+  }
+  if (options.secret !== undefined) return { user, keyId, secret: options.secret };
+  const id = keyId ?? (hasPublicKeys(scheme) ? generatedKey(users, user) : undefined);
+  return id === undefined
+    ? { user, secret: users.credentials(user).secret }
+    : { user, ...keyOf(users, user, id) };
+}
+
+function hasPublicKeys(scheme: ConfiguredScheme): boolean {
+  if (scheme.kind === 'defined') return scheme.options.verify !== undefined;
+  return scheme.kind === 'message-signatures';
+}
+
+/** Returns the id of the key that was generated last; undefined if there is none. */
+function generatedKey(users: DoubleUsers, user: string): string | undefined {
+  const keys = Object.entries(users.keys(user));
+  return keys.findLast(([, key]) => users.privateKeyOf(key) !== undefined)?.[0];
+}
+
+function keyOf(users: DoubleUsers, user: string, id: string): SigningIdentity {
+  const keys = users.keys(user);
+  const key = Object.hasOwn(keys, id) ? keys[id] : undefined;
+  if (key === undefined)
+    throw new RangeError(`the user ${user} has no key ${id}${didYouMean(id, Object.keys(keys))}`);
+  if ('secret' in key) return { keyId: id, secret: key.secret };
+  const privateKey = users.privateKeyOf(key);
+  if (privateKey !== undefined) return { keyId: id, privateKey, algorithm: key.algorithm };
+  throw new RangeError(`the private key of ${id} is not known; use the option privateKey or generateKey`);
+}
+
+function declaredAlgorithm(
+  users: DoubleUsers,
+  user: string,
+  id: string | undefined,
+): AsymmetricAlgorithm | undefined {
+  if (id === undefined || !users.all.has(user)) return undefined;
+  const keys = users.keys(user);
+  const named = Object.hasOwn(keys, id) ? keys[id]?.algorithm : undefined;
+  return named !== undefined && isAsymmetric(named) ? named : undefined;
+}

@@ -1,0 +1,142 @@
+// How requests are signed. A scheme says it once, as a `SchemeSigner`; `client/schemes/signer.ts` lists them all. The client, the
+// command, the double and the control interface check the identity and the choices of a client before they sign. The adversary
+// does not: it passes a wrong identity, or overrides that no client may choose. Signer and verifier build a message with the same
+// functions. The console signs in the browser, where a private key stays, or else through the control interface.
+import type { KeyObject } from 'node:crypto';
+import type { Aws4Overrides } from './aws4/sign.ts';
+import type { Declaration } from './declared/declaration.ts';
+import type { MessageKey, PublicKeyAlgorithm } from './message-signatures/algorithms.ts';
+import type { BareItem } from './structured-fields/value.ts';
+
+/** A request to sign. Each character of a string is one octet. */
+export interface UnsignedRequest {
+  readonly method: string;
+  readonly url: URL;
+  /** Path and query as sent. */
+  readonly target: string;
+  /** The field lines that are already set. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly content: Uint8Array | undefined;
+}
+
+/** Who signs, and with which key. */
+export interface SigningIdentity {
+  readonly user?: string | undefined;
+  /** The id of the key. Default: the name of the user. */
+  readonly keyId?: string | undefined;
+  /** The secret. For Basic it is the password, for a bearer token the token itself. */
+  readonly secret?: string | undefined;
+  readonly privateKey?: KeyObject | undefined;
+  /** The algorithm of the private key. Default: that of its type; RSA keys have two. */
+  readonly algorithm?: PublicKeyAlgorithm | undefined;
+  /** For OAuth 1.0a, with `token`. */
+  readonly consumer?: { readonly key: string; readonly secret: string } | undefined;
+  readonly token?: { readonly token: string; readonly tokenSecret: string } | undefined;
+}
+
+/** The time and the random numbers of a signature. */
+export interface SigningMoment {
+  /** The time (ms since 1970-01-01T00:00:00Z). */
+  readonly now: number;
+  /** Returns `size` random bytes. */
+  readonly random: (size: number) => Uint8Array;
+}
+
+/** What a client can choose beyond the options of the scheme. */
+export interface SigningChoices {
+  /** The nonce of every request. Default: a new one for each. */
+  readonly nonce?: string | undefined;
+  /** The id of the message (`{id}`). Default: a new one for each. */
+  readonly id?: string | undefined;
+  /** The date as it is sent, for `hmac`. Default: the time, formatted. */
+  readonly date?: string | undefined;
+  /** The covered components. Default: those that the scheme requires. */
+  readonly components?: readonly string[] | undefined;
+  /** Seconds until the parameter `expires`. Default: the signature has none. */
+  readonly lifetime?: number | undefined;
+  /** Whether the parameter `alg` names the algorithm. Default: false. */
+  readonly alg?: boolean | undefined;
+  /** The label of the signature. Default: `sig1`. */
+  readonly label?: string | undefined;
+  /** Seconds for which a presigned URL is valid. Default: the signature is in Authorization. */
+  readonly presign?: number | undefined;
+  readonly sessionToken?: string | undefined;
+}
+
+/** What a signature can have otherwise than the scheme requires. A server has to refuse most of it. */
+export interface SigningOverrides extends SigningChoices {
+  /** Members of the declaration of a declared scheme: its hash function, its timestamp, its message, its places. */
+  readonly declaration?: Partial<Declaration> | undefined;
+  /** The covered components of a message signature, no others. */
+  readonly covered?: readonly string[] | undefined;
+  /** The parameters of a message signature; undefined removes one. */
+  readonly parameters?: Readonly<Record<string, BareItem | undefined>> | undefined;
+  /** The key of a message signature. Default: that of the identity. */
+  readonly key?: MessageKey | undefined;
+  readonly aws4?: Aws4Overrides | undefined;
+}
+
+/** A named part of a signed message. Literal text has the name ''. */
+export interface SignedPart {
+  readonly name: string;
+  /** Octets as characters, or bytes. */
+  readonly value: string | Uint8Array;
+}
+
+/** A signature in the places where it is sent. */
+export interface Signature {
+  /** The field lines to add to the request. They replace lines of the same name. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  /** The target to send. It differs from that of the request if the signature is in the query. */
+  readonly target: string;
+  /** The parts of the signed message, in order; none if the scheme signs nothing. */
+  readonly parts: readonly SignedPart[];
+}
+
+/** How a scheme signs. */
+export interface SchemeSigner {
+  /** Throws RangeError if the identity lacks something that the scheme requires, or if a choice is not one that it permits. */
+  check(identity: SigningIdentity, choices: SigningChoices): void;
+  /**
+   * Signs a request. It checks neither the identity nor the overrides, which may be wrong on purpose.
+   * @throws RangeError if the request cannot be signed
+   */
+  sign(
+    request: UnsignedRequest,
+    identity: SigningIdentity,
+    options: SigningMoment & SigningOverrides,
+  ): Signature;
+}
+
+/** Returns the value of Host that is sent. */
+export function hostOf({ fields, url }: UnsignedRequest): string {
+  return fieldOf(fields, 'host') ?? url.host;
+}
+
+/** Returns the first value of a field by its name in lower case; undefined if it is absent. */
+export function fieldOf(fields: UnsignedRequest['fields'], sought: string): string | undefined {
+  return fields.find(([name]) => name.toLowerCase() === sought)?.[1];
+}
+
+/** Returns 128 random bits in base64url. */
+export function randomText({ random }: SigningMoment): string {
+  return Buffer.from(random(16)).toString('base64url');
+}
+
+/** Throws RangeError unless there is a secret. */
+export function checkSecret({ secret }: SigningIdentity, name: string): void {
+  if (typeof secret === 'string' && secret !== '') return;
+  throw new RangeError(
+    `the scheme ${name} requires a secret${secret === '' ? ', which must not be empty' : ''}`,
+  );
+}
+
+/** Returns the id of the key, or the name of the user; '' if both are missing. */
+export function idOf({ keyId, user = '' }: SigningIdentity): string {
+  return keyId ?? user;
+}
+
+/** Throws RangeError unless there is the id of a key or the name of a user. */
+export function checkId(identity: SigningIdentity, name: string): void {
+  if (idOf(identity) === '') throw new RangeError(`the scheme ${name} requires a user or the id of a key`);
+}

@@ -1,0 +1,177 @@
+// Requests of a client that nobody here wrote: the npm package http-message-signatures, in its mode for the older draft.
+import assert from 'node:assert/strict';
+import { createHash, createSign, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { test } from 'node:test';
+import { startDouble } from '../../../src/double/index.ts';
+import { importPackage, missingPackage } from '../../support/packages.ts';
+
+const client = 'http-message-signatures';
+
+const keys = {
+  'https://social.example/users/ann#main-key': {
+    algorithm: 'rsa-v1_5-sha256',
+    ...generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  },
+  'key-ed': { algorithm: 'ed25519', ...generateKeyPairSync('ed25519') },
+} as const;
+
+function pemOf(key: KeyObject): string {
+  return key.export({ type: 'spki', format: 'pem' }).toString();
+}
+
+const schemes = { 'draft-cavage': {} };
+const users = {
+  ann: {
+    secret: 's3cret',
+    keys: Object.fromEntries(
+      Object.entries(keys).map(([id, { algorithm, publicKey }]) => [
+        id,
+        { algorithm, publicKey: pemOf(publicKey) },
+      ]),
+    ),
+  },
+};
+
+for (const [id, { algorithm, privateKey }] of Object.entries(keys))
+  test(`http-message-signatures signs with ${algorithm}, and both methods are accepted`, {
+    skip: missingPackage(client),
+  }, async (context) => {
+    const { cavage, createSigner } = await importPackage(client);
+    const double = await startDouble({ users, schemes, defaultFormat: 'json' });
+    context.after(() => double.close());
+    for (const body of [undefined, '{"title":"Tea","price":{"value":"3.50","currency":"EUR"}}']) {
+      const method = body === undefined ? 'GET' : 'POST';
+      const url = `${double.url}/articles`;
+      const digest = createHash('sha256')
+        .update(body ?? '')
+        .digest('base64');
+      const headers = {
+        Host: new URL(url).host,
+        Date: new Date(double.clock.now()).toUTCString(),
+        ...(body === undefined ? {} : { Digest: `SHA-256=${digest}`, 'Content-Type': 'application/json' }),
+      };
+      const signed = await cavage.signMessage(
+        {
+          key: createSigner(privateKey, algorithm, id),
+          name: 'sig',
+          fields: ['@request-target', 'host', 'date', ...(body === undefined ? [] : ['digest'])],
+          params: ['keyid', 'alg'],
+          paramValues: { alg: algorithm === 'ed25519' ? 'hs2019' : 'rsa-sha256' },
+        },
+        { method, url, headers },
+      );
+      const response = await fetch(url, { method, headers: flat(signed.headers), body: body ?? null });
+      assert.equal(response.ok, true, `${double.journal.last()}`);
+      assert.deepEqual(double.journal.last()?.principal, { name: 'ann', scheme: 'draft-cavage' });
+    }
+  });
+
+function flat(headers: Readonly<Record<string, string | string[]>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
+}
+
+/** Signs a GET as the draft says, with parameters and covered fields of one's own. */
+function signedGet(
+  url: string,
+  parameters: string,
+  lines: readonly string[],
+  hash: string | null,
+): Record<string, string> {
+  const key =
+    hash === null ? keys['key-ed'].privateKey : keys['https://social.example/users/ann#main-key'].privateKey;
+  const signature = sign(hash, Buffer.from(lines.join('\n')), key).toString('base64');
+  return { Authorization: `Signature ${parameters},signature="${signature}"`, Host: new URL(url).host };
+}
+
+test('(created) and (expires) take the place of the date, with hs2019 alone', async (context) => {
+  const double = await startDouble({ users, schemes });
+  context.after(() => double.close());
+  const url = `${double.url}/articles`;
+  const { host } = new URL(url);
+  const now = Math.floor(double.clock.now() / 1000);
+  const get = async (created: number, expires: number, algorithm: string) => {
+    const covered = 'headers="(request-target) host (created) (expires)"';
+    const lines = [
+      '(request-target): get /articles',
+      `host: ${host}`,
+      `(created): ${created}`,
+      `(expires): ${expires}`,
+    ];
+    const parameters = `keyId="key-ed",algorithm="${algorithm}",created=${created},expires=${expires},${covered}`;
+    await double.fetch(url, { headers: signedGet(url, parameters, lines, null) });
+    return double.journal.last();
+  };
+  assert.equal((await get(now, now + 60, 'hs2019'))?.reply?.status, 200);
+  assert.match(
+    `${await get(now, now + 60, 'rsa-sha256')}`,
+    /covers \(created\), which the algorithm rsa-sha256/,
+  );
+  assert.equal((await get(now - 20, now - 10, 'hs2019'))?.problem?.type, 'date-out-of-window');
+  // An expiry in the far future does not extend the window.
+  assert.equal((await get(now - 400, now + 4000, 'hs2019'))?.problem?.type, 'date-out-of-window');
+  assert.equal((await get(now, now + 60, 'ed25519'))?.reply?.status, 200);
+});
+
+test('a signature of another algorithm than it names is refused', async (context) => {
+  const double = await startDouble({ users, schemes });
+  context.after(() => double.close());
+  const url = `${double.url}/articles`;
+  const date = new Date(double.clock.now()).toUTCString();
+  const lines = ['(request-target): get /articles', `host: ${new URL(url).host}`, `date: ${date}`];
+  const covered = 'headers="(request-target) host date"';
+  const rsa = 'keyId="https://social.example/users/ann#main-key"';
+  for (const [parameters, expected] of [
+    [`${rsa},algorithm="rsa-sha256"`, 200],
+    [`${rsa},algorithm="hs2019"`, 200],
+    [`${rsa},algorithm="hmac-sha256"`, 401],
+    [`${rsa},algorithm="rsa-md5"`, 400],
+  ] as const) {
+    const headers = { ...signedGet(url, `${parameters},${covered}`, lines, 'sha256'), Date: date };
+    const { status } = await double.fetch(url, { headers });
+    assert.equal(status, expected, `${double.journal.last()}`);
+  }
+});
+
+test('content whose Digest does not fit is refused after the signature, and one without a digest before it', async (context) => {
+  const double = await startDouble({ users, schemes });
+  context.after(() => double.close());
+  const url = `${double.url}/articles`;
+  const date = new Date(double.clock.now()).toUTCString();
+  const digest = `SHA-256=${createHash('sha256').update('{}').digest('base64')}`;
+  const post = async (covered: readonly string[]) => {
+    const values: Readonly<Record<string, string>> = {
+      '(request-target)': 'post /articles',
+      host: new URL(url).host,
+      date,
+      digest,
+    };
+    const text = covered.map((name) => `${name}: ${values[name]}`).join('\n');
+    const key = keys['https://social.example/users/ann#main-key'].privateKey;
+    const signature = createSign('sha256').update(text).sign(key, 'base64');
+    const parameters = `keyId="https://social.example/users/ann#main-key",headers="${covered.join(' ')}"`;
+    const headers = {
+      Date: date,
+      Digest: digest,
+      'Content-Type': 'application/json',
+      Signature: `${parameters},signature="${signature}"`,
+    };
+    await double.fetch(url, { method: 'POST', headers, body: '[]' });
+    return double.journal.last()?.problem?.type;
+  };
+  assert.equal(await post(['(request-target)', 'host', 'date', 'digest']), 'digest-mismatch');
+  assert.equal(await post(['(request-target)', 'host', 'date']), 'digest-required');
+  assert.equal(await post(['host', 'date', 'digest']), 'signature-insufficient');
+});
+
+test('beside RFC 9421, the field Signature belongs to the scheme that Signature-Input decides', async (context) => {
+  const double = await startDouble({ users, schemes: { ...schemes, 'message-signatures': {} } });
+  context.after(() => double.close());
+  for (const scheme of ['draft-cavage', 'message-signatures']) {
+    const signed = await double.as('ann', { scheme, secret: 's3cret' }).signUrl('GET', '/articles');
+    const { Authorization, ...others } = signed.headers;
+    const inField = Authorization === undefined ? {} : { Signature: Authorization.replace('Signature ', '') };
+    const response = await double.fetch('/articles', { headers: { ...others, ...inField } });
+    assert.equal(response.status, 200, `${double.journal.last()}`);
+    assert.equal(double.journal.last()?.principal?.scheme, scheme);
+  }
+});
