@@ -24,6 +24,7 @@ export type PartKind =
   | 'content'
   | 'digest'
   | 'form'
+  | 'secret'
   | 'other';
 
 /** A part of a message. */
