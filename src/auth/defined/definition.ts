@@ -1,6 +1,5 @@
 // The public types of signature schemes in code.
 import type { KeyObject } from 'node:crypto';
-import type { PartKind } from '../../signature/message.ts';
 import type { AsymmetricAlgorithm } from '../account-key.ts';
 
 /** The header fields of a request, by name in any letter case. UTF-8 is decoded. */
@@ -87,7 +86,21 @@ export type SchemeMessagePart = readonly [
 ];
 
 /** The kind of a part, which determines the mistakes that are explained. */
-export type SchemePartKind = 'body' | Exclude<PartKind, 'content' | 'text' | 'other'>;
+export type SchemePartKind =
+  | 'method'
+  | 'target'
+  | 'path'
+  | 'query'
+  | 'url'
+  | 'host'
+  | 'header'
+  | 'time'
+  | 'nonce'
+  | 'id'
+  | 'user'
+  | 'body'
+  | 'digest'
+  | 'form';
 
 /** The members of all definitions. */
 interface CommonDefinition<Parsed extends ParsedCredentials> {
