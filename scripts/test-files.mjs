@@ -4,31 +4,35 @@ import { dirname, join, relative } from 'node:path';
 import { compiled } from './compile.mjs';
 
 /**
- * Files that need a process of their own: they measure memory or processor time, count what is open, replace timers or other
- * globals, or take so long that they should start first.
+ * The beginnings of the paths of files that have a process of their own, in the order in which they start. They take long, or
+ * they measure memory or processor time, count what is open, or replace timers or other globals.
  */
 const alone = [
+  'documents/',
+  'attack/',
+  'schemes/',
+  'package/',
+  'net/',
+  'cli/commands/backup',
+  'hosts/',
+  'store/',
+  'double/control/fuzz',
+  'http/linear-time',
+  'packaging/',
+  'clients/',
+  'client/schemes',
+  'secrets',
   'auth/aws4/cost',
   'auth/aws4/fuzz',
   'auth/rate-limit',
   'bench/',
-  'clients/',
-  'documents/',
-  'double/control/fuzz',
   'double/fake-timers',
   'double/faults/',
   'double/thousand',
   'formats/memory',
-  'hosts/',
   'http/collected-bytes',
-  'http/linear-time',
-  'net/',
-  'package/',
-  'packaging/',
-  'schemes/',
   'service/intrusion/passwords/basic-over-tls',
   'service/pages',
-  'store/',
 ];
 
 /** Returns the paths of the compiled test files that contain one of the words; all if there is no word. */
@@ -42,7 +46,7 @@ export function findTestFiles(root, words) {
 }
 
 /** The number of files of a folder that share a process. */
-const groupSize = 12;
+const groupSize = 6;
 
 /**
  * Returns the processes of a run: the script of each, and the test files in it. Files of one folder share a process, in which
@@ -52,9 +56,9 @@ export function groupTestFiles(files) {
   const folder = join(compiled, 'groups');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const isAlone = (file) => alone.some((part) => file.includes(`/test/${part}`));
+  const rank = (file) => alone.findIndex((part) => file.includes(`/test/${part}`));
   const groups = new Map();
-  for (const file of files.filter((each) => !isAlone(each))) {
+  for (const file of files.filter((each) => rank(each) < 0)) {
     const name = relative(join(compiled, 'test'), dirname(file)).split('/')[0] || 'test';
     groups.set(name, [...(groups.get(name) ?? []), file]);
   }
@@ -66,7 +70,8 @@ export function groupTestFiles(files) {
       return { script, files: paths };
     }),
   );
-  return [...files.filter(isAlone).map((script) => ({ script, files: [script] })), ...shared];
+  const single = files.filter((each) => rank(each) >= 0).sort((one, other) => rank(one) - rank(other));
+  return [...single.map((script) => ({ script, files: [script] })), ...shared];
 }
 
 /**

@@ -3,6 +3,7 @@ import { counted } from '../counted.ts';
 import { isMethod, isSafe } from '../http/method.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { HeldNonce, Principal } from '../principal.ts';
+import { parseTimestamp, type TimestampUnit, timestampUnits } from '../signature/declared/timestamp.ts';
 import type { Nonces } from './nonce-claim.ts';
 import type { RefuseNonce, Verdict } from './scheme.ts';
 import type { AuthenticationTrace } from './trace.ts';
@@ -45,6 +46,41 @@ export function describeTimeError(subject: string, off: number): string {
   const distance = `${exactly} ${counted(hours, 'hour')}`;
   const what = subject.charAt(0).toLowerCase() + subject.slice(1);
   return `off by ${distance}: probably a time zone; ${what} must be in UTC`;
+}
+
+/** Tolerance (ms, in either direction) for another unit, because of the transmission time and the clock. */
+const unitTolerance = 3_600_000;
+
+/** Returns the hint at a number of milliseconds where seconds are expected, or the reverse; undefined if it is none. */
+export function describeOtherUnit(
+  subject: string,
+  sent: number,
+  unit: 's' | 'ms',
+  now: number,
+): string | undefined {
+  const other = unit === 's' ? sent : sent * 1000;
+  if (Math.abs(other - now) > unitTolerance) return undefined;
+  return unit === 's'
+    ? `${subject} is in milliseconds; seconds are expected`
+    : `${subject} is in seconds; milliseconds are expected`;
+}
+
+/** How the unit of a timestamp is named in errors. */
+export const unitNames: Readonly<Record<TimestampUnit, string>> = {
+  s: 'a number of seconds since 1970',
+  ms: 'a number of milliseconds since 1970',
+  rfc3339: 'a date and time of RFC 3339',
+  'http-date': 'an IMF-fixdate',
+};
+
+/** Describes the form of a time that was sent in another one: `an IMF-fixdate`. Undefined if it is not known. */
+export function describeTimeForm(text: string): string | undefined {
+  if (text.length > 64) return undefined;
+  const unit = timestampUnits.find((other) => parseTimestamp(text, other) !== undefined);
+  if (unit === 's') return 'a number';
+  if (unit !== undefined) return unitNames[unit];
+  if (/^\d+\.\d+$/.test(text)) return 'a number with a fraction';
+  return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) ? 'a date and time without an offset' : undefined;
 }
 
 /** Returns whether a method is known and safe (RFC 9110 §9.2.1). */

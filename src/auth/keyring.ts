@@ -21,6 +21,8 @@ export interface SecretKey {
 export interface PublicKey {
   readonly kind: AsymmetricAlgorithm;
   readonly publicKey: KeyObject;
+  /** The length (bytes) of its signatures, if it is a key of RSA. */
+  readonly rsaLength?: number | undefined;
   readonly until?: number | undefined;
 }
 
@@ -82,10 +84,22 @@ function fromSecret({ key, until }: Secret): SecretKey {
   return { kind: 'secret', secret: key, until };
 }
 
-function fromAccountKey(key: AccountKey): Key {
-  return 'secret' in key
-    ? { kind: 'secret', secret: key.secret, until: key.until }
-    : { kind: key.algorithm, publicKey: key.publicKey, until: key.until };
+/** Returns a key of an account as one that verifies. */
+export function fromAccountKey(key: AccountKey): Key {
+  if ('secret' in key) return { kind: 'secret', secret: key.secret, until: key.until };
+  const { algorithm, publicKey, until } = key;
+  const { modulusLength } = publicKey.asymmetricKeyDetails ?? {};
+  const rsaLength = modulusLength === undefined ? undefined : Math.ceil(modulusLength / 8);
+  return { kind: algorithm, publicKey, rsaLength, until };
+}
+
+/**
+ * Returns whether the signatures of a key have the length of this one, in base64. A key of RSA refuses any other without computing
+ * anything, so a decoy takes its place.
+ */
+export function fits(key: Key, signature = ''): boolean {
+  if (key.kind === 'secret' || key.rsaLength === undefined) return true;
+  return key.rsaLength === Buffer.byteLength(signature, 'base64');
 }
 
 /** Creates a function that derives a value from each prepared secret once. */

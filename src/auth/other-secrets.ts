@@ -26,20 +26,6 @@ export function describeOtherSecret(known: KnownSecret, user: string): string {
   return `the request is signed with ${describe(known, user)}`;
 }
 
-/**
- * Returns the mistake of a request that is signed with a secret of another user or a former one; undefined if it is not.
- * @param signs returns whether a secret produces the signature
- */
-export function otherSecretMistake(
-  knowledge: TraceKnowledge | undefined,
-  user: string,
-  signs: (secret: string) => boolean,
-): string | undefined {
-  if (knowledge === undefined) return undefined;
-  const known = otherSecrets(knowledge, user).find(({ secret }) => signs(secret));
-  return known && describeOtherSecret(known, user);
-}
-
 function describe({ owner, name, isPassword, current }: KnownSecret, user: string): string {
   if (isPassword) return `the password of ${name} instead of a secret`;
   if (current) return `the secret of another ${owner}, ${name}`;

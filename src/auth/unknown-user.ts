@@ -12,6 +12,8 @@ export function describeUnknown(
   name: string,
   knowledge: TraceKnowledge,
 ): string {
+  if (name === '')
+    return `the name of the ${owner}${owner === 'user' ? ', or the id of the key,' : ''} is empty`;
   const known = knowledge.secrets().filter((each) => each.owner === owner);
   const names =
     owner === 'user' ? knowledge.userNames() : known.flatMap((each) => (each.current ? each.name : []));

@@ -9,12 +9,13 @@ import { andThen } from '../maybe-promise.ts';
 import type { HeldNonce, Principal } from '../principal.ts';
 import { messageBytes, type Piece } from '../signature/message.ts';
 import { admitOnce, describeDistance, describeTimeError } from './freshness.ts';
-import { Decoys, isCurrent, type Key, type KeyHolder, minKeys } from './keyring.ts';
+import { Decoys, fits, isCurrent, type Key, type KeyHolder, minKeys } from './keyring.ts';
 import { type RefusedNonce, unclaimableNonce } from './nonce-claim.ts';
 import type { BadVerdict, Scheme, Verdict } from './scheme.ts';
 import type { SchemeContext } from './scheme-context.ts';
 import {
   assembleMessage,
+  type DigestFault,
   type Fault,
   type Presented,
   type RefusalReason,
@@ -199,15 +200,7 @@ function verifyWith<Own extends Presented>(
       // Content of a sender that is authenticated now.
       presented.request.body.release?.();
       return andThen(scheme.digestFault(presented, content), (fault) =>
-        fault === undefined
-          ? valid
-          : {
-              ...fail(attempt, 'content', scheme.digestCheck ?? 'digest', fault.detail, passed, {
-                ...scheme.explanationMembers?.(presented, content),
-                ...fault.members,
-              }),
-              computed: fault.computed,
-            },
+        fault === undefined ? valid : contentFailure(attempt, fault, passed, content, verification),
       );
     };
     if (scheme.holderFault === undefined) return verifyFresh();
@@ -217,6 +210,28 @@ function verifyWith<Own extends Presented>(
         : { ...fail(attempt, 'signature', scheme.check, fault.detail, passed, {}), fault },
     );
   });
+}
+
+function contentFailure<Own extends Presented>(
+  attempt: Attempt<Own>,
+  { detail, explain, computed }: DigestFault,
+  passed: readonly string[],
+  content: Uint8Array,
+  { scheme }: Verification<Own>,
+): Failure<Own> {
+  return {
+    attempt,
+    reason: 'content',
+    check: scheme.digestCheck ?? 'digest',
+    detail,
+    passed,
+    computed,
+    explain: () =>
+      andThen(explain(), (cause) => {
+        const members = { ...scheme.explanationMembers?.(attempt.presented, content), ...cause };
+        return { traced: members, shown: members };
+      }),
+  };
 }
 
 function assembleAll<Own extends Presented>(
@@ -252,7 +267,7 @@ function findSigningKey<Own extends Presented>(
   for (const kind of scheme.kinds(presented)) {
     let tried = 0;
     for (const key of holder?.keys ?? noKeys) {
-      if (key.kind !== kind) continue;
+      if (key.kind !== kind || !fits(key, presented.signatures[0])) continue;
       tried += 1;
       for (const message of messages) {
         if (!scheme.signs(key, message, presented)) continue;

@@ -7,7 +7,7 @@ import { fetchTargetOf } from './fetch-target.ts';
 import type { SchemeSigning } from './schemes/declarations.ts';
 import { parsePrivateKey } from './schemes/private-key.ts';
 import { readSigningDeclaration } from './schemes/read-declaration.ts';
-import { createRequestSigner, type RequestSigner } from './schemes/signer.ts';
+import { createSign, type Sign } from './schemes/signer.ts';
 
 /** The request to sign, and what to sign it with. */
 export interface SignOptions {
@@ -116,7 +116,7 @@ export function signRequest(options: SignOptions | SchemeSignOptions): Record<st
 export function signUrl(options: SchemeSignOptions): SignedUrl {
   readMembers(options, 'options', names);
   const url = new URL(options.url);
-  return signBy(createSigner(options, url), options, url, fieldLines(options.headers ?? {}));
+  return signBy(chooseSign(options, url), options, url, fieldLines(options.headers ?? {}));
 }
 
 const names: readonly (keyof SchemeSignOptions)[] = [
@@ -139,23 +139,23 @@ function signByHmac(options: SignOptions): Record<string, string> {
   const { user, secret, form, dateField, date, nonce } = options;
   const scheme = { kind: 'hmac', name: 'hmac', options: { form, dateField } } as const;
   const choices = form === 'simple' ? {} : { date, nonce };
-  const signer = createRequestSigner(scheme, { user, secret }, choices);
-  return signBy(signer, options, new URL(options.url), []).headers;
+  const sign = createSign(scheme, { user, secret }, choices);
+  return signBy(sign, options, new URL(options.url), []).headers;
 }
 
 function signBy(
-  signer: RequestSigner,
+  sign: Sign,
   { method, target, content, clock = systemClock, random = randomBytes }: SignOptions | SchemeSignOptions,
   url: URL,
   fields: UnsignedRequest['fields'],
 ): SignedUrl {
   const bytes = content === undefined ? undefined : Buffer.from(content);
   const request = { method, url, target: target ?? fetchTargetOf(url), fields, content: bytes };
-  const signed = signer(request, { now: clock.now(), random });
+  const signed = sign(request, { now: clock.now(), random });
   return { url: url.origin + signed.target, headers: Object.fromEntries(signed.fields) };
 }
 
-function createSigner({ scheme: declared, ...options }: SchemeSignOptions, url: URL): RequestSigner {
+function chooseSign({ scheme: declared, ...options }: SchemeSignOptions, url: URL): Sign {
   const { user, secret, nonce, id } = options;
   const { scheme, identity, choices } = readSigningDeclaration(declared, user);
   const isKeyInside = scheme.kind === 'aws4' || scheme.kind === 'message-signatures';
@@ -166,7 +166,7 @@ function createSigner({ scheme: declared, ...options }: SchemeSignOptions, url: 
     throw new RangeError('an API key is sent over HTTPS only');
   const privateKey =
     options.privateKey === undefined ? undefined : parsePrivateKey(options.privateKey, 'options.privateKey');
-  return createRequestSigner(scheme, { user, secret, privateKey, ...identity }, { nonce, id, ...choices });
+  return createSign(scheme, { user, secret, privateKey, ...identity }, { nonce, id, ...choices });
 }
 
 /** Returns whether requests stay on this host. */

@@ -53,7 +53,7 @@ export async function signedFetch(
   init: SignedFetchInit | SchemeFetchInit,
 ): Promise<Response> {
   const { body, redirect = 'follow', ...others } = withoutCredentials(init);
-  const sign = createSign(init);
+  const sign = createFetchSign(init);
   const first: Outgoing = {
     url: withoutEmptyQuery(url),
     method: (init.method ?? 'GET').toUpperCase(),
@@ -77,9 +77,9 @@ function withoutCredentials(init: SignedFetchInit | SchemeFetchInit): RequestIni
 
 type Content = string | Uint8Array;
 
-type Sign = (outgoing: Outgoing) => SignedUrl;
+type FetchSign = (outgoing: Outgoing) => SignedUrl;
 
-function createSign(init: SignedFetchInit | SchemeFetchInit): Sign {
+function createFetchSign(init: SignedFetchInit | SchemeFetchInit): FetchSign {
   const { clock = systemClock } = init;
   if (init.scheme === undefined) {
     const { user, secret, form = 'full' } = init;
@@ -108,7 +108,7 @@ interface Outgoing extends RedirectedRequest {
   readonly content: Content | undefined;
 }
 
-async function followRedirects(first: Outgoing, sign: Sign, init: RequestInit): Promise<Response> {
+async function followRedirects(first: Outgoing, sign: FetchSign, init: RequestInit): Promise<Response> {
   let outgoing = first;
   let crossed = false;
   for (let redirects = 0; ; redirects += 1) {

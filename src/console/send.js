@@ -13,6 +13,8 @@ const schemes = [
 	['bearer', 'Bearer token (OAuth 2.0)'],
 	['oauth1', 'OAuth 1.0a'],
 ];
+/** Precedes the names of configured schemes, with which the server signs. */
+const configured = 'configured:';
 const mistakeLabels = {
 	query: 'Leave the query out of what is signed',
 	date: 'Another date: two hours ago',
@@ -30,6 +32,9 @@ const keyTexts = {
 	basic: ['Password', own],
 	bearer: ['Token', 'Empty: the server issues one.'],
 };
+
+/** The mistakes that a request with a configured scheme can have. */
+const ofConfigured = ['query', 'date'];
 
 /** Fields of a recorded request that belong to its signature or framing, and are made anew. */
 const ownFields =
@@ -74,7 +79,9 @@ export function mount(root, context) {
 	let sequence = 0;
 	let changes = 0;
 
-	const isForServer = () => scheme.value === 'oauth1' || (scheme.value === 'bearer' && key.value === '');
+	const isConfigured = () => scheme.value.startsWith(configured);
+	const isForServer = () =>
+		isConfigured() || scheme.value === 'oauth1' || (scheme.value === 'bearer' && key.value === '');
 
 	const chosenMistakes = () =>
 		Object.fromEntries(Object.entries(mistakes).map(([name, box]) => [name, box.checked && !box.disabled]));
@@ -106,20 +113,25 @@ export function mount(root, context) {
 		if (server.keeps !== 'memory') throw new Error('Only a server in memory signs with this scheme.');
 		const path = chosen.query ? request.target.replace(/\?.*/s, '') : request.target;
 		const url = /^https?:/i.test(path) ? path : `${request.secure ? 'https' : 'http'}://${request.host}${path}`;
-		const moment = { nonce: signer.nonce, date: new Date(dateOf(signer.time, chosen)).toISOString() };
-		const { fields: added } = await api.post(
+		const date = new Date(dateOf(signer.time, chosen)).toISOString();
+		const own = { headers: Object.fromEntries(request.fields.map(([name, value]) => [name, String(value)])), date };
+		const { fields: added, url: signed } = await api.post(
 			'/sign',
 			{
-				...{ user: user.value, scheme: scheme.value, method: request.method, target: url },
+				...{ user: user.value, scheme: scheme.value.replace(configured, ''), method: request.method, target: url },
 				...(request.content !== '' && { content: request.content }),
-				...(scheme.value === 'oauth1' && moment),
+				...(scheme.value === 'oauth1' && { nonce: signer.nonce, date }),
+				...(isConfigured() && own),
+				...(isConfigured() && nonce.value !== '' && { nonce: nonce.value }),
 			},
 			signal,
 		);
 		const spoil = (text) =>
 			text.replace(/((?:^Bearer |oauth_signature="))(.*)/, (_, start, rest) => start + flipped(rest));
 		const pairs = Object.entries(added).map(([name, value]) => [name, chosen.digest ? spoil(value) : value]);
-		return { fields: pairs };
+		const parameters = signed.slice(url.length + 1);
+		const separator = request.target.includes('?') ? '&' : '?';
+		return { fields: pairs, target: request.target + (parameters && separator + parameters) };
 	};
 
 	/** Signs the request and shows it. What the server must sign is signed on demand only, since it issues a token. */
@@ -143,12 +155,16 @@ export function mount(root, context) {
 				name: isMessage && keyid.value !== '' && !chosen.user ? keyid.value : named,
 				nonce: (chosen.nonce && lastNonce) || nonce.value || newNonce(),
 			};
-			const { fields: added, text } = isForServer()
+			const {
+				fields: added,
+				text,
+				target: sent = request.target,
+			} = isForServer()
 				? await signedByServer(request, chosen, signer)
 				: await sign(request, { ...signer, key: await keyOf() }, chosen);
 			if (current !== sequence) return;
 			const lines = [...request.fields, ...added].map(([name, value]) => `${name}: ${value}`);
-			const head = [`${request.method} ${request.target} HTTP/1.1`, ...lines];
+			const head = [`${request.method} ${sent} HTTP/1.1`, ...lines];
 			const bytes = `${head.join('\r\n')}\r\n\r\n${request.content}`;
 			prepared = { text: bytes, secure: request.secure, nonce: signer.nonce };
 			send.disabled = false;
@@ -184,7 +200,8 @@ export function mount(root, context) {
 	const adapt = () => {
 		if (user.value === '' && scheme.value !== 'none') scheme.value = 'none';
 		for (const [name, box] of Object.entries(mistakes)) {
-			box.disabled = !mistakesOf[scheme.value].includes(name) || (name === 'nonce' && lastNonce === undefined);
+			box.disabled =
+				!(mistakesOf[scheme.value] ?? ofConfigured).includes(name) || (name === 'nonce' && lastNonce === undefined);
 		}
 		messageKeys.hidden = scheme.value !== 'message-signatures';
 		keyField.hidden = !(scheme.value in keyTexts);
@@ -239,6 +256,8 @@ export function mount(root, context) {
 		[server, { users }] = await Promise.all([context.server(), api.get('/users', signal)]);
 		const secure = server.secureUrl === undefined ? [] : [['secure', 'HTTPS']];
 		setOptions(transport, [...(server.url === undefined ? [] : [['plain', 'HTTP']]), ...secure]);
+		const others = server.schemes.filter((name) => !['hmac', 'oauth', 'message-signatures'].includes(name));
+		setOptions(scheme, [...schemes, ...others.map((name) => [configured + name, name])]);
 		setOptions(user, [['', 'nobody'], ...users.map(({ name }) => [name, name])]);
 		if (query.has('entry')) await attempt(() => prefill(query.get('entry')));
 		await changed();
@@ -257,7 +276,9 @@ export function mount(root, context) {
 		transport.value = request.secure ? 'secure' : 'plain';
 		const used = principal?.scheme ?? auth?.scheme;
 		if (users.some((each) => each.name === name)) user.value = name;
-		if (user.value !== '') scheme.value = used === 'oauth' ? 'oauth1' : used in mistakesOf ? used : 'hmac';
+		const values = [used === 'oauth' ? 'oauth1' : used, configured + used];
+		const known = Array.from(scheme.options, (option) => option.value);
+		if (user.value !== '') scheme.value = values.find((value) => known.includes(value)) ?? 'hmac';
 		lastNonce = presented?.nonce ?? lastNonce;
 	};
 	adapt();

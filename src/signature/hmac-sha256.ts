@@ -117,15 +117,6 @@ export class SigningKey {
   derive<Derived>(compute: (secret: Buffer) => Derived): Derived {
     return compute(Buffer.from(this.#secret));
   }
-
-  /** Returns whether `compute` makes this digest from the secret's bytes. Used to recognize digests that are not this HMAC. */
-  makes(digest: string, compute: (secret: Buffer) => string): boolean {
-    const [given, made] = [
-      Buffer.from(digest, 'latin1'),
-      Buffer.from(compute(Buffer.from(this.#secret)), 'latin1'),
-    ];
-    return given.length === made.length && crypto.timingSafeEqual(given, made);
-  }
 }
 
 /** Captured, because looking the method up for each character of strings of several internal kinds takes three times as long. */

@@ -3,13 +3,14 @@
 /** Octets as characters, or bytes. */
 export type Piece = string | Uint8Array;
 
-/** What a part contains. It determines the mistakes that clients make in it. */
+/** What a part contains. It determines the mistakes that clients make in it. A `search` is a query with its question mark. */
 export type PartKind =
   | 'text'
   | 'method'
   | 'target'
   | 'path'
   | 'query'
+  | 'search'
   | 'url'
   | 'host'
   | 'header'
@@ -45,6 +46,11 @@ export function messageBytes(pieces: readonly Piece[]): Buffer {
   return Buffer.concat(
     pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece)),
   );
+}
+
+/** Returns whether all pieces are octets as characters. */
+export function areOctets(pieces: readonly Piece[]): pieces is readonly string[] {
+  return pieces.every((piece) => typeof piece === 'string');
 }
 
 /** Returns a piece as octets: each character is one octet. */

@@ -117,3 +117,11 @@ test('names are shown inert, and the view is accessible in both colour schemes',
   await shows(page, 'x has a new secret.');
   await assertAccessible(page, 'access, with a question');
 });
+
+test('a filter of tokens that is changed when the server has stopped is reported', inBrowser, async (t) => {
+  const { page, double } = await opened(t);
+  await double.close();
+  await page.getByLabel('Live only').click();
+  await until(page, `document.querySelector('#notices').innerText.includes('The server cannot be reached.')`);
+  await until(page, `document.querySelector('.connection').textContent.startsWith('Disconnected')`);
+});

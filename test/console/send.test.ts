@@ -154,6 +154,42 @@ test('other schemes are sent over TLS, with what the server signs or issues', in
   }
 });
 
+test('configured schemes are signed by the server, also in the query', inBrowser, async (t) => {
+  const { page, double } = await opened(t, {
+    schemes: {
+      aws4: { region: 'eu-central-1', service: 'execute-api' },
+      links: {
+        message: '{timestamp}.{target}.{field:X-Tenant}',
+        signature: { query: 'sig' },
+        user: { field: 'X-User' },
+        timestamp: { field: 'X-Time' },
+      },
+    },
+  });
+  await page.getByLabel('User', { exact: true }).selectOption('ann');
+  await page.getByLabel('Target').fill('/articles?limit=1');
+  await page.getByLabel('Fields').fill('X-Tenant: tea');
+  let last = 0;
+  for (const [scheme, signature] of [
+    ['aws4', /Authorization: AWS4-HMAC-SHA256 /],
+    ['links', /GET \/articles\?limit=1&sig=/],
+  ] as const) {
+    await page.getByLabel('Scheme').selectOption(`configured:${scheme}`);
+    await shows(page, 'Press Sign');
+    await page.getByRole('button', { name: 'Sign', exact: true }).click();
+    await message(page, signature);
+    last = await send(page, last);
+    assert.deepEqual(double.journal.last()?.principal, { name: 'ann', scheme });
+    assert.equal(double.journal.last()?.reply?.status, 200);
+    await page.getByLabel('Leave the query out of what is signed').click();
+    await page.getByRole('button', { name: 'Sign', exact: true }).click();
+    await message(page, signature);
+    last = await send(page, last);
+    assert.equal(double.journal.last()?.reply?.status, 401);
+    await page.getByLabel('Leave the query out of what is signed').click();
+  }
+});
+
 test('an exchange is edited and sent again, with a signature of its own', inBrowser, async (t) => {
   const double = await startDouble({ users });
   t.after(() => double.close());

@@ -23,6 +23,7 @@ import {
   root,
 } from '../support/documents/markdown.ts';
 import { freePorts, missingPrograms, runSession } from '../support/documents/shell.ts';
+import { onlyLong } from '../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const pages = documentPaths().map(readPage);
@@ -48,6 +49,9 @@ const shown = new Set([
   'xml',
   'yaml',
 ]);
+
+/** Sections whose scripts only the long form runs. */
+const slow = new Set(['docs/adversary.md: Configured schemes']);
 
 const folder = temporaryDirectory();
 
@@ -172,6 +176,7 @@ for (const page of pages) {
 
     for (const [at, block] of scriptsOf(page).entries()) {
       test(`the script ${at + 1}, under "${block.section}", prints what is shown`, (context) => {
+        if (onlyLong !== false && slow.has(`${page.path}: ${block.section}`)) return context.skip(onlyLong);
         const script = scriptOf(block, scriptsOf(page).slice(0, at));
         const unexported = importsUnexported(script);
         if (unexported !== undefined) return context.skip(`the package does not export ${unexported}`);

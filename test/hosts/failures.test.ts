@@ -37,6 +37,7 @@ for (const failure of failures)
       ledger.settle(await contents());
       for (let round = 0; round < rounds; round += 1) {
         const load = new Load(ledger, random);
+        t.after(() => load.stop().catch(() => {}));
         await load.acknowledged(between);
         await fail(failure, random.below(3));
         await load.acknowledged(between);
@@ -101,7 +102,10 @@ class Load {
     this.#ledger = ledger;
     this.#random = random;
     this.#working = Promise.all(Array.from({ length: writers }, () => this.#write()));
-    this.#working.catch(() => {}); // handled where it is awaited
+    // The failure of one writer is reported where they are awaited, and ends the others.
+    this.#working.catch(() => {
+      this.#stopped = true;
+    });
   }
 
   /** Resolves when as many further changes have been acknowledged. */

@@ -527,7 +527,7 @@ interface ContentReader {
  * Content is read in pieces of 64 KiB, and buffers of that size are allocated in another way than small ones: both lengths are
  * above that, or both below it.
  */
-const severalPieces = long ? 131_072 : 8192;
+const severalPieces = long ? 131_072 : 4096;
 
 const xmlAround: ContentReader['around'] = [
   ['', ''],

@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync }
 import { basename, dirname, join } from 'node:path';
 import { before, test } from 'node:test';
 import { installPacked, run } from '../support/packed.ts';
+import { onlyLong } from '../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -17,6 +18,9 @@ const programs: Readonly<Record<string, readonly string[]>> = {
   'examples/nginx': ['nginx', 'openssl'],
   'examples/python': ['python3'],
 };
+
+/** Projects that compile much: only the long form runs them. */
+const slow = new Set(['fixtures/projects/bundler', 'fixtures/projects/least-typescript']);
 
 const folder = temporaryDirectory();
 
@@ -40,7 +44,7 @@ function manifestOf(project: string): Manifest {
 
 /** Returns why the project cannot run here, or undefined if it can. */
 function reasonToSkip(project: string): string | undefined {
-  if (process.env['SKIP_PROJECTS'] !== undefined) return 'SKIP_PROJECTS is set';
+  if (onlyLong !== false && slow.has(project)) return onlyLong;
   const absent = (programs[project] ?? []).filter(
     (name) => spawnSync(name, ['--version']).error !== undefined,
   );

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { run } from '../support/packed.ts';
+import { onlyLong } from '../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -29,7 +30,7 @@ export async function use(): Promise<number> {
 }
 `;
 
-test('the types and "await using" work with TypeScript 5.2', (context) => {
+test('the types and "await using" work with TypeScript 5.2', { skip: onlyLong }, (context) => {
   if (!existsSync(compiler)) return context.skip('typescript-5.2 is not installed: npm ci --prefix test');
   mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
   symlinkSync(root, join(folder, 'node_modules/countersign'));

@@ -13,6 +13,7 @@ import {
   instructionsOf,
   writeBase,
 } from '../support/packaging/image.ts';
+import { onlyLong } from '../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const dockerfile = 'packaging/Dockerfile';
@@ -24,7 +25,7 @@ after(() => {
 const folder = temporaryDirectory();
 
 function reasonToSkip(): string | false {
-  if (process.env['SKIP_PROJECTS'] !== undefined) return 'SKIP_PROJECTS is set';
+  if (onlyLong !== false) return onlyLong;
   if (process.platform !== 'linux') return 'buildah requires Linux';
   return cannotBuild(folder);
 }

@@ -40,8 +40,8 @@ export const full: SchemeSubject = {
   own: ofHmac,
   general,
   failing: {
-    'changed content': 'the nonce is claimed before the digest of the content is compared',
-    'changed item': 'the nonce is claimed before the digest of the content is compared',
+    'changed content': 'the nonce is claimed in step 7, and the content is read and compared in step 15',
+    'changed item': 'the nonce is claimed in step 7, and the content is read and compared in step 15',
   },
 };
 

@@ -90,8 +90,6 @@ export const twilio = {
     query: 'signed',
     host: 'signed',
   },
-  // Only the URL without its port is explained, and this one is signed with it.
-  knowledge: {},
   without: { ...hook.without, 'changed item': 'only the content of forms is signed' },
 } as const;
 

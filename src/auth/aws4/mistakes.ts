@@ -18,7 +18,7 @@ import { formatStamp } from '../../signature/aws4/date.ts';
 import { deriveKey, keyPrefix, type Scope, scopeEnd, scopeText } from '../../signature/aws4/signing-key.ts';
 import { octetsOfPiece, type Part } from '../../signature/message.ts';
 import { encodeOctets } from '../../signature/oauth1-parameters.ts';
-import { digestMistakes } from '../explain/content.ts';
+import { explainDigest } from '../explain/content.ts';
 import type { Variant } from '../explain/mistake.ts';
 import type { MessageMistake } from '../signature-scheme.ts';
 import type { Aws4Options } from './options.ts';
@@ -376,8 +376,7 @@ export function contentMistake(content: Uint8Array, sentHash: string): string {
   if (sentHash === emptyHash && content.length > 0)
     return 'the hash is that of no content; it must be that of the content sent';
   const form = { hash: 'sha256', format: (digest: Buffer) => digest.toString('hex') };
-  const found = digestMistakes(form, content).find(([, value]) => value === sentHash);
-  return found?.[0] ?? 'other content was hashed than was sent, or it was changed in transit';
+  return explainDigest(form, content, sentHash);
 }
 
 const regions: readonly string[] = [

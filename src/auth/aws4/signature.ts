@@ -90,9 +90,8 @@ function digestFault(
   const compare = (content: Uint8Array): DigestFault | undefined => {
     const computed = hashContent(content);
     if (computed === payloadHash) return undefined;
-    const hint = contentMistake(content, payloadHash);
     const detail = 'The content does not have the SHA-256 in X-Amz-Content-Sha256.';
-    return { detail, members: { hint }, computed };
+    return { detail, explain: () => ({ hint: contentMistake(content, payloadHash) }), computed };
   };
   if (hasContent) return request.body.hold(bodyLimit).then(compare);
   return payloadHash === emptyHash ? undefined : compare(new Uint8Array(0));

@@ -11,7 +11,7 @@ import {
 } from '../../signature/declared/message.ts';
 import { type ReadSignatures, readSignatures } from '../../signature/declared/signature-format.ts';
 import { octets } from '../../signature/declared/template.ts';
-import { parseTimestamp, type TimestampUnit, timestampUnits } from '../../signature/declared/timestamp.ts';
+import { describeTimeForm, unitNames } from '../freshness.ts';
 import type { Fault, Presented } from '../signature-scheme.ts';
 import { userOf } from '../user-name.ts';
 import type { DeclaredOptions } from './options.ts';
@@ -159,26 +159,9 @@ function timestampOf(
     };
   const time = parseTime(timestamp);
   if (time !== undefined) return { timestamp, time };
-  const hint = timestampForm(timestamp);
+  const hint = describeTimeForm(timestamp);
   const detail = `The timestamp is not ${unitNames[unit]}.`;
   return hint === undefined ? { detail } : { detail, hint: `it is ${hint}` };
-}
-
-/** How a unit is named in errors. */
-export const unitNames: Readonly<Record<TimestampUnit, string>> = {
-  s: 'a number of seconds since 1970',
-  ms: 'a number of milliseconds since 1970',
-  rfc3339: 'a date and time of RFC 3339',
-  'http-date': 'an IMF-fixdate',
-};
-
-function timestampForm(text: string): string | undefined {
-  if (text.length > 64) return undefined;
-  const unit = timestampUnits.find((other) => parseTimestamp(text, other) !== undefined);
-  if (unit === 's') return 'a number';
-  if (unit !== undefined) return unitNames[unit];
-  if (/^\d+\.\d+$/.test(text)) return 'a number with a fraction';
-  return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) ? 'a date and time without an offset' : undefined;
 }
 
 /** Returns a nonce or an id: 1 to 128 visible ASCII characters without the literals beside it. */

@@ -7,7 +7,7 @@ import { type MessageSource, pieceOf, takeParameter } from '../../signature/decl
 import { partName, type TemplatePart } from '../../signature/declared/template.ts';
 import { type DigestForm, messageBytes, type Part, type PartKind } from '../../signature/message.ts';
 import type { Variant } from '../explain/mistake.ts';
-import { describeTimeError } from '../freshness.ts';
+import { describeOtherUnit } from '../freshness.ts';
 import { createKeyring, derivedOnce, type KeyKind } from '../keyring.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { DigestFault, Fault, SignatureScheme } from '../signature-scheme.ts';
@@ -69,7 +69,7 @@ export function createDeclaredSignature(
     digestFault: ({ target }, content) => parameterFault(target, content, options),
     mac: () => ({ hash: options.hash, encoding: options.key, prefix: options.keyPrefix, key: keyFor }),
     partMistakes: (part, presented, content) => ownMistakes(part, presented, content, options),
-    timeHint: ({ timestamp: sent }, off, now) => timeHint(sent, off, now, options),
+    timeHint: ({ timestamp: sent }, _, now) => timeHint(sent, now, options),
   };
 }
 
@@ -156,7 +156,7 @@ function parameterFault(
   // The lengths are compared by the digest of both, because the given one is not a secret.
   if (values.length === 1 && isSameDigest(digest, given)) return undefined;
   const detail = `The content does not have the SHA-256 in the query parameter ${digestParameter}.`;
-  return { detail, members: { detail } };
+  return { detail, explain: () => ({ detail }) };
 }
 
 /** Returns the mistakes that only declarations have: the parameter of the signature was signed, or the order of a sorted query. */
@@ -176,15 +176,10 @@ function ownMistakes(
   return [...kept, ...sent].map((signed): Variant => [hint, signed]);
 }
 
-/** Tolerance (ms, in either direction) for another unit, because of the transmission time and the clock. */
-const tolerance = 3_600_000;
-
 /** Returns the likely cause of a timestamp outside the window. */
-function timeHint(sent: string, off: number, now: number, { timestamp }: DeclaredOptions): string {
-  const isNear = (ms: number): boolean => Math.abs(ms - now) <= tolerance;
-  if (timestamp?.unit === 's' && isNear(Number(sent)))
-    return 'the timestamp is in milliseconds; seconds are expected';
-  if (timestamp?.unit === 'ms' && isNear(Number(sent) * 1000))
-    return 'the timestamp is in seconds; milliseconds are expected';
-  return describeTimeError('The timestamp', off / 1000);
+function timeHint(sent: string, now: number, { timestamp }: DeclaredOptions): string | undefined {
+  const unit = timestamp?.unit;
+  return unit === 's' || unit === 'ms'
+    ? describeOtherUnit('the timestamp', Number(sent), unit, now)
+    : undefined;
 }

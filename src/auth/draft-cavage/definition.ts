@@ -302,8 +302,8 @@ async function checkDigests(
   if (known.length === 0)
     return {
       detail: 'Digest contains neither SHA-256 nor SHA-512.',
-      members: { hint: 'send SHA-256=BASE64' },
+      explain: () => ({ hint: 'send SHA-256=BASE64' }),
     };
   const wrong = known.find(({ hash, value }) => createHash(hash).update(content).digest('base64') !== value);
-  return wrong === undefined ? undefined : { detail, members: { detail } };
+  return wrong === undefined ? undefined : { detail, explain: () => ({ detail }) };
 }

@@ -1,28 +1,21 @@
+import type { KeyKind } from '../keyring.ts';
+
 /** The estimated time (µs) of one verification with a kind of key, without hashing. */
-const costs = {
+const costs: Readonly<Record<KeyKind, number>> = {
   secret: 5,
   ed25519: 120,
   'ecdsa-p256-sha256': 120,
   'ecdsa-p384-sha384': 800,
   'rsa-pss-sha512': 80,
   'rsa-v1_5-sha256': 60,
-} as const;
+};
 
 /** The bytes that are hashed in a microsecond. */
 const hashedPerTime = 400;
 
 /** Returns the estimated time (µs) to verify a message of this length (bytes) with a kind of key. */
-export function verificationTime(kind: keyof typeof costs, length: number): number {
+export function verificationTime(kind: KeyKind, length: number): number {
   return costs[kind] + length / hashedPerTime;
-}
-
-/** Returns the estimated time (µs) to verify a message with each key that has signatures of this length (bytes), and with decoys. */
-export function timeBySignature(signatureLength: number, length: number): number {
-  if (signatureLength === 32) return 2 * verificationTime('secret', length);
-  if (signatureLength === 64)
-    return verificationTime('ed25519', length) + verificationTime('ecdsa-p256-sha256', length);
-  if (signatureLength === 96) return verificationTime('ecdsa-p384-sha384', length);
-  return verificationTime('rsa-pss-sha512', length) + verificationTime('rsa-v1_5-sha256', length);
 }
 
 /**

@@ -170,6 +170,12 @@ export function digestMistakes({ hash, format }: DigestForm, sent: Uint8Array): 
   ];
 }
 
+/** Returns the likely cause of a digest that the content does not have. */
+export function explainDigest(form: DigestForm, content: Uint8Array, sent: string): string {
+  const found = digestMistakes(form, content).find(([, value]) => value === sent);
+  return found?.[0] ?? 'other content was hashed than was sent, or it was changed in transit';
+}
+
 /** The mistakes in the sorted parameters of a form (Twilio). */
 export const formMistakes: readonly Mistake[] = [
   [

@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto';
 import type { ProblemMember } from '../../http/problem.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
-import type { Key } from '../keyring.ts';
-import { minKeys } from '../keyring.ts';
+import { fits, type Key, type KeyKind, minKeys } from '../keyring.ts';
 import {
   assembleMessage,
   type MessageMistake,
@@ -16,7 +15,13 @@ import { ExplanationBudget, verificationTime } from './budget.ts';
 import { keyMistakes, plainHash, signWith } from './key.ts';
 import { explainByKnowledge } from './knowledge.ts';
 import { publicKeyMistake } from './public-key.ts';
-import { type Found, isGiven, messageMistakes, type WrongSignature } from './wrong-signature.ts';
+import {
+  type Found,
+  isGiven,
+  messageMistakes,
+  rightMessages,
+  type WrongSignature,
+} from './wrong-signature.ts';
 
 type Members = Readonly<Record<string, ProblemMember>>;
 
@@ -49,24 +54,25 @@ export async function explainSignature<Own extends Presented>(
         parts,
         message,
         found,
-        `the ${scheme.owner ?? 'user'} does not exist, ${parts.length === 0 ? 'or ' : ''}${otherwise(parts)}`,
+        `the ${scheme.owner ?? 'user'} does not exist, ${parts.length === 0 ? 'or ' : ''}${otherwise(wrong, parts)}`,
       ),
     },
   };
 }
 
 /** Returns the hint if no mistake made the signature. */
-function otherwise(parts: readonly Part[]): string {
-  return parts.length === 0
-    ? 'the secret is different'
-    : 'the secret is different, or the message differs in a way that is not a common mistake';
+function otherwise<Own extends Presented>(
+  { scheme, presented }: WrongSignature<Own>,
+  parts: readonly Part[],
+): string {
+  const key = scheme.kinds(presented)[0] === 'secret' ? 'secret' : 'key';
+  const message = 'or the message differs in a way that is not a common mistake';
+  return parts.length === 0 ? `the ${key} is different` : `the ${key} is different, ${message}`;
 }
 
 /** Returns the hint for the trace if no mistake made the signature. */
-function hintFor<Own extends Presented>(
-  { scheme, presented, holder }: WrongSignature<Own>,
-  parts: readonly Part[],
-): string {
+function hintFor<Own extends Presented>(wrong: WrongSignature<Own>, parts: readonly Part[]): string {
+  const { scheme, presented, holder } = wrong;
   const { owner = 'user' } = scheme;
   if (holder === undefined)
     return owner === 'user'
@@ -76,6 +82,8 @@ function hintFor<Own extends Presented>(
   if (own !== undefined) return own;
   const kinds = scheme.kinds(presented);
   const keys = holder.keys.filter(({ kind }) => kinds.includes(kind));
+  if (keys.length === 0 && holder.keys.length > 0)
+    return `the signature has another length than one of ${holder.keys.map(({ kind }) => kind).join(' or ')}`;
   if (keys.length === 0)
     return kinds.includes('secret')
       ? `the ${owner} has no secret`
@@ -85,7 +93,7 @@ function hintFor<Own extends Presented>(
     (key) => key.kind !== 'secret' || mac === undefined || key.secret.derive(mac.key) !== undefined,
   );
   return isReadable
-    ? otherwise(parts)
+    ? otherwise(wrong, parts)
     : `the secret of the ${owner} is not in ${mac?.encoding ?? 'the right encoding'}`;
 }
 
@@ -94,46 +102,71 @@ function findMistake<Own extends Presented>(
   parts: readonly Part[],
   message: Buffer,
 ): Found | undefined {
-  const { scheme, presented, holder, content, decoys } = wrong;
+  const { scheme, presented, content } = wrong;
   const mac = scheme.mac?.(presented);
   if (mac === undefined && scheme.kinds(presented).includes('secret')) return undefined;
-  const mistakes = parts.length === 0 ? [] : messageMistakes(wrong, parts, message, content);
-  let found: Found | undefined;
-  for (const kind of scheme.kinds(presented)) {
-    const keys = (holder?.keys ?? []).filter((key) => key.kind === kind).slice(0, minKeys);
-    for (let at = 0; at < minKeys; at += 1) {
-      const own = keys[at];
-      const mistake = findWithKey(own ?? decoys.of(kind, presented.signatures[0]), wrong, message, mistakes);
-      if (own !== undefined) found ??= mistake;
-    }
-  }
-  return mac?.hash !== undefined && isGiven(plainHash(mac.hash, message), presented)
-    ? { hint: 'the signature is a plain hash of the message, without HMAC' }
-    : found;
+  if (mac?.hash !== undefined && presented.signatures.every((signature) => signature === ''))
+    return { hint: 'the signature is empty' };
+  const keys = keysToTry(wrong, presented);
+  const rights = rightMessages(wrong, content).map((each) => each.toString('latin1'));
+  const signsRight = ({ key, isOwn }: TriedKey, given: Own): boolean =>
+    rights.filter((right) => scheme.signs(key, [right], given)).length > 0 && isOwn;
+  const [expired] = keys.filter((tried) => signsRight(tried, presented));
+  const tries = keys.map(({ key, isOwn }) => ({ isOwn, made: createTry(key, scheme, presented) }));
+  const [signed] = new ExplanationBudget().matching(
+    messageMistakes(wrong, parts, message, content),
+    (mistake) => searchTime(keys, mistake.message.length),
+    (mistake) => tries.filter(({ made, isOwn }) => made(mistake) && isOwn).length > 0,
+  );
+  const [computed] = keys.flatMap(({ key, isOwn }) => {
+    const hint = computationMistake(key, message, scheme, presented);
+    return isOwn && hint !== undefined ? [hint] : [];
+  });
+  const [reencoded] = (scheme.reencoded?.(presented) ?? []).flatMap(([hint, other]) =>
+    keysToTry(wrong, other).filter((tried) => signsRight(tried, other)).length > 0 ? [hint] : [],
+  );
+  if (mac?.hash !== undefined && isGiven(plainHash(mac.hash, message), presented))
+    return { hint: 'the signature is a plain hash of the message, without HMAC' };
+  if (expired !== undefined)
+    return {
+      hint: `the request is signed with an expired ${expired.key.kind === 'secret' ? 'secret' : 'key'}`,
+    };
+  const hint = computed ?? reencoded;
+  return signed ?? (hint === undefined ? undefined : { hint });
 }
 
-/** The estimated time (µs) in which the mistakes are tried with one key: a third of the whole budget. */
-const searchTime = 3300;
+/** A key with which mistakes are tried. */
+interface TriedKey {
+  readonly key: Key;
+  /** Otherwise it is a decoy. */
+  readonly isOwn: boolean;
+}
 
-/** Tries all mistakes with one key. It does not stop at the first that made the signature. */
-function findWithKey<Own extends Presented>(
-  key: Key,
-  { scheme, presented }: WrongSignature<Own>,
-  message: Buffer,
-  mistakes: readonly MessageMistake[],
-): Found | undefined {
-  const isExpired = scheme.signs(key, [message.toString('latin1')], presented);
-  const [signed] = new ExplanationBudget(searchTime).matching(
-    mistakes,
-    (mistake) => verificationTime(key.kind, mistake.message.length),
-    createTry(key, scheme, presented),
-  );
-  const byKey =
-    key.kind === 'secret'
-      ? key.secret.derive((secret) => secretMistake(secret, message, scheme, presented))
-      : keyMistake(key, message, presented);
-  if (isExpired) return { hint: 'the request is signed with an expired secret' };
-  return signed ?? (byKey === undefined ? undefined : { hint: byKey });
+/** The number of keys of a kind with which mistakes are tried: a verification with a public key takes long. */
+function triedKeys(kind: KeyKind): number {
+  return kind === 'secret' ? minKeys : 1;
+}
+
+/** Returns keys of the holder, and decoys in place of missing ones. */
+function keysToTry<Own extends Presented>(
+  { scheme, holder, decoys }: WrongSignature<Own>,
+  presented: Own,
+): TriedKey[] {
+  const [signature] = presented.signatures;
+  return scheme.kinds(presented).flatMap((kind) => {
+    const own = (holder?.keys ?? []).filter((key) => key.kind === kind && fits(key, signature));
+    return Array.from({ length: triedKeys(kind) }, (_, at): TriedKey => {
+      const key = own[at];
+      return key === undefined ? { key: decoys.of(kind, signature), isOwn: false } : { key, isOwn: true };
+    });
+  });
+}
+
+/** Returns the estimated time (µs) to build a mistaken message of this length (bytes) and to try it with all keys. */
+function searchTime(keys: readonly TriedKey[], length: number): number {
+  let time = verificationTime('secret', length);
+  for (const { key } of keys) time += verificationTime(key.kind, length);
+  return time;
 }
 
 /** Creates the function that returns whether a key made the signature of a mistaken message. The key is derived once. */
@@ -147,6 +180,17 @@ function createTry<Own extends Presented>(
   if (mac === undefined) return () => false;
   const bytes = key.secret.derive((secret) => mac.key(secret) ?? secret);
   return ({ message }) => isGiven(signWith(mac, bytes, message), presented);
+}
+
+function computationMistake<Own extends Presented>(
+  key: Key,
+  message: Buffer,
+  scheme: SignatureScheme<Own>,
+  presented: Own,
+): string | undefined {
+  return key.kind === 'secret'
+    ? key.secret.derive((secret) => secretMistake(secret, message, scheme, presented))
+    : keyMistake(key, message, presented);
 }
 
 function secretMistake<Own extends Presented>(

@@ -29,9 +29,15 @@ export function keyMistakes(
     const isKey = hash === undefined && mac.sign === undefined;
     return [hint, read === undefined ? nothing : isKey ? signature : signature.subarray(0, length)];
   });
-  return hash === undefined
-    ? misread
-    : [...misread, ...macMistakes(hash, secret, mac.key(secret) ?? secret, message, length)];
+  if (hash === undefined) return misread;
+  const key = mac.key(secret) ?? secret;
+  const whole = createHmac(hash, key).update(message).digest();
+  const cut = length < whole.length ? whole.subarray(0, length) : nothing;
+  return [
+    [`the signature was cut off: it has ${length} bytes`, cut],
+    ...misread,
+    ...macMistakes(hash, secret, key, message, length),
+  ];
 }
 
 /** Returns the signatures of the mistakes in the computation of an HMAC. */

@@ -1,6 +1,7 @@
 // Mistakes that only a test double can recognize, because it knows all secrets, also former ones, and the content.
 import { createHash } from 'node:crypto';
 import { messageBytes, type Part } from '../../signature/message.ts';
+import { fromAccountKey } from '../keyring.ts';
 import { describeOtherSecret, otherSecrets } from '../other-secrets.ts';
 import { assembleMessage, type MessageMistake, type Presented } from '../signature-scheme.ts';
 import type { KnownSecret, TraceKnowledge } from '../trace.ts';
@@ -10,7 +11,14 @@ import { signWith } from './key.ts';
 import { variantsOf } from './mistake.ts';
 import { labelOf, shiftedTimeMistakes } from './parts.ts';
 import { publicHostMistakes } from './target.ts';
-import { type Found, factsOf, isGiven, messageMistakes, type WrongSignature } from './wrong-signature.ts';
+import {
+  type Found,
+  factsOf,
+  isGiven,
+  messageMistakes,
+  rightMessages,
+  type WrongSignature,
+} from './wrong-signature.ts';
 
 /** The largest number of secrets that are tried with all mistakes. */
 const maxTried = 32;
@@ -64,15 +72,40 @@ async function findByKnowledge<Own extends Presented>(
     return undefined;
   };
   const others = otherSecrets(knowledge, user, scheme.owner);
-  const mistakes = parts.length === 0 ? [] : messageMistakes(wrong, parts, message, content);
+  const mistakes = new ExplanationBudget().matching(
+    messageMistakes(wrong, parts, message, content),
+    (mistake) => 3 * verificationTime('secret', mistake.message.length),
+    () => true,
+  );
   return (
-    signedBy(others, [{ hint: '', message }]) ??
+    (await otherKey(wrong, message)) ??
+    signedBy(
+      others,
+      rightMessages(wrong, content).map((right) => ({ hint: '', message: right })),
+    ) ??
     firstSigned(changedParts(wrong, parts, 'target', knowledge)) ??
     firstSigned(changedParts(wrong, parts, 'time', knowledge)) ??
     firstSigned(await contentMistakes(wrong, parts, knowledge)) ??
     signedBy(others.slice(-maxTried), mistakes) ??
     firstSigned(pairs(wrong, parts, mistakes))
   );
+}
+
+/** Finds another key of the user that made the signature. */
+async function otherKey<Own extends Presented>(
+  { scheme, presented, holder, context }: WrongSignature<Own>,
+  message: Buffer,
+): Promise<Found | undefined> {
+  if ((scheme.owner ?? 'user') !== 'user') return undefined;
+  const account = holder && (await context.accounts.find(holder.principal.name));
+  const kinds = scheme.kinds(presented);
+  for (const [id, accountKey] of account?.keys ?? []) {
+    const key = fromAccountKey(accountKey);
+    const isOther = id !== presented.user && kinds.includes(key.kind);
+    if (isOther && scheme.signs(key, [message.toString('latin1')], presented))
+      return { hint: `the request is signed with another key of the user: ${id}` };
+  }
+  return undefined;
 }
 
 /** Builds messages with another value of the target or the time, which takes many tries or needs the configuration. */
@@ -125,9 +158,10 @@ async function contentMistakes<Own extends Presented>(
   const separator = parts.find(({ kind }, at) => kind === 'text' && at > 0);
   return all.map(([what, value]): MessageMistake => {
     const part: Part = { kind: 'digest', name: sent?.name ?? 'content digest', value };
-    const kept = parts.filter((each) => each !== sent);
     const added =
-      sent === undefined ? [...kept, ...(separator === undefined ? [] : [separator]), part] : [...kept, part];
+      sent === undefined
+        ? [...parts, ...(separator === undefined ? [] : [separator]), part]
+        : parts.map((each) => (each === sent ? part : each));
     return {
       hint: `${what} was signed, ${missing}`,
       message: messageBytes(assembleMessage(scheme, added, presented)),

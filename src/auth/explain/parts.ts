@@ -6,7 +6,14 @@ import { formatSignedDate, withoutSpaces } from '../../signature/hmac.ts';
 import { octetsOfPiece, type Part, type PartKind } from '../../signature/message.ts';
 import { contentMistakes, digestMistakes, formMistakes } from './content.ts';
 import { type Facts, type Mistake, type Variant, variantsOf } from './mistake.ts';
-import { hostMistakes, pathMistakes, queryMistakes, targetMistakes, urlMistakes } from './target.ts';
+import {
+  hostMistakes,
+  pathMistakes,
+  queryMistakes,
+  searchMistakes,
+  targetMistakes,
+  urlMistakes,
+} from './target.ts';
 
 const methodMistakes: readonly Mistake[] = [
   ['the method was signed in lower case', (method) => method.toLowerCase()],
@@ -59,6 +66,26 @@ const headerMistakes: readonly Mistake[] = [
   ['{part} was signed as empty', () => ''],
 ];
 
+/** The mistakes in a field that contains a digest of the content (RFC 9530 §2). */
+const digestFieldMistakes: readonly Mistake[] = [
+  [
+    'Content-Digest was sent twice and joined (Headers.append?), but only one value was signed',
+    (value) => value.split(', '),
+  ],
+  [
+    'the bare digest of the content was signed instead of the value of Content-Digest as sent',
+    (value) => bareDigests(value),
+  ],
+];
+
+function bareDigests(value: string): string[] {
+  const [, base64] = /:([A-Za-z0-9+/]*={0,2}):/.exec(value) ?? [];
+  if (base64 === undefined) return [];
+  const digest = Buffer.from(base64, 'base64');
+  const hex = digest.toString('hex');
+  return [base64, hex, hex.toUpperCase(), digest.toString('base64url')];
+}
+
 const tokenMistakes: readonly Mistake[] = [
   ['{part} was signed in lower case', (value) => value.toLowerCase()],
   ['{part} was signed in upper case', (value) => value.toUpperCase()],
@@ -90,11 +117,14 @@ const timeForms: readonly (readonly [name: string, format: (time: number) => str
   ['without the time of day', (time) => new Date(time).toISOString().slice(0, 10).replaceAll('-', '')],
 ];
 
+/** The times (ms) that a date can have. */
+const maxTime = 8.64e15;
+
 const timeMistakes: readonly Mistake[] = [
   ...timeForms.map(
     ([name, format]): Mistake => [
       `{part} was signed ${name}, not as it was sent`,
-      (_, { time }) => (time === undefined ? undefined : format(time)),
+      (_, { time }) => (time === undefined || time > maxTime ? undefined : format(time)),
     ],
   ),
   ['the value of Date was signed instead of {part}', (_, { request }) => request.fields.get('date')],
@@ -117,7 +147,9 @@ export const shiftedTimeMistakes: readonly Mistake[] = [...seconds, ...zoneOffse
   (off): Mistake => [
     shiftHint(off),
     (_, { time }) =>
-      time === undefined ? undefined : timeForms.map(([, format]) => format(time + off * 1000)),
+      time === undefined || time + off * 1000 > maxTime
+        ? undefined
+        : timeForms.map(([, format]) => format(time + off * 1000)),
   ],
 );
 
@@ -137,6 +169,7 @@ export const partMistakes: Readonly<Record<PartKind, readonly Mistake[]>> = {
   target: targetMistakes,
   path: pathMistakes,
   query: queryMistakes,
+  search: searchMistakes,
   url: urlMistakes,
   host: hostMistakes,
   header: headerMistakes,
@@ -145,23 +178,29 @@ export const partMistakes: Readonly<Record<PartKind, readonly Mistake[]>> = {
   id: tokenMistakes,
   user: tokenMistakes,
   content: contentMistakes,
-  digest: none,
+  digest: digestFieldMistakes,
   form: formMistakes,
   other: none,
 };
 
 /** Returns how hints name a part. */
-export function labelOf({ kind, name }: Part): string {
-  if (kind === 'header') return `the value of ${name.replace(/^(?:field:|header )/, '')}`;
+export function labelOf(part: Part): string {
+  const { kind, name } = part;
+  if (kind === 'header') return `the value of ${fieldNameOf(part)}`;
   if (kind === 'url') return 'the URL';
+  if (kind === 'search') return 'the query';
   return kind === 'other' || kind === 'digest' || kind === 'time' ? `the ${name}` : `the ${kind}`;
+}
+
+/** Returns the name of the header whose value a part is. */
+function fieldNameOf({ name }: Part): string {
+  return /^"([^"]*)"/.exec(name)?.[1] ?? name.replace(/^(?:field:|header )/, '');
 }
 
 /** Returns the values that clients sign in place of a part, most likely first. */
 export function variantsOfPart(part: Part, facts: Facts): Variant[] {
   if (part.kind === 'digest' && part.digest !== undefined) return digestMistakes(part.digest, facts.content);
-  const header = part.kind === 'header' ? part.name.replace(/^(?:field:|header )/, '') : undefined;
-  const known = header === undefined ? facts : { ...facts, header };
+  const known = part.kind === 'header' ? { ...facts, header: fieldNameOf(part) } : facts;
   return variantsOf(partMistakes[part.kind], labelOf(part), octetsOfPiece(part.value), known);
 }
 

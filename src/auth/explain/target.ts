@@ -95,6 +95,18 @@ export const queryMistakes: readonly Mistake[] = [
   ...escapedQueryMistakes,
 ];
 
+/** The mistakes in a query with its question mark, which stands alone if there is no query. */
+export const searchMistakes: readonly Mistake[] = [
+  ['the query was signed without its question mark', (search) => search.slice(1)],
+  ['the query was left out', () => ''],
+  ['the path was signed with the query', (_, { target }) => target],
+  ...within(queryMistakes, (search) => ['?', search.slice(1), '']),
+  [
+    'the query was signed without its question mark, and the parameters in another order',
+    (search) => sortedQuery(search.slice(1)),
+  ],
+];
+
 /** The mistakes in a target. */
 export const targetMistakes: readonly Mistake[] = [
   ['the query was left out', (target) => target.replace(/\?.*$/s, '')],
@@ -201,8 +213,8 @@ function otherPorts(host: string): string[] {
   return [name, `${name}:80`, `${name}:443`].filter((other) => other !== host);
 }
 
-function withHost(url: string, { host }: Facts, other: string): string {
-  return url.replace(`://${host}`, () => `://${other}`);
+function withHost(url: string, _: Facts, other: string): string {
+  return url.replace(/^(https?:\/\/)[^/?#]*/i, (_all, scheme: string) => scheme + other);
 }
 
 function withoutOrigin(url: string): string {

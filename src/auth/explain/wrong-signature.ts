@@ -10,7 +10,6 @@ import {
   type SignatureScheme,
 } from '../signature-scheme.ts';
 import type { TraceKnowledge } from '../trace.ts';
-import { ExplanationBudget, verificationTime } from './budget.ts';
 import type { Facts, Variant } from './mistake.ts';
 import { variantsOfPart } from './parts.ts';
 import {
@@ -48,28 +47,30 @@ export function factsOf({ request, target = request.target, time }: Presented, c
   return { request, target, host, content, time };
 }
 
-/** The estimated time (µs) in which the messages are built: a third of the whole budget, beside two keys that try them. */
-const buildTime = 3300;
+/** Returns the messages of which the signature must fit one. */
+export function rightMessages<Own extends Presented>(
+  { scheme, presented }: Pick<WrongSignature<Own>, 'scheme' | 'presented'>,
+  content: Uint8Array,
+): Buffer[] {
+  return scheme
+    .messages(presented, content)
+    .map((parts) => messageBytes(assembleMessage(scheme, parts, presented)));
+}
 
 /**
- * Returns the messages that clients sign by mistake, most likely first, without those that equal the right one. Their number is
- * limited by the time that it takes to build them.
+ * Yields the messages that clients sign by mistake, most likely first, without those that equal a right one or an earlier one.
+ * Each is built when it is asked for.
  */
-export function messageMistakes<Own extends Presented>(
+export function* messageMistakes<Own extends Presented>(
   wrong: Pick<WrongSignature<Own>, 'scheme' | 'presented'>,
   parts: readonly Part[],
   right: Buffer,
   content: Uint8Array,
-): MessageMistake[] {
-  const seen = new Set([right.toString('latin1')]);
-  const size = parts.reduce((sum, { value }) => sum + value.length, 0);
-  const budget = new ExplanationBudget(buildTime);
-  const mistakes: MessageMistake[] = [];
-  for (const mistake of buildMistakes(wrong, parts, right, content)) {
-    if (!budget.spend(verificationTime('secret', size))) break;
-    if (seen.size < seen.add(mistake.message.toString('latin1')).size) mistakes.push(mistake);
-  }
-  return mistakes;
+): Generator<MessageMistake> {
+  if (parts.length === 0) return;
+  const seen = new Set(rightMessages(wrong, content).map((each) => each.toString('latin1')));
+  for (const mistake of buildMistakes(wrong, parts, right, content))
+    if (seen.size < seen.add(mistake.message.toString('latin1')).size) yield mistake;
 }
 
 function* buildMistakes<Own extends Presented>(
@@ -81,9 +82,7 @@ function* buildMistakes<Own extends Presented>(
   const facts = factsOf(presented, content);
   const assemble = (changed: readonly Part[]): readonly Piece[] =>
     assembleMessage(scheme, changed, presented);
-  yield* scheme.messageMistakes?.(presented, parts, content) ?? [];
-  yield* endMistakes(right, parts);
-  for (const [at, part] of parts.entries()) {
+  const changes = parts.map(function* (part, at): Generator<MessageMistake> {
     const changed = ([hint, signed]: Variant): MessageMistake => ({
       hint,
       message: messageBytes(assemble(parts.with(at, { ...part, value: signed }))),
@@ -91,7 +90,11 @@ function* buildMistakes<Own extends Presented>(
     });
     for (const variant of scheme.partMistakes?.(part, presented, content) ?? []) yield changed(variant);
     for (const variant of variantsOfPart(part, facts)) yield changed(variant);
-  }
+  });
+  const own = scheme.messageMistakes?.(presented, parts, content) ?? [];
+  const isOwn = ({ message }: MessageMistake): boolean => own.some((each) => each.message.equals(message));
+  const ends = endMistakes(right, parts).filter((mistake) => !isOwn(mistake));
+  yield* takeTurns([own, ends, ...changes]);
   yield* omissions(parts, assemble);
   yield* separatorMistakes(parts, assemble);
   // The order of the parts of a canonical form is that of the form.
@@ -100,11 +103,26 @@ function* buildMistakes<Own extends Presented>(
   yield* additions(parts, facts, presented.user, assemble);
 }
 
+/** Yields the first item of each list, then the second ones: a budget that ends early has tried the likely ones of each. */
+function* takeTurns<Item>(lists: readonly Iterable<Item>[]): Generator<Item> {
+  let iterators = lists.map((list) => list[Symbol.iterator]());
+  while (iterators.length > 0) {
+    const left: Iterator<Item>[] = [];
+    for (const iterator of iterators) {
+      const step = iterator.next();
+      if (step.done === true) continue;
+      yield step.value;
+      left.push(iterator);
+    }
+    iterators = left;
+  }
+}
+
 /** Returns whether a signature was presented. The time does not depend on where signatures differ. */
 export function isGiven(signature: Buffer, { signatures }: Presented): boolean {
   const found = signatures.filter((given) => {
     const bytes = Buffer.from(given, 'base64');
-    return bytes.length === signature.length && timingSafeEqual(bytes, signature);
+    return bytes.length > 0 && bytes.length === signature.length && timingSafeEqual(bytes, signature);
   });
   return found.length > 0;
 }

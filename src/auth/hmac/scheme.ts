@@ -17,7 +17,7 @@ import {
   splitHmacCredentials,
   withoutSpaces,
 } from '../../signature/hmac.ts';
-import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
+import { areOctets, messageBytes, type Part, type Piece } from '../../signature/message.ts';
 import type { Accounts } from '../accounts.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { isSafeMethod } from '../freshness.ts';
@@ -25,6 +25,7 @@ import { createKeyring, type KeyKind } from '../keyring.ts';
 import type { Nonces } from '../nonce-claim.ts';
 import type { Scheme } from '../scheme.ts';
 import type { Fault, MessageMistake, Presented, SignatureScheme } from '../signature-scheme.ts';
+import { malformedDigest } from '../signed-digest.ts';
 import { createVerification } from '../verify.ts';
 import { explainCredentialsForm, explainDateForm } from './credential-forms.ts';
 
@@ -107,10 +108,6 @@ function createSignatureScheme(options: HmacOptions): SignatureScheme<HmacPresen
   };
 }
 
-function areOctets(message: readonly Piece[]): message is readonly string[] {
-  return message.every((piece) => typeof piece === 'string');
-}
-
 /** A date as it appears in the message, and its time (ms). */
 interface SignedDate {
   readonly stamp: string;
@@ -190,11 +187,6 @@ function digestFieldOf(fields: Fields): string | Fault | undefined {
   return malformedDigest('Content-MD5', '16 bytes in base64');
 }
 
-function malformedDigest(field: string, form: string): Fault {
-  const detail = `${field} must be ${form}.`;
-  return { detail, problem: new Problem('malformed-field', detail, { members: { field } }) };
-}
-
 function carriesContent({ body, fields }: Request): boolean {
   return body.present && fields.get('content-length') !== '0';
 }
@@ -253,22 +245,9 @@ function partMistakes({ kind, value }: Part, { request, time }: HmacPresented): 
 }
 
 function digestVariants(fields: Fields): Variant[] {
-  const contentDigest = fields.get('content-digest') ?? '';
-  const bytes = /:([A-Za-z0-9+/]*={0,2}):/.exec(contentDigest)?.[1];
   const md5 = fields.get('content-md5');
-  const bare = 'the bare digest of the content was signed instead of the value of Content-Digest as sent';
-  const joined = 'Content-Digest was sent twice and joined (Headers.append?), but only one value was signed';
-  return [
-    ...(md5 === undefined
-      ? []
-      : [
-          ['Content-MD5 was signed, but Content-Digest, which was also sent, takes precedence', md5] as const,
-        ]),
-    ...contentDigest.split(', ').map((member): Variant => [joined, member]),
-    ...(bytes === undefined
-      ? []
-      : [bytes, Buffer.from(bytes, 'base64').toString('hex')].map((form): Variant => [bare, form])),
-  ];
+  if (md5 === undefined) return [];
+  return [['Content-MD5 was signed, but Content-Digest, which was also sent, takes precedence', md5]];
 }
 
 /** Returns the messages of the other form, and those with a digest of no content. */

@@ -1,78 +1,89 @@
-// Signature bases that clients sign by mistake.
-import type { BaseLine } from '../../signature/message-signatures/base.ts';
-import { formatBase } from '../../signature/message-signatures/base.ts';
-import type { RequestMessage } from '../../signature/message-signatures/message.ts';
-import type { MessageSignature } from '../../signature/message-signatures/signature-fields.ts';
+// Mistakes that only clients of RFC 9421 make: in components without a counterpart in other schemes, in the parameters of the
+// signature, and in the form of the signature base.
+import { messageBytes, octetsOfPiece, type Part, type PartKind } from '../../signature/message.ts';
+import { type BaseLine, formatBase, parametersName } from '../../signature/message-signatures/base.ts';
 import { serializeBareItem } from '../../signature/structured-fields/serialize.ts';
-import { componentMistakes } from './component-mistakes.ts';
+import type { Variant } from '../explain/mistake.ts';
+import { variantsOfPart } from '../explain/parts.ts';
+import { permutations } from '../explain/target.ts';
+import { factsOf } from '../explain/wrong-signature.ts';
+import type { MessageMistake } from '../signature-scheme.ts';
+import type { PresentedSignature } from './presented.ts';
 
-/** A text that a client may have signed in place of the signature base. */
-export interface BaseMistake {
-  readonly hint: string;
-  readonly text: string;
-  /** The name of the line that differs, if it is one. */
-  readonly differs?: string;
-  /** The value of that line in the text. */
-  readonly signed?: string;
-}
-
-/** The signature base of a request, and what it is made from. */
-export interface SignedBase {
-  readonly lines: readonly BaseLine[];
-  readonly message: RequestMessage;
-  readonly signature: MessageSignature;
-}
-
-/** Yields the mistakes, each with a text that differs from the signature base and from the others. */
-export function* baseMistakes(base: SignedBase): Generator<BaseMistake> {
-  const texts = new Set([formatBase(base.lines)]);
-  for (const mistake of allMistakes(base)) if (texts.size < texts.add(mistake.text).size) yield mistake;
-}
-
-function* allMistakes(base: SignedBase): Generator<BaseMistake> {
-  yield* lineMistakes(base);
-  yield* parameterMistakes(base);
-  yield* orderMistakes(base);
-  yield* formMistakes(base);
-}
-
-function withLine(lines: readonly BaseLine[], index: number, line: BaseLine): readonly BaseLine[] {
-  return lines.map((each, at) => (at === index ? line : each));
-}
-
-/** Mistakes in the value of one component. */
-function* lineMistakes({ lines, message }: SignedBase): Generator<BaseMistake> {
-  for (const [index, { name, value }] of lines.slice(0, -1).entries()) {
-    for (const { hint, signed } of componentMistakes(name, value, message)) {
-      const text = formatBase(withLine(lines, index, { name, value: signed }));
-      yield { hint, text, differs: name, signed };
-    }
-    const without = formatBase(lines.filter((_, at) => at !== index));
-    yield { hint: `the component ${name} is listed, but was not signed`, text: without, differs: name };
+/** Returns the values that clients sign in place of a component or of the parameters. */
+export function partMistakes({ name, value }: Part, presented: PresentedSignature): readonly Variant[] {
+  const text = octetsOfPiece(value);
+  if (name === parametersName) return parameterMistakes(text, presented);
+  const [, component] = /^"(@[^"]*)"/.exec(name) ?? [];
+  switch (component) {
+    case '@scheme':
+      return schemeMistakes(text);
+    case '@query-param':
+      return queryParameterMistakes(text);
+    case '@request-target':
+      return [
+        [
+          '"@request-target" was signed with the method, as in draft-cavage-http-signatures',
+          `${presented.request.method.toLowerCase()} ${text}`,
+        ],
+      ];
+    default:
+      return [];
   }
 }
 
-const parametersName = '"@signature-params"';
+function schemeMistakes(value: string): Variant[] {
+  return [
+    value === 'https'
+      ? ['"@scheme" was signed as http, but the request arrived over TLS', 'http']
+      : ['"@scheme" was signed as https, but the request arrived without TLS', 'https'],
+    ['"@scheme" was signed with a colon', `${value}:`],
+    ['"@scheme" was signed in upper case', value.toUpperCase()],
+  ];
+}
 
-/** Mistakes in the last line. */
-function parameterMistakes({ lines, signature }: SignedBase): readonly BaseMistake[] {
-  const last = lines.length - 1;
-  const value = lines[last]?.value ?? '';
-  const { label, covered } = signature;
-  const components = value.slice(0, value.lastIndexOf(')') + 1);
+function queryParameterMistakes(value: string): Variant[] {
+  const marks = value.replace(/%(?:21|27|28|29|7E)/g, (octet) => decodeURIComponent(octet));
+  return [
+    ['the value of "@query-param" was signed decoded', decode(value)],
+    ['the value of "@query-param" was signed with + for a space; it is %20', value.replaceAll('%20', '+')],
+    ['the value of "@query-param" was encoded without the characters !\'()~', marks],
+  ];
+}
+
+function decode(value: string): string {
+  try {
+    return Buffer.from(decodeURIComponent(value), 'utf8').toString('latin1');
+  } catch {
+    return value;
+  }
+}
+
+/** Returns other values of the last line (RFC 9421 §2.3). */
+function parameterMistakes(value: string, presented: PresentedSignature): Variant[] {
+  const { label, covered, parameters } = presented.signature;
+  const list = value.slice(0, value.lastIndexOf(')') + 1);
   const written = Array.from(covered.parameters, ([key, bare]): [string, string] => [
     key,
     `;${key}=${serializeBareItem(bare)}`,
   ]);
-  const all = (list: readonly (readonly [string, string])[]): string =>
-    components + list.map(([, text]) => text).join('');
-  const sorted = [...written].sort(([one], [other]) => (one < other ? -1 : 1));
-  const values: [hint: string, signed: string][] = [
-    ['the parameters of the signature were not signed', components],
+  return [
+    ['the parameters of the signature were not signed', list],
+    ...ordersOf(written).map(
+      (order): Variant => [
+        'the parameters were signed in another order than in Signature-Input',
+        list + order.map(([, text]) => text).join(''),
+      ],
+    ),
+    ...written.map(
+      ([key, text]): Variant => [
+        `the parameter ${key} is in Signature-Input, but was not signed`,
+        value.replace(text, ''),
+      ],
+    ),
     ['the label must not be a part of "@signature-params"', `${label}=${value}`],
-    ['the parameters were signed in another order than in Signature-Input', all(sorted)],
-    ['the parameters were signed in another order than in Signature-Input', all([...written].reverse())],
-    ['the parameters were signed in another order than in Signature-Input', all(inUsualOrder(written))],
+    ['created was signed in milliseconds', value.replace(/;created=(\d+)/, ';created=$1000')],
+    ['created was signed as a string', value.replace(/;created=(\d+)/, ';created="$1"')],
     [
       'the components in "@signature-params" were not signed in quotes',
       value.replace(/"(@?[\w-]+)"(?=[ );])/g, '$1'),
@@ -83,90 +94,109 @@ function parameterMistakes({ lines, signature }: SignedBase): readonly BaseMista
     ],
     ['"@signature-params" was signed without parentheses', value.replace(/^\((.*?)\)/, '$1')],
     ['a space was signed before each parameter', value.replaceAll(';', '; ')],
-    ['created was signed in milliseconds', value.replace(/;created=(\d+)/, ';created=$1000')],
-    ['created was signed as a string', value.replace(/;created=(\d+)/, ';created="$1"')],
-    ...written.map(([key, text]): [string, string] => [
-      `the parameter ${key} is in Signature-Input, but was not signed`,
-      value.replace(text, ''),
-    ]),
+    ...valueMistakes(value, 'created', 'time', String(parameters.created), presented),
+    ...valueMistakes(value, 'nonce', 'nonce', parameters.nonce, presented),
   ];
-  return values.map(([hint, signed]) => {
-    const text = formatBase(withLine(lines, last, { name: parametersName, value: signed }));
-    return { hint, text, differs: parametersName, signed };
-  });
+}
+
+/** Returns the last line with another value of a parameter, as clients of every scheme sign it. */
+function valueMistakes(
+  line: string,
+  key: string,
+  kind: PartKind,
+  sent: string | undefined,
+  presented: PresentedSignature,
+): Variant[] {
+  if (sent === undefined) return [];
+  const facts = factsOf(presented, new Uint8Array(0));
+  const place = new RegExp(`(;${key}="?)[^";]*`);
+  return variantsOfPart({ kind, name: `parameter ${key}`, value: sent }, facts).flatMap(
+    ([hint, signed]): Variant[] =>
+      typeof signed === 'string' ? [[hint, line.replace(place, (_, start: string) => start + signed)]] : [],
+  );
 }
 
 /** The order of the parameters in RFC 9421 §2.3. */
 const usualOrder = ['created', 'expires', 'nonce', 'alg', 'keyid', 'tag'];
 
-function inUsualOrder<Entry>(entries: readonly (readonly [string, Entry])[]): (readonly [string, Entry])[] {
-  return [...entries].sort(([one], [other]) => usualOrder.indexOf(one) - usualOrder.indexOf(other));
+/** The largest number of parameters of which all orders are tried. */
+const maxOrdered = 4;
+
+type Written = readonly (readonly [key: string, text: string])[];
+
+function ordersOf(written: Written): readonly Written[] {
+  if (written.length <= maxOrdered) return permutations(written);
+  const sorted = written.toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const usual = written.toSorted(([one], [other]) => usualOrder.indexOf(one) - usualOrder.indexOf(other));
+  return [sorted, usual, written.toReversed()];
 }
 
-/** Mistakes in the order of the lines. */
-function orderMistakes({ lines }: SignedBase): readonly BaseMistake[] {
+/** Returns other signature bases: lines that were left out, in another order, or in another form. */
+export function messageMistakes({ lines }: PresentedSignature): MessageMistake[] {
+  return [...omissions(lines), ...orderMistakes(lines), ...formMistakes(lines)];
+}
+
+function omissions(lines: readonly BaseLine[]): MessageMistake[] {
+  return lines.map(({ name }, at) => ({
+    hint:
+      name === parametersName
+        ? 'the line "@signature-params" was not signed'
+        : `the component ${name} is listed, but was not signed`,
+    message: baseOf(lines.toSpliced(at, 1)),
+    differs: { name, signed: '' },
+  }));
+}
+
+function orderMistakes(lines: readonly BaseLine[]): MessageMistake[] {
   const components = lines.slice(0, -1);
   const parameters = lines.slice(-1);
-  const byName = [...components].sort((one, other) => (one.name < other.name ? -1 : 1));
   const isDerived = ({ name }: BaseLine): boolean => name.startsWith('"@');
-  const [derived, fields] = [components.filter(isDerived), components.filter((line) => !isDerived(line))];
+  const derived = components.filter(isDerived);
+  const fields = components.filter((line) => !isDerived(line));
+  const orders = [
+    components.toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+    components.toReversed(),
+    [...derived, ...fields],
+    [...fields, ...derived],
+    ...swaps(components),
+  ];
   const hint = 'the components were signed in another order than in Signature-Input';
-  const orders = [byName, [...components].reverse(), [...derived, ...fields], [...fields, ...derived]];
-  const texts = [...orders, ...swaps(components)].map((order) => formatBase([...order, ...parameters]));
   return [
-    ...texts.map((text) => ({ hint, text })),
-    { hint: '"@signature-params" must be the last line', text: formatBase([...parameters, ...components]) },
-    {
-      hint: 'the line "@signature-params" was not signed',
-      text: formatBase(components),
-      differs: parametersName,
-    },
+    { hint: '"@signature-params" must be the last line', message: baseOf([...parameters, ...components]) },
+    ...orders.map((order) => ({ hint, message: baseOf([...order, ...parameters]) })),
   ];
 }
 
-/** Each order in which two neighbouring lines are swapped. */
-function swaps(lines: readonly BaseLine[]): readonly (readonly BaseLine[])[] {
-  return lines.slice(1).map((line, index) => {
-    const before = lines[index];
-    return [
-      ...lines.slice(0, index),
-      line,
-      ...(before === undefined ? [] : [before]),
-      ...lines.slice(index + 2),
-    ];
-  });
+/** Returns each order in which two neighbouring lines are swapped. */
+function swaps(lines: readonly BaseLine[]): BaseLine[][] {
+  return lines
+    .slice(1)
+    .map((line, at) => [...lines.slice(0, at), line, ...lines.slice(at, at + 1), ...lines.slice(at + 2)]);
 }
 
-/** Mistakes in the form of all lines. */
-function formMistakes({ lines }: SignedBase): readonly BaseMistake[] {
-  const text = formatBase(lines);
-  const joined = (separator: string, format: (line: BaseLine) => string): string =>
-    lines.map(format).join(separator);
+function formMistakes(lines: readonly BaseLine[]): MessageMistake[] {
+  const write = (hint: string, separator: string, format: (line: BaseLine) => string): MessageMistake => ({
+    hint,
+    message: octets(lines.map(format).join(separator)),
+  });
   const plain = ({ name, value }: BaseLine): string => `${name}: ${value}`;
   const bare = (name: string): string => name.replace(/^"([^"]*)"/, '$1');
   const titled = (name: string): string =>
     name.startsWith('"@') ? name : name.replace(/(?<=^"|-)[a-z]/g, (letter) => letter.toUpperCase());
   return [
-    { hint: 'the signature base was signed with a line feed at its end', text: `${text}\n` },
-    { hint: 'the lines were signed with CR LF between them', text: joined('\r\n', plain) },
-    { hint: 'the lines were signed with CR LF at their ends', text: `${joined('\r\n', plain)}\r\n` },
-    { hint: 'the lines were signed without line feeds', text: joined('', plain) },
-    {
-      hint: 'the names were signed without quotes',
-      text: joined('\n', ({ name, value }) => `${bare(name)}: ${value}`),
-    },
-    {
-      hint: 'the names must be signed in lower case',
-      text: joined('\n', ({ name, value }) => `${titled(name)}: ${value}`),
-    },
-    {
-      hint: 'the space after each colon was not signed',
-      text: joined('\n', ({ name, value }) => `${name}:${value}`),
-    },
-    { hint: 'only the values were signed, without the names', text: joined('\n', ({ value }) => value) },
-    {
-      hint: 'the signature base was encoded in base64 before it was signed',
-      text: Buffer.from(text, 'latin1').toString('base64'),
-    },
+    write('the names were signed without quotes', '\n', ({ name, value }) => `${bare(name)}: ${value}`),
+    write('the names must be signed in lower case', '\n', ({ name, value }) => `${titled(name)}: ${value}`),
+    write('the space after each colon was not signed', '\n', ({ name, value }) => `${name}:${value}`),
+    write('only the values were signed, without the names', '\n', ({ value }) => value),
+    write('the lines were signed without line feeds', '', plain),
+    write('the lines were signed with CR LF at their ends', '', (line) => `${plain(line)}\r\n`),
   ];
+}
+
+function baseOf(lines: readonly BaseLine[]): Buffer {
+  return octets(formatBase(lines));
+}
+
+function octets(text: string): Buffer {
+  return messageBytes([text]);
 }

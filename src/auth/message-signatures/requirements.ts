@@ -1,175 +1,109 @@
-// The requirements of the application for a signature (RFC 9421 §3.2.1).
-import { Problem, type ProblemMember } from '../../http/problem.ts';
-import {
-  type BaseFault,
-  type BaseLine,
-  baseLines,
-  basePieces,
-  type CoveredComponents,
-  coverComponents,
-  formatBase,
-  isBaseFault,
-} from '../../signature/message-signatures/base.ts';
+// The requirements of the application for a signature (RFC 9421 §3.2.1). They are judged before any key is looked up, so a refusal
+// depends on nothing but the request.
+import type { Request } from '../../http/message.ts';
+import type { BaseFault } from '../../signature/message-signatures/base.ts';
 import {
   coversContentDigest,
   identifierKey,
   parseIdentifier,
 } from '../../signature/message-signatures/identifiers.ts';
-import type { RequestMessage } from '../../signature/message-signatures/message.ts';
-import type {
-  MessageSignature,
-  SignatureParameters,
-} from '../../signature/message-signatures/signature-fields.ts';
+import type { SignatureParameters } from '../../signature/message-signatures/signature-fields.ts';
 import type { Item } from '../../signature/structured-fields/value.ts';
+import type { Fault } from '../signature-scheme.ts';
+import { contentDigestFault } from '../signed-digest.ts';
 import type { MessageSignaturesOptions } from './options.ts';
 
-/** A signature that meets the requirements. */
-export interface Candidate {
-  readonly components: JudgedComponents;
-  readonly parameters: SignatureParameters;
-  readonly keyid: string;
-  /** In seconds. */
-  readonly created: number;
-  /** The signature in base64. */
-  readonly value: string;
-  /** The pieces of the signature base: joining them would take longer than computing an HMAC of them. */
-  readonly pieces: readonly string[];
-}
-
-/** A candidate, and what an explanation needs. */
-export interface ParsedCandidate extends Candidate {
-  readonly signature: MessageSignature;
-  /** The lines of the signature base. */
-  readonly lines: readonly BaseLine[];
-  readonly text: string;
-}
-
-/** Covered components, and what the requirements say about them. They are the same for many requests. */
-export interface JudgedComponents extends CoveredComponents {
-  /** The required components that are not covered. */
-  readonly missing: readonly string[];
-  readonly coversContent: boolean;
-}
-
-/** A signature whose components were judged for an earlier request. */
-export interface KnownSignature {
-  readonly components: JudgedComponents;
-  readonly parameters: SignatureParameters;
-  /** The parameters, serialized strictly. */
-  readonly serialized: string;
-  /** The signature in base64. */
-  readonly value: string;
-}
-
-/** Judges signatures before their keys are looked up. */
-export interface Requirements {
-  /** Judges the covered components. Returns a fault if they are invalid in any request. */
-  components(items: readonly Item[]): JudgedComponents | BaseFault;
-  /**
-   * Returns a candidate for a signature that meets the requirements, or the Problem. The Problem depends on nothing but the
-   * request, so it reveals nothing about keys and users.
-   */
-  judge(
-    signature: MessageSignature,
-    components: JudgedComponents | BaseFault,
-    request: RequestMessage,
-    hasContent: boolean,
-  ): ParsedCandidate | Problem;
-  /** Returns a candidate for a signature with known components; undefined if it must be judged as a whole. */
-  judgeKnown(known: KnownSignature, request: RequestMessage, hasContent: boolean): Candidate | undefined;
-}
+/** Returns why a signature does not meet the requirements; undefined if it does. */
+export type CheckRequirements = (
+  parameters: SignatureParameters,
+  components: readonly Item[],
+  request: Request,
+) => Fault | undefined;
 
 /** The maximum length of a nonce, in characters. */
 const maxNonce = 256;
 
-/** Creates the judge of the requirements. */
-export function createRequirements(options: MessageSignaturesOptions, explain: boolean): Requirements {
+/** Creates the check of the requirements. */
+export function createRequirements(options: MessageSignaturesOptions): CheckRequirements {
   const required = options.components.map((component) => identifierKey(parseIdentifier(component)));
-  const insufficient = (detail: string, members: Readonly<Record<string, ProblemMember>> = {}): Problem =>
-    new Problem('signature-insufficient', detail, {
-      members: explain ? { check: 'requirements', ...members } : {},
-    });
+  return (parameters, components, request) =>
+    parameterFault(parameters, options) ??
+    coverageFault(required, components, request) ??
+    digestFault(components, request);
+}
 
-  const parameterFault = (parameters: SignatureParameters): Problem | undefined => {
-    const { keyid, created, nonce, tag } = parameters;
-    if (keyid === undefined) return insufficient('The signature requires the parameter keyid.');
-    if (created === undefined) return insufficient('The signature requires the parameter created.');
-    if (options.tag !== undefined && tag !== options.tag)
-      return insufficient(`The signature requires the parameter tag with the value "${options.tag}".`);
-    if (options.nonce === 'required' && nonce === undefined)
-      return insufficient('The signature requires the parameter nonce.');
-    return nonce !== undefined && (nonce.length < 1 || nonce.length > maxNonce)
-      ? malformed(`The nonce must have 1 to ${maxNonce} characters.`, explain)
-      : undefined;
-  };
+function parameterFault(
+  { keyid, created, nonce, tag }: SignatureParameters,
+  options: MessageSignaturesOptions,
+): Fault | undefined {
+  if (keyid === undefined) return insufficient('The signature requires the parameter keyid.');
+  if (created === undefined) return insufficient('The signature requires the parameter created.');
+  if (options.tag !== undefined && tag !== options.tag)
+    return insufficient(`The signature requires the parameter tag with the value "${options.tag}".`);
+  if (options.nonce === 'required' && nonce === undefined)
+    return insufficient('The signature requires the parameter nonce.');
+  return nonce !== undefined && (nonce.length < 1 || nonce.length > maxNonce)
+    ? { detail: `The nonce must have 1 to ${maxNonce} characters.` }
+    : undefined;
+}
 
-  const coverageFault = (
-    { missing, coversContent }: JudgedComponents,
-    hasContent: boolean,
-  ): Problem | undefined => {
-    if (missing.length === 0) return hasContent && !coversContent ? digestRequired(explain) : undefined;
-    return insufficient(`The signature does not cover ${missing.join(', ')}.`, {
-      missing,
-      hint: `add ${missing.join(', ')} to the covered components, in Signature-Input and in the message`,
-    });
-  };
-
+function coverageFault(
+  required: readonly string[],
+  components: readonly Item[],
+  { target }: Request,
+): Fault | undefined {
+  const covered = new Set<string>();
+  for (const component of components) {
+    const key = identifierKey(component);
+    covered.add(key);
+    for (const contained of containedIn(key, target)) covered.add(contained);
+  }
+  const missing = required.filter((key) => !covered.has(key));
+  if (missing.length === 0) return undefined;
+  const names = missing.join(', ');
   return {
-    components(items) {
-      const covered = coverComponents(items, 'request');
-      if (isBaseFault(covered)) return covered;
-      const keys = new Set(items.map(identifierKey));
-      const missing = required.filter((key) => !keys.has(key));
-      return { ...covered, missing, coversContent: items.some(coversContentDigest) };
-    },
-    judge(signature, components, request, hasContent) {
-      if (isBaseFault(components)) return baseProblem(components, explain);
-      const { parameters } = signature.covered;
-      const lines = baseLines(components, parameters, request, options.structuredFields);
-      if (isBaseFault(lines)) return baseProblem(lines, explain);
-      const fault = parameterFault(signature.parameters) ?? coverageFault(components, hasContent);
-      if (fault !== undefined) return fault;
-      const { parameters: read, signature: value } = signature;
-      const { keyid = '', created = 0 } = read;
-      const text = formatBase(lines);
-      const base = { lines, text, pieces: [text] };
-      return { ...base, signature, components, parameters: read, keyid, created, value };
-    },
-    judgeKnown({ components, parameters, serialized, value }, request, hasContent) {
-      if (parameterFault(parameters) !== undefined || (hasContent && !components.coversContent))
-        return undefined;
-      const pieces = basePieces(components, serialized, request, options.structuredFields);
-      const { keyid = '', created = 0 } = parameters;
-      return pieces === undefined ? undefined : { components, parameters, keyid, created, value, pieces };
-    },
+    ...insufficient(`The signature does not cover ${names}.`),
+    hint: `add ${names} to the covered components, in Signature-Input and in the message`,
+    members: { missing },
   };
 }
 
-function digestRequired(explain: boolean): Problem {
-  const members = explain
-    ? { check: 'requirements', missing: ['"content-digest"'], hint: 'send Content-Digest and cover it' }
-    : {};
-  return new Problem(
-    'digest-required',
-    'The signature of a request with content must cover content-digest.',
-    {
-      members,
-    },
-  );
+const ofTarget: readonly string[] = ['"@path"', '"@query"'];
+const ofUri: readonly string[] = ['"@scheme"', '"@authority"', ...ofTarget];
+const none: readonly string[] = [];
+
+/** Returns the components whose values a component contains (RFC 9421 §2.2.2, §2.2.5). Only an absolute form has an authority. */
+function containedIn(key: string, target: string): readonly string[] {
+  if (key === '"@target-uri"') return ofUri;
+  if (key !== '"@request-target"') return none;
+  return /^https?:/i.test(target) ? ofUri : ofTarget;
 }
 
-function malformed(detail: string, explain: boolean): Problem {
-  return new Problem('malformed-credentials', detail, { members: explain ? { check: 'grammar' } : {} });
+/** Content must be covered by a digest, and a covered digest must be one that can be compared. */
+function digestFault(components: readonly Item[], { body, fields }: Request): Fault | undefined {
+  const hasContent = body.present && fields.get('content-length') !== '0';
+  if (components.some(coversContentDigest)) return contentDigestFault(fields.get('content-digest') ?? '');
+  if (!hasContent) return undefined;
+  return {
+    type: 'digest-required',
+    check: 'requirements',
+    detail: 'The signature of a request with content must cover content-digest.',
+    hint: 'send Content-Digest and cover it',
+    members: { missing: ['"content-digest"'] },
+  };
 }
 
-/** Returns the Problem for a signature without a base. A component that this request lacks may have been removed on the way. */
-function baseProblem({ kind, fault }: BaseFault, explain: boolean): Problem {
-  if (kind === 'malformed') return malformed(`${capitalized(fault)}.`, explain);
-  return new Problem('credentials-refused', `The signature cannot be verified: ${fault}.`, {
-    members: explain ? { check: 'signature', hint: fault } : {},
-  });
+function insufficient(detail: string): Fault {
+  return { type: 'signature-insufficient', check: 'requirements', detail };
 }
 
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+/** Returns the fault of a signature without a base. A component that this request lacks may have been removed on the way. */
+export function noBase({ kind, fault }: BaseFault): Fault {
+  if (kind === 'malformed') return { detail: `${fault.charAt(0).toUpperCase()}${fault.slice(1)}.` };
+  return {
+    type: 'credentials-refused',
+    check: 'signature',
+    detail: `The signature cannot be verified: ${fault}.`,
+    hint: fault,
+  };
 }

@@ -6,12 +6,10 @@ import { parseSignatures } from '../../signature/message-signatures/signature-fi
 import type { Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { MessageSignaturesOptions } from './options.ts';
-import type { Verify } from './verify.ts';
 
 /**
- * Creates the scheme for HTTP Message Signatures (RFC 9421): signatures in Signature-Input and Signature. Checks in this order:
- * grammar and requirements, key, signature, date, nonce. So only a client with the key learns about errors after the signature.
- * The verification is loaded with the first signed request.
+ * Creates the scheme for HTTP Message Signatures (RFC 9421): signatures in Signature-Input and Signature. Its verification
+ * is loaded with the first signed request.
  *
  * @param name The name of the scheme in the configuration, in challenges and principals.
  */
@@ -20,10 +18,13 @@ export function createMessageSignaturesScheme(
   options: MessageSignaturesOptions,
   context: SchemeContext,
 ): Scheme {
-  let verify: Verify | undefined;
-  const load = async (): Promise<Verify> => {
-    const { createVerify } = await import('./verify.ts');
-    verify ??= createVerify(name, options, context);
+  let verify: Scheme['authenticate'] | undefined;
+  const load = async (): Promise<Scheme['authenticate']> => {
+    const [{ createVerification }, { createMessageSignature }] = await Promise.all([
+      import('../verify.ts'),
+      import('./signature.ts'),
+    ]);
+    verify ??= createVerification(createMessageSignature(name, options, context), context);
     return verify;
   };
   const { tag } = options;
@@ -35,11 +36,10 @@ export function createMessageSignaturesScheme(
     authorizationNames: [],
     locations: [{ field: 'signature-input' }, { field: 'signature' }],
     requestFields: [...signed, ...(options.signResponses === undefined ? [] : ['accept-signature'])],
-    authenticate(request, _rest, authTrace, deferrable) {
-      return verify === undefined
-        ? load().then((loaded) => loaded(request, authTrace, deferrable))
-        : verify(request, authTrace, deferrable);
-    },
+    authenticate: (request, rest, authTrace, deferrable) =>
+      verify === undefined
+        ? load().then((loaded) => loaded(request, rest, authTrace, deferrable))
+        : verify(request, rest, authTrace, deferrable),
     claimedUser: (_rest, request) => claimedKeyId(request),
     challenge: () => formatChallenge(name, [['realm', context.realm]]),
     challengeFields: () => [['Accept-Signature', accepted]],

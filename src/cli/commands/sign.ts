@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createRequestSigner, type RequestSigner } from '../../client/schemes/signer.ts';
+import { createSign, type Sign } from '../../client/schemes/signer.ts';
 import { systemClock } from '../../clock.ts';
 import { parseSignedDate } from '../../http/headers/date.ts';
 import { isMethod, methods } from '../../http/method.ts';
@@ -212,14 +212,14 @@ async function signRequest(
 ): Promise<{ readonly signed: SignedRequest; readonly content: Uint8Array | undefined }> {
   const isHmac = request.scheme === undefined;
   const now = isHmac ? systemClock.now() : timeOf(request.date);
-  const signer = await (isHmac ? hmacSignerFor : configuredSignerFor)(request, environment, terminal);
+  const choose = await (isHmac ? chooseHmac : chooseConfigured)(request, environment, terminal);
   const content = request.content === undefined ? undefined : await contentOf(request.content, terminal);
   const given = isHmac ? [] : withType(request.fields, content);
   const fields = given.map(([name, value]): [string, string] => [name, octetsOf(value)]);
   const { method, target } = request;
   const url = new URL(request.url);
   const signed = asCommandError(() =>
-    signer()({ method, url, target, fields, content }, { now, random: randomBytes }),
+    choose()({ method, url, target, fields, content }, { now, random: randomBytes }),
   );
   const headers = [...given, ...signed.fields.map(decodeField)].map(([name, value]): [string, string] => [
     name,
@@ -228,21 +228,21 @@ async function signRequest(
   return { signed: { url: url.origin + signed.target, headers, parts: signed.parts }, content };
 }
 
-async function hmacSignerFor(
+async function chooseHmac(
   { user, form, date, nonce, content }: SignArguments,
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
-): Promise<() => RequestSigner> {
+): Promise<() => Sign> {
   const secret = await secretFrom(environment, terminal, content === '-');
   const scheme = { kind: 'hmac', name: 'hmac', options: { form } } as const;
-  return () => createRequestSigner(scheme, { user, secret }, { date, nonce });
+  return () => createSign(scheme, { user, secret }, { date, nonce });
 }
 
-async function configuredSignerFor(
+async function chooseConfigured(
   { scheme = '', config, user, keyId, algorithm, presign, nonce, content }: SignArguments,
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
-): Promise<() => RequestSigner> {
+): Promise<() => Sign> {
   const { createConfiguredSigner } = await import('../signing/sign-with-scheme.ts');
   const given = { scheme, config, user, keyId, algorithm, presign, nonce, isInputUsed: content === '-' };
   return createConfiguredSigner(given, environment, terminal);

@@ -1,7 +1,7 @@
 import { type ConfiguredScheme, readSchemes } from '../../auth/configured-schemes.ts';
 import { algorithmNamed, isAsymmetric } from '../../auth/parse-account-key.ts';
 import { parsePrivateKey } from '../../client/schemes/private-key.ts';
-import { createRequestSigner, type RequestSigner } from '../../client/schemes/signer.ts';
+import { createSign, type Sign } from '../../client/schemes/signer.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { type Options, readOptions } from '../../options/options.ts';
 import type { SigningIdentity } from '../../signature/signing.ts';
@@ -41,13 +41,13 @@ export async function createConfiguredSigner(
   given: SchemeArguments,
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
-): Promise<() => RequestSigner> {
+): Promise<() => Sign> {
   const options = readOptions(given.config === undefined ? [] : ['--config', given.config], environment);
   const scheme = findScheme(given.scheme, options);
   const { presign, nonce } = given;
   const choices = { presign, nonce };
   const identity = await readIdentity(scheme, given, options, environment, terminal);
-  return () => createRequestSigner(scheme, identity, choices);
+  return () => createSign(scheme, identity, choices);
 }
 
 function findScheme(name: string, { config, schemes }: Options): ConfiguredScheme {

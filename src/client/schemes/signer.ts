@@ -83,17 +83,17 @@ const kindNames: Readonly<Partial<Record<SchemeKind, string>>> = {
 };
 
 /** Signs requests as one identity. Throws RangeError if a request cannot be signed. */
-export type RequestSigner = (request: UnsignedRequest, moment: SigningMoment) => Signature;
+export type Sign = (request: UnsignedRequest, moment: SigningMoment) => Signature;
 
 /**
  * Creates the function that signs requests as an identity.
  * @throws RangeError if credentials are missing, or something is chosen that the scheme does not have
  */
-export function createRequestSigner(
+export function createSign(
   scheme: SigningScheme,
   identity: SigningIdentity,
   choices: SigningChoices = {},
-): RequestSigner {
+): Sign {
   for (const [choice, kinds] of Object.entries(kindsWith)) {
     if (Reflect.get(choices, choice) !== undefined) checkKind(choice, kinds, scheme);
   }

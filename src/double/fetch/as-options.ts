@@ -40,10 +40,10 @@ export type ConfiguredAsOptions<Name extends string = string> = ConfiguredScheme
 };
 
 /** A scheme that needs no configuration. */
-export type SchemeName = 'hmac' | 'basic' | 'bearer' | 'oauth1';
+type SchemeName = 'hmac' | 'basic' | 'bearer' | 'oauth1';
 
 /** The options of all schemes that need no configuration. */
-export interface SignerOptions {
+interface SignerOptions {
   /** The scheme. All but `hmac` require TLS, so with them a path counts as requested over TLS. Default: `hmac`. */
   readonly scheme?: SchemeName;
   /** For `hmac`: the form. Default: `full`. */
@@ -84,7 +84,7 @@ const schemesWith: Readonly<Record<keyof SignerOptions, readonly SchemeName[]>> 
  * Throws RangeError if an option is unknown, has a value that it cannot have, or would be ignored because it belongs to another
  * scheme or form.
  */
-export function checkAsOptions(options: SignerOptions): void {
+export function checkAsOptions(options: AsOptions): void {
   checkMembers(options, Object.keys(schemesWith), 'the options of as', "such as { scheme: 'basic' }");
   checkWord(options.form, ['full', 'simple'], 'a form');
   checkWord(options.dateField, ['Date', 'X-Date'], 'a field that contains the date');

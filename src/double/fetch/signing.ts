@@ -4,7 +4,7 @@ import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
 import { isAsymmetric } from '../../auth/parse-account-key.ts';
 import { targetSentByFetch } from '../../client/fetch-target.ts';
 import { parsePrivateKey } from '../../client/schemes/private-key.ts';
-import { createRequestSigner, type SigningScheme } from '../../client/schemes/signer.ts';
+import { createSign, type SigningScheme } from '../../client/schemes/signer.ts';
 import type { SignedUrl } from '../../client/sign.ts';
 import type { Clock } from '../../clock.ts';
 import { didYouMean } from '../../did-you-mean.ts';
@@ -17,8 +17,6 @@ import {
   type ConfiguredSchemeOptions,
   checkAsOptions,
   checkConfiguredOptions,
-  type SchemeName,
-  type SignerOptions,
 } from './as-options.ts';
 
 /** The parts of a double that signing requires. */
@@ -80,9 +78,9 @@ export function createSigning(
       const parsed = new URL(url);
       const target = targetSentByFetch(url.slice(parsed.origin.length));
       const bytes = content === undefined ? undefined : Buffer.from(content);
-      const signer = createRequestSigner(scheme, await identity(), choices);
+      const signNow = createSign(scheme, await identity(), choices);
       const now = date === undefined ? clock.now() : timeOf(date);
-      const signed = signer({ method, url: parsed, target, fields, content: bytes }, { now, random });
+      const signed = signNow({ method, url: parsed, target, fields, content: bytes }, { now, random });
       const isChanged = signed.target !== target;
       return {
         url: isChanged ? parsed.origin + signed.target : url,
@@ -95,7 +93,7 @@ export function createSigning(
 
 const tlsOnly: readonly SigningScheme['kind'][] = ['basic', 'bearer', 'oauth1', 'api-key'];
 
-const builtIn: readonly SchemeName[] = ['hmac', 'basic', 'bearer', 'oauth1'];
+const builtIn: readonly NonNullable<AsOptions['scheme']>[] = ['hmac', 'basic', 'bearer', 'oauth1'];
 
 function isBuiltIn(options: AsOptions | ConfiguredSchemeOptions): options is AsOptions {
   return options.scheme === undefined || builtIn.some((name) => name === options.scheme);
@@ -111,7 +109,7 @@ function choose(user: string, options: AsOptions | ConfiguredSchemeOptions, part
   return chooseBuiltIn(user, options, parts);
 }
 
-function chooseBuiltIn(user: string, options: SignerOptions, parts: SigningParts): Choice {
+function chooseBuiltIn(user: string, options: AsOptions, parts: SigningParts): Choice {
   const { users, bearerFor, oauth1For } = parts;
   const { scheme: name = 'hmac', nonce, client, token } = options;
   switch (name) {
@@ -172,7 +170,7 @@ function chooseConfigured(
   const { nonce, id, components, presign, sessionToken } = options;
   const choices = { nonce, id, components, presign, sessionToken };
   const identity = () => readIdentity(scheme, user, options, users);
-  createRequestSigner(scheme, identity(), choices);
+  createSign(scheme, identity(), choices);
   return { scheme, identity, choices };
 }
 

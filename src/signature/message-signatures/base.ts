@@ -2,7 +2,6 @@
 import { parseDictionary, parseItem, parseList, StructuredFieldError } from '../structured-fields/parse.ts';
 import {
   serializeDictionary,
-  serializeInnerList,
   serializeItem,
   serializeList,
   serializeMember,
@@ -13,13 +12,17 @@ import {
   type Dictionary,
   type InnerList,
   type Item,
-  noParameters,
   type Parameters,
 } from '../structured-fields/value.ts';
-import { isRequestComponent, queryParameters, readerOf, requestComponent } from './derived-components.ts';
+import { isRequestComponent, queryParameters, requestComponent } from './derived-components.ts';
 import { identifierFault, identifierKey, type MessageKind, nameOf, stringParameter } from './identifiers.ts';
 import { type FieldSource, isResponse, type Message, type RequestMessage } from './message.ts';
-import { registeredTypes, type StructuredFieldTypes, typeOfField } from './structured-field-types.ts';
+import {
+  registeredTypes,
+  type StructuredFieldType,
+  type StructuredFieldTypes,
+  typeOfField,
+} from './structured-field-types.ts';
 
 /** A line of the signature base. */
 export interface BaseLine {
@@ -48,22 +51,6 @@ export interface CoveredComponents {
   readonly items: readonly Item[];
   /** The identifiers, serialized: `"@method"`. */
   readonly names: readonly string[];
-  /** The functions that read components without parameters from a request; undefined for all others. */
-  readonly readers: readonly (RequestReader | undefined)[];
-  /** What stands before the value of each component in the signature base, from the line feed on. */
-  readonly beginnings: readonly string[];
-  /** The inner list without its parameters, serialized: `("@method" "@path")`. */
-  readonly list: string;
-  /** The last line of the signature base up to the inner list. */
-  readonly ending: string;
-}
-
-type RequestReader = (request: RequestMessage) => string | undefined;
-
-function requestReader(identifier: Item): RequestReader | undefined {
-  const name = nameOf(identifier);
-  if (identifier.parameters.size > 0 || name.startsWith('@')) return readerOf(name);
-  return ({ fields }) => plainValue(fields, name);
 }
 
 /** Checks the identifiers of covered components. Returns a fault if one is invalid or occurs twice. */
@@ -80,11 +67,7 @@ export function coverComponents(items: readonly Item[], kind: MessageKind): Cove
       return malformed(`the component ${name} is covered twice`);
     names.push(name);
   }
-  const readers = items.map((item) => (kind === 'request' ? requestReader(item) : undefined));
-  const beginnings = names.map((name, index) => `${index === 0 ? '' : '\n'}${name}: `);
-  const list = serializeInnerList({ items, parameters: noParameters });
-  const ending = `${items.length === 0 ? '' : '\n'}"@signature-params": ${list}`;
-  return { items, names, readers, beginnings, list, ending };
+  return { items, names };
 }
 
 /**
@@ -95,7 +78,7 @@ export function coverComponents(items: readonly Item[], kind: MessageKind): Cove
  * @param types The types of structured fields beside the registered ones.
  */
 export function baseLines(
-  { items, names, list }: CoveredComponents,
+  { items, names }: CoveredComponents,
   parameters: Parameters,
   message: Message,
   types: StructuredFieldTypes = {},
@@ -106,46 +89,19 @@ export function baseLines(
     const name = names[lines.length] ?? '';
     const value = components.valueOf(identifier);
     if (value === undefined) return absent(`the message has no component ${name}`);
+    if (typeof value === 'object') return value;
     // Neither a line feed nor anything outside ASCII (RFC 9421 §2.5).
     if (!/^[\t -~]*$/.test(value))
       return absent(`the component ${name} has characters outside ASCII; use bs`);
     lines.push({ name, value });
   }
-  lines.push({ name: '"@signature-params"', value: list + serializeParameters(parameters) });
+  const list = names.join(' ');
+  lines.push({ name: parametersName, value: `(${list})${serializeParameters(parameters)}` });
   return lines;
 }
 
-/**
- * Creates the pieces of the signature base of a request, which joined are the text that `formatBase` returns. Returns undefined if
- * the request does not have a component.
- *
- * @param parameters The signature parameters, serialized strictly.
- */
-export function basePieces(
-  { items, readers, beginnings, ending }: CoveredComponents,
-  parameters: string,
-  request: RequestMessage,
-  types: StructuredFieldTypes,
-): readonly string[] | undefined {
-  let components: Components | undefined;
-  const pieces: string[] = [];
-  let index = 0;
-  for (const identifier of items) {
-    const read = readers[index];
-    if (read === undefined) components ??= new Components(request, types);
-    const value = read === undefined ? components?.valueOf(identifier) : read(request);
-    if (value === undefined || !isSendable(value)) return undefined;
-    pieces.push(beginnings[index] ?? '', value);
-    index += 1;
-  }
-  pieces.push(ending, parameters);
-  return pieces;
-}
-
-/** Returns whether a value has neither line feeds nor characters outside ASCII (RFC 9421 §2.5). */
-function isSendable(value: string): boolean {
-  return /^[\t -~]*$/.test(value);
-}
+/** The name of the last line. */
+export const parametersName = '"@signature-params"';
 
 /**
  * Creates the lines of the signature base like `baseLines`. Also returns a fault if a component identifier is invalid or occurs
@@ -177,6 +133,9 @@ export function formatBase(lines: readonly BaseLine[]): string {
   return text;
 }
 
+/** The value of a component; undefined if the message does not have it, or the reason why it cannot be covered. */
+type ComponentValue = string | BaseFault | undefined;
+
 /** Reads the components of one message. Queries and dictionaries are parsed once, however many of their members are covered. */
 class Components {
   readonly #message: Message;
@@ -189,8 +148,8 @@ class Components {
     this.#types = types;
   }
 
-  /** Returns the value of a component; undefined if the message does not have it. The identifier is valid. */
-  valueOf(identifier: Item): string | undefined {
+  /** Returns the value of a component. The identifier is valid. */
+  valueOf(identifier: Item): ComponentValue {
     const name = nameOf(identifier);
     const { parameters } = identifier;
     const message = this.#message;
@@ -199,7 +158,7 @@ class Components {
     return this.#valueIn(parameters.has('req') ? message.request : message, name, parameters);
   }
 
-  #valueIn(message: Message, name: string, parameters: Parameters): string | undefined {
+  #valueIn(message: Message, name: string, parameters: Parameters): ComponentValue {
     if (!isResponse(message)) {
       if (isRequestComponent(name)) return requestComponent(name, message);
       if (name === '@query-param') return this.#queryParameter(message, stringParameter(parameters, 'name'));
@@ -209,52 +168,61 @@ class Components {
     return source === undefined ? undefined : this.#fieldValue(source, name, parameters);
   }
 
-  /** A parameter that occurs several times cannot be covered (RFC 9421 §2.2.8). */
-  #queryParameter(request: RequestMessage, name = ''): string | undefined {
+  #queryParameter(request: RequestMessage, name = ''): ComponentValue {
     this.#query ??= queryParameters(request);
-    const values = this.#query.get(name);
-    return values?.length === 1 ? values[0] : undefined;
+    const [value, ...others] = this.#query.get(name) ?? [];
+    // RFC 9421 §2.2.8.
+    return others.length === 0
+      ? value
+      : absent(`the query has several parameters "${name}", so a signature must not cover one of them`);
   }
 
-  #fieldValue(source: FieldSource, name: string, parameters: Parameters): string | undefined {
+  #fieldValue(source: FieldSource, name: string, parameters: Parameters): ComponentValue {
     if (parameters.has('bs')) return wrappedValue(source, name);
-    const key = stringParameter(parameters, 'key');
-    if (key !== undefined) return this.#memberValue(source, name, key, parameters);
     const value = plainValue(source, name);
-    if (value === undefined || !parameters.has('sf')) return value;
-    return withoutFault(() => this.#strictValue(name, value));
+    if (value === undefined) return undefined;
+    const key = stringParameter(parameters, 'key');
+    if (key !== undefined) return this.#memberValue(value, name, key, parameters);
+    return parameters.has('sf') ? this.#strictValue(value, name) : value;
   }
 
   /** Returns the strict serialization of a field of known type (RFC 9421 §2.1.1). */
-  #strictValue(name: string, value: string): string | undefined {
-    switch (this.#typeOf(name)) {
-      case 'item':
-        return serializeItem(parseItem(value));
-      case 'list':
-        return serializeList(parseList(value));
-      case 'dictionary':
-        return serializeDictionary(parseDictionary(value));
-      case undefined:
-        return undefined;
-    }
+  #strictValue(value: string, name: string): string | BaseFault {
+    const type = this.#typeOf(name);
+    if (type === undefined)
+      return absent(`the type of the structured field "${name}" is not known, which sf requires`);
+    return (
+      withoutFault(() => serializeStrictly(value, type)) ??
+      absent(`the value of "${name}" is not a structured field of the type ${type}`)
+    );
   }
 
   /** Returns a member of a dictionary (RFC 9421 §2.1.2). A field of unknown type is one if it can be parsed as one. */
-  #memberValue(source: FieldSource, name: string, key: string, parameters: Parameters): string | undefined {
-    if ((this.#typeOf(name) ?? 'dictionary') !== 'dictionary') return undefined;
+  #memberValue(value: string, name: string, key: string, parameters: Parameters): ComponentValue {
+    const isDictionary = (this.#typeOf(name) ?? 'dictionary') === 'dictionary';
     const place = `${name}${parameters.has('tr') ? ';tr' : ''}${parameters.has('req') ? ';req' : ''}`;
     this.#dictionaries ??= new Map();
-    if (!this.#dictionaries.has(place)) {
-      const value = plainValue(source, name);
-      const dictionary = value === undefined ? undefined : withoutFault(() => parseDictionary(value));
-      this.#dictionaries.set(place, dictionary);
-    }
-    const member = this.#dictionaries.get(place)?.get(key);
+    if (!this.#dictionaries.has(place))
+      this.#dictionaries.set(place, isDictionary ? withoutFault(() => parseDictionary(value)) : undefined);
+    const dictionary = this.#dictionaries.get(place);
+    if (dictionary === undefined) return absent(`"${name}" is not a dictionary, which key requires`);
+    const member = dictionary.get(key);
     return member === undefined ? undefined : serializeMember(member);
   }
 
-  #typeOf(name: string) {
+  #typeOf(name: string): StructuredFieldType | undefined {
     return typeOfField(name, registeredTypes) ?? typeOfField(name, this.#types);
+  }
+}
+
+function serializeStrictly(value: string, type: StructuredFieldType): string {
+  switch (type) {
+    case 'item':
+      return serializeItem(parseItem(value));
+    case 'list':
+      return serializeList(parseList(value));
+    case 'dictionary':
+      return serializeDictionary(parseDictionary(value));
   }
 }
 

@@ -23,11 +23,6 @@ export function isRequestComponent(name: string): name is RequestComponent {
   return Object.hasOwn(ofRequest, name);
 }
 
-/** Returns the function that reads a component by name; undefined if it is not such a component. */
-export function readerOf(name: string): ((request: RequestMessage) => string) | undefined {
-  return isRequestComponent(name) ? ofRequest[name] : undefined;
-}
-
 /** Returns the value of a derived component of a request. */
 export function requestComponent(name: RequestComponent, request: RequestMessage): string {
   return ofRequest[name](request);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
-  annsSecret,
   get,
   openScheme,
   outcomeOf,
@@ -10,20 +9,6 @@ import {
   start,
 } from '../../support/signature/message-scheme.ts';
 import { signingKey } from '../../support/signature/rfc9421.ts';
-
-test('the time of the signature must be within the window', async () => {
-  for (const [off, outcome] of [
-    [-300, 'good ann'],
-    [300, 'good ann'],
-    [-301, 'date-out-of-window'],
-    [301, 'date-out-of-window'],
-  ] as const)
-    assert.equal(await outcomeOf(signed(get, { created: start + off })), outcome, String(off));
-  assert.equal(
-    await outcomeOf(signed(get, { created: start - 11 }), { options: { window: 10 } }),
-    'date-out-of-window',
-  );
-});
 
 test('a signature is accepted until the time in expires', async () => {
   const { judge, clock } = openScheme();
@@ -36,6 +21,11 @@ test('a signature is accepted until the time in expires', async () => {
   assert.match(problemOf(verdict).detail, /expired 1 s ago/);
 });
 
+test('an expiry does not replace the window', async () => {
+  const late = signed(get, { created: start - 301, expires: start + 1000 });
+  assert.equal(await outcomeOf(late), 'date-out-of-window');
+});
+
 test('a signature with a nonce from before the start of the server is refused', async () => {
   const setting = { notBefore: start * 1000 + 900 };
   assert.equal(await outcomeOf(signed(get, { nonce: 'n' }), setting), 'good ann');
@@ -46,31 +36,13 @@ test('a signature with a nonce from before the start of the server is refused', 
   assert.equal(await outcomeOf(signed(get, { created: start - 1 }), setting), 'good ann');
 });
 
-test('a nonce is accepted once for each user', async () => {
+test('a nonce is one of the user, whatever key signs', async () => {
   const { judge } = openScheme();
-  const request = signed(get, { nonce: 'n1' });
-  const { outcome, trace } = await judge(request);
-  assert.deepEqual([outcome, trace.passed.at(-1)], ['good ann', 'nonce']);
-  assert.equal((await judge(request)).outcome, 'nonce-replayed');
-  assert.equal(
-    (await judge(signed(get, { nonce: 'n1', key: signingKey('test-key-ed25519') }))).outcome,
-    'nonce-replayed',
-  );
+  assert.equal((await judge(signed(get, { nonce: 'n1' }))).outcome, 'good ann');
+  const otherKey = signed(get, { nonce: 'n1', key: signingKey('test-key-ed25519') });
+  assert.equal((await judge(otherKey)).outcome, 'nonce-replayed');
   const bob = { id: 'bob', algorithm: 'hmac-sha256', secret: 'second-secret-of-bob' } as const;
   assert.equal((await judge(signed(get, { nonce: 'n1', key: bob }))).outcome, 'good bob');
-});
-
-test('a nonce is claimed only by a request that is accepted otherwise', async () => {
-  const { judge } = openScheme();
-  assert.equal(
-    (await judge(signed(get, { nonce: 'n', key: { ...annsSecret, secret: 'x' } }))).outcome,
-    'credentials-refused',
-  );
-  assert.equal(
-    (await judge(signed(get, { nonce: 'n', created: start - 400 }))).outcome,
-    'date-out-of-window',
-  );
-  assert.equal((await judge(signed(get, { nonce: 'n' }))).outcome, 'good ann');
 });
 
 test('a nonce can be required, or ignored', async () => {
@@ -80,10 +52,4 @@ test('a nonce can be required, or ignored', async () => {
   const off = openScheme({ options: { nonce: 'off' } });
   for (let time = 0; time < 2; time += 1)
     assert.equal((await off.judge(signed(get, { nonce: 'n' }))).outcome, 'good ann');
-});
-
-test('a nonce has 1 to 256 characters', async () => {
-  assert.equal(await outcomeOf(signed(get, { nonce: 'n'.repeat(256) })), 'good ann');
-  assert.equal(await outcomeOf(signed(get, { nonce: 'n'.repeat(257) })), 'malformed-credentials');
-  assert.equal(await outcomeOf(signed(get, { nonce: '' })), 'malformed-credentials');
 });

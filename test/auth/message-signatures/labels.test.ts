@@ -62,24 +62,30 @@ test('a request with several signatures is accepted once, in whatever order and 
   assert.equal(await outcome(lines('d', 'n5'), lines('e', 'n1', { ...annsSecret, secret: 'x' })), 'good ann');
 });
 
-test('at most four signatures are verified, and at most sixteen labels are read', async () => {
-  const many = (count: number, goodAt: number): Request => {
-    const all = Array.from({ length: count }, (_, at) =>
+test('at most four signatures that meet the requirements are verified, and at most sixteen labels are read', async () => {
+  const all = (count: number, goodAt: number, components?: readonly string[]) =>
+    Array.from({ length: count }, (_, at) =>
       signMessage(get, {
         key: at === goodAt ? annsSecret : { ...annsSecret, secret: 'x' },
         created: start,
         label: `s${at}`,
+        nonce: `n${at}`,
+        ...(at === goodAt || components === undefined ? {} : { components }),
       }),
     );
-    return arriving(get, [
-      ['Signature-Input', all.map((each) => each['Signature-Input']).join(', ')],
-      ['Signature', all.map((each) => each.Signature).join(', ')],
+  const request = (signatures: ReturnType<typeof all>): Request =>
+    arriving(get, [
+      ['Signature-Input', signatures.map((each) => each['Signature-Input']).join(', ')],
+      ['Signature', signatures.map((each) => each.Signature).join(', ')],
     ]);
-  };
-  assert.equal(await outcomeOf(many(4, 3)), 'good ann');
-  assert.equal(await outcomeOf(many(5, 4)), 'credentials-refused');
-  assert.equal(await outcomeOf(many(16, 0)), 'good ann');
-  assert.equal(await outcomeOf(many(17, 0)), 'malformed-credentials');
+  assert.equal(await outcomeOf(request(all(4, 3))), 'good ann');
+  const { verdict } = await openScheme().judge(request(all(5, 0)));
+  assert.deepEqual(
+    [problemOf(verdict).type, problemOf(verdict).detail],
+    ['malformed-credentials', 'More than 4 signatures meet the requirements; at most 4 are verified.'],
+  );
+  assert.equal(await outcomeOf(request(all(16, 15, ['@method']))), 'good ann', 'others do not count');
+  assert.equal(await outcomeOf(request(all(17, 0))), 'malformed-credentials');
 });
 
 const malformed: readonly [

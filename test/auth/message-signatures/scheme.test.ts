@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import test from 'node:test';
 import type { Accounts } from '../../../src/auth/accounts.ts';
+import { formatContentDigest } from '../../../src/http/headers/content-digest.ts';
 import { createRequest, type Request } from '../../../src/http/message.ts';
 import type { RequestToSign } from '../../../src/signature/message-signatures/sign.ts';
 import { signMessage } from '../../../src/signature/message-signatures/sign.ts';
+import { operationsOf } from '../../support/schemes/counted-crypto.ts';
 import {
   accountsWithKeys,
   annsSecret,
@@ -234,12 +236,16 @@ test('content without a covered digest is refused', async () => {
     const lines = signMessage({ ...withoutContent, fields }, { key: annsSecret, created: start, components });
     return outcomeOf(arriving({ ...put, fields }, Object.entries(lines)));
   };
-  assert.equal(await covers(undefined, 'sha-256=:AAAA:'), 'digest-required');
-  assert.equal(await covers('content-digest', 'sha-256=:AAAA:'), 'good ann');
-  assert.equal(await covers('content-digest;bs', 'sha-256=:AAAA:'), 'good ann');
-  assert.equal(await covers('content-digest;key="sha-256"', 'sha-256=:AAAA:'), 'good ann');
+  const digest = formatContentDigest(Buffer.from('{"title":"Ink"}'));
+  assert.equal(await covers(undefined, digest), 'digest-required');
+  assert.equal(await covers('content-digest', digest), 'good ann');
+  assert.equal(await covers('content-digest;bs', digest), 'good ann');
+  assert.equal(await covers('content-digest;key="sha-256"', digest), 'good ann');
   // A digest with an algorithm that is not verified does not protect the content.
-  assert.equal(await covers('content-digest;key="md5"', 'md5=:AAAA:, sha-256=:AAAA:'), 'digest-required');
+  assert.equal(await covers('content-digest;key="md5"', `md5=:AAAA:, ${digest}`), 'digest-required');
+  assert.equal(await covers('content-digest', 'md5=:AAAA:'), 'malformed-field');
+  assert.equal(await covers('content-digest', 'sha-256=:AAAA:'), 'malformed-field');
+  assert.equal(await covers('content-digest', formatContentDigest(Buffer.from('x'))), 'digest-mismatch');
   assert.equal(await outcomeOf(signed(withoutContent)), 'good ann');
   const lines = Object.entries(signMessage(withoutContent, { key: annsSecret, created: start }));
   assert.equal(await outcomeOf(arriving(put, lines)), 'digest-required');
@@ -273,15 +279,56 @@ test('the scheme is found by its fields, and failures are counted for the id of 
   assert.equal(scheme.claimedUser?.('', arriving(get, [['Signature', 'x']])), undefined);
 });
 
-test('refusals of unknown keys and of wrong signatures are the same', async () => {
-  const refusals = ['ann', 'nobody', 'test-key-ed25519', 'test-key-rsa'].map(async (id) => {
-    const { verdict } = await openScheme({ explain: true }).judge(
-      signed(get, { key: { ...annsSecret, id, secret: 'x' } }),
+test('a component covers those whose values it contains', async () => {
+  for (const [components, outcome] of [
+    [['@method', '@target-uri'], 'good ann'],
+    [['@method', '@authority', '@request-target'], 'good ann'],
+    [['@method', '@request-target'], 'signature-insufficient'],
+    [['@target-uri'], 'signature-insufficient'],
+  ] as const)
+    assert.equal(await outcomeOf(signed(get, { components })), outcome, components.join());
+  const absolute = { ...get, target: 'https://example.com/articles?limit=5' };
+  assert.equal(await outcomeOf(signed(absolute, { components: ['@method', '@request-target'] })), 'good ann');
+  const options = { components: ['@scheme', '@target-uri'] };
+  assert.equal(await outcomeOf(signed(get, { components: ['@target-uri'] }), { options }), 'good ann');
+  assert.equal(await outcomeOf(signed(get), { options }), 'signature-insufficient');
+});
+
+test('a component that cannot be covered is refused with the reason', async () => {
+  const detail = (component: string, target = '/a'): Promise<string> =>
+    detailOf(
+      createRequest({
+        method: 'GET',
+        target,
+        fields: [
+          ['Host', 'example.com'],
+          ['X-Some', 'a=('],
+          ['Signature-Input', `sig1=(${component});keyid="ann"`],
+          ['Signature', 'sig1=:AA==:'],
+        ],
+      }),
     );
-    const { type, detail, members } = problemOf(verdict);
-    return JSON.stringify({ type, detail, members }).replaceAll(id, 'ID');
-  });
-  assert.equal(new Set(await Promise.all(refusals)).size, 1);
+  assert.match(await detail('"@query-param";name="a"', '/?a=1&a=2'), /the query has several parameters "a"/);
+  assert.match(await detail('"@query-param";name="b"', '/?a=1'), /the message has no component/);
+  assert.match(await detail('"x-some";sf'), /the type of the structured field "x-some" is not known/);
+  assert.match(await detail('"x-some";key="a"'), /"x-some" is not a dictionary, which key requires/);
+  assert.match(await detail('"x-none";sf'), /the message has no component "x-none";sf/);
+});
+
+test('a signature of another length than those of an RSA key costs as much as one of an unknown key', async () => {
+  const { scheme } = openScheme();
+  const cost = async (id: string, length: number): Promise<number> => {
+    const { 'Signature-Input': input } = signMessage(get, { key: { ...annsSecret, id }, created: start });
+    const request = arriving(get, [
+      ['Signature-Input', input],
+      ['Signature', `sig1=:${Buffer.alloc(length, 1).toString('base64')}:`],
+    ]);
+    return operationsOf(async () => scheme.authenticate(request, ''));
+  };
+  for (const length of [64, 96, 128, 256, 512]) {
+    await cost('nobody', length);
+    assert.equal(await cost('test-key-rsa', length), await cost('nobody', length), `${length}`);
+  }
 });
 
 test('nothing is explained unless it is asked for', async () => {

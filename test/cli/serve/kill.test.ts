@@ -5,7 +5,7 @@ import { seeded } from '../../support/seeded.ts';
 import { long } from '../../support/store/thoroughness.ts';
 
 /** A life takes a third of a second. */
-const rounds = long ? 120 : 16;
+const rounds = long ? 120 : 8;
 
 test(`a server that is killed ${rounds} times under load has lost nothing, and takes no request twice`, async (context) => {
   const random = seeded();

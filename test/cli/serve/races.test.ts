@@ -7,7 +7,7 @@ import { long } from '../../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** As many ends are by SIGTERM as by SIGKILL. */
-const rounds = long ? 24 : 8;
+const rounds = long ? 24 : 4;
 
 /** Gives the one server that is ready, and holds the others to their word: it has the directory. */
 async function ownerOf(servers: readonly Server[]): Promise<Server> {

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
-import { type ConfiguredSchemeOptions, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
+import {
+  action,
+  type ConfiguredSchemeOptions,
+  type DoubleOptions,
+  startDouble,
+} from '../../../src/double/index.ts';
+import { bytes } from '../../../src/index.ts';
 
 const now = '2026-11-22T12:00:00Z';
 const secret = 'secret of ann';
@@ -203,6 +209,26 @@ describe('as with a configured scheme', () => {
     const signer = double.as('ann', { scheme: 'message-signatures', components: ['@method'] });
     assert.equal((await signer.fetch('/articles')).status, 401);
     assert.match(String(double.journal.last()?.auth?.hint), /@authority/);
+  });
+
+  test('signs a form as the server reads it, however its media type is written', async () => {
+    const schemes = { twilio: { preset: 'twilio', user: 'ann' } } as const;
+    const consumers = { printer: { secret: 'the secret of the printer', callbacks: ['oob'] } };
+    await using double = await startDouble({ now, users: { ann: { secret } }, schemes, consumers });
+    const received = action('anyone', async () => ({ status: 204 }), {
+      reads: [{ ...bytes, type: 'application/x-www-form-urlencoded' }],
+    });
+    double.resource('/calls', { POST: received });
+    for (const scheme of ['oauth1', 'twilio'] as const)
+      for (const type of ['x-www-form-urlencoded', 'X-WWW-Form-Urlencoded ; charset=UTF-8']) {
+        const form = {
+          method: 'POST',
+          headers: { 'Content-Type': `application/${type}` },
+          body: 'To=%2B1&From=2',
+        };
+        await double.as('ann', { scheme }).fetch('/calls', form);
+        assert.equal(double.journal.last()?.principal?.name, 'ann', `${scheme}: ${double.journal.last()}`);
+      }
   });
 
   test('signs the API key as over TLS', async () => {

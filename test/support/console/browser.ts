@@ -61,11 +61,7 @@ function missingPackage(name: string): string | false {
 
 /** Options of tests that need a browser. */
 export const inBrowser = {
-  skip:
-    (process.env['SKIP_BROWSER'] !== undefined && 'SKIP_BROWSER is set') ||
-    missing('chromium') ||
-    missingPackage('playwright-core') ||
-    missingPackage('axe-core'),
+  skip: missing('chromium') || missingPackage('playwright-core') || missingPackage('axe-core'),
   timeout: 120_000,
 };
 

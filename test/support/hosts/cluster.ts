@@ -15,10 +15,11 @@ import {
 } from '../oauth/server.ts';
 import { missingPostgres, password, type Server, startServer as startPostgres } from '../postgres/server.ts';
 import { modulePath } from '../program.ts';
+import { long } from '../store/thoroughness.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 
 /** Options of tests that need a cluster. */
-export const withPostgres = { skip: missingPostgres };
+export const withPostgres = { skip: missingPostgres, timeout: long ? 600_000 : 120_000 };
 
 /** A process of a cluster. */
 export interface Host extends Asked {

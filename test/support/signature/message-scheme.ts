@@ -5,7 +5,7 @@ import { type Account, type Accounts, createAccounts } from '../../../src/auth/a
 import { readMessageSignaturesOptions } from '../../../src/auth/message-signatures/options.ts';
 import { createMessageSignaturesScheme } from '../../../src/auth/message-signatures/scheme.ts';
 import type { Scheme, Verdict } from '../../../src/auth/scheme.ts';
-import { AuthenticationTrace } from '../../../src/auth/trace.ts';
+import { AuthenticationTrace, type TraceKnowledge } from '../../../src/auth/trace.ts';
 import { type ManualClock, manualClock } from '../../../src/clock.ts';
 import { createRequest, type Request } from '../../../src/http/message.ts';
 import type { Problem } from '../../../src/http/problem.ts';
@@ -92,6 +92,14 @@ export interface SchemeUnderTest {
   judge(request: Request): Promise<Judged>;
 }
 
+/** What a test double knows beside the accounts. */
+const knowledge: TraceKnowledge = {
+  userNames: () => ['ann', 'bob'],
+  secrets: () => [],
+  hosts: () => [],
+  content: async () => undefined,
+};
+
 /** Creates the scheme with a clock that shows `start`. */
 export function openScheme({
   options = {},
@@ -119,7 +127,7 @@ export function openScheme({
     scheme,
     clock,
     async judge(request) {
-      const trace = new AuthenticationTrace();
+      const trace = new AuthenticationTrace(knowledge);
       const verdict = await scheme.authenticate(request, '', trace);
       const outcome = verdict.outcome === 'good' ? `good ${verdict.principal.name}` : verdict.problem.type;
       return { verdict, outcome, trace };

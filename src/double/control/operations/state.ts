@@ -49,18 +49,23 @@ function metrics({ metrics }: ControlTarget): readonly Operation[] {
   ];
 }
 
-function server({ addresses, memory }: ControlTarget): Operation {
+function server({ addresses, memory, windows = {} }: ControlTarget): Operation {
   const members = {
     url: optional(text('origin over plain HTTP')),
     secureUrl: optional(text('origin over HTTPS')),
     certificate: optional(text('certificate in PEM that clients must trust')),
     keeps: text('where data is stored: memory, or data (a data directory)'),
+    schemes: listOf(text(), 'the names of the schemes that sign'),
   };
   return bareOperation({
     ...{ method: 'GET', path: '/server', id: 'server' },
-    summary: 'Returns the addresses of the controlled server, and where it stores data',
+    summary: 'Returns the addresses of the controlled server, where it stores data, and its schemes',
     returns: object(members).schema,
-    run: () => ({ ...addresses, keeps: memory === undefined ? 'data' : 'memory' }),
+    run: () => ({
+      ...addresses,
+      keeps: memory === undefined ? 'data' : 'memory',
+      schemes: Object.keys(windows),
+    }),
   });
 }
 

@@ -336,7 +336,7 @@ export const ofMessageSignatures: OwnMistakes = {
     mistake: signature({
       signedParams: (params) => params.replace(/;(created=\d+);(keyid="ann")/, ';$2;$1'),
     }),
-    hint: undefined,
+    hint: /the parameters were signed in another order than in Signature-Input/,
   },
   'one parameter not signed': {
     mistake: signature({ signedParams: (params) => params.replace(/;nonce="[^"]*"/, '') }),

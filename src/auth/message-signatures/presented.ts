@@ -1,0 +1,96 @@
+// The signatures of a request that meet the requirements, with what they sign.
+import type { Request } from '../../http/message.ts';
+import {
+  type BaseLine,
+  baseLines,
+  coverComponents,
+  isBaseFault,
+} from '../../signature/message-signatures/base.ts';
+import type { RequestMessage } from '../../signature/message-signatures/message.ts';
+import {
+  type MessageSignature,
+  parseSignatures,
+} from '../../signature/message-signatures/signature-fields.ts';
+import { describeTimeForm } from '../freshness.ts';
+import type { Fault, Presented } from '../signature-scheme.ts';
+import type { MessageSignaturesOptions } from './options.ts';
+import { type CheckRequirements, noBase } from './requirements.ts';
+
+/** A signature that meets the requirements. */
+export interface PresentedSignature extends Presented {
+  readonly signature: MessageSignature;
+  /** The lines of the signature base. The last one contains the parameters. */
+  readonly lines: readonly BaseLine[];
+  readonly time: number;
+}
+
+/** The maximum number of signatures of a request that meet the requirements. It bounds the work of a refusal. */
+const maxCandidates = 4;
+
+/** Reads the signatures that meet the requirements. Returns the fault of the first one if there is none. */
+export function read(
+  request: Request,
+  check: CheckRequirements,
+  options: MessageSignaturesOptions,
+): PresentedSignature | readonly PresentedSignature[] | Fault {
+  const input = request.fields.get('signature-input');
+  const signatures = parseSignatures(input, request.fields.get('signature'));
+  if (typeof signatures === 'string') return { detail: `${signatures}.`, hint: createdHint(input ?? '') };
+  const candidates: PresentedSignature[] = [];
+  let first: Fault | undefined;
+  for (const signature of signatures) {
+    const presented = present(request, signature, check, options);
+    if ('detail' in presented) first ??= presented;
+    else candidates.push(presented);
+  }
+  const [only] = candidates;
+  const claimed = signatures[0]?.parameters.keyid;
+  const named = claimed === undefined ? {} : { claimed };
+  if (only === undefined) return { detail: 'Signature-Input is empty.', ...first, ...named };
+  if (candidates.length <= maxCandidates) return candidates.length === 1 ? only : candidates;
+  // Otherwise one that is not verified could be sent again alone.
+  return {
+    detail: `More than ${maxCandidates} signatures meet the requirements; at most ${maxCandidates} are verified.`,
+    ...named,
+  };
+}
+
+function present(
+  request: Request,
+  signature: MessageSignature,
+  check: CheckRequirements,
+  { nonce: nonceMode, structuredFields }: MessageSignaturesOptions,
+): PresentedSignature | Fault {
+  const { covered, parameters } = signature;
+  const components = coverComponents(covered.items, 'request');
+  if (isBaseFault(components)) return noBase(components);
+  const lines = baseLines(components, covered.parameters, messageOf(request), structuredFields);
+  if (isBaseFault(lines)) return noBase(lines);
+  const fault = check(parameters, covered.items, request);
+  if (fault !== undefined) return fault;
+  const { keyid = '', created = 0, expires, nonce } = parameters;
+  return {
+    request,
+    user: keyid,
+    signatures: [signature.signature],
+    time: created * 1000,
+    expires: expires === undefined ? undefined : expires * 1000,
+    nonce: nonceMode === 'off' ? undefined : nonce,
+    signature,
+    lines,
+  };
+}
+
+function messageOf({ method, target, fields, connection }: Request): RequestMessage {
+  return { method, target, fields, secure: connection.secure };
+}
+
+/** Returns the hint at a `created` that is not an integer. */
+function createdHint(input: string): string | undefined {
+  const sent = /;\s*created=([^;]*)/.exec(input)?.[1]?.trim();
+  if (sent === undefined || /^\d{1,15}$/.test(sent)) return undefined;
+  const [, quoted] = /^"([^"]*)"/.exec(sent) ?? [];
+  const form = describeTimeForm(quoted ?? sent);
+  if (form !== undefined && form !== 'a number') return `created is ${form}`;
+  return quoted === undefined ? undefined : 'created is a string; send the number without quotes';
+}

@@ -1,0 +1,117 @@
+// HTTP Message Signatures (RFC 9421) as a signature scheme: its message is the signature base, whose lines are the parts.
+import { areOctets, messageBytes, type Part, type PartKind, type Piece } from '../../signature/message.ts';
+import { verifySignature } from '../../signature/message-signatures/algorithms.ts';
+import { type BaseLine, formatBase } from '../../signature/message-signatures/base.ts';
+import { coversContentDigest, nameOf } from '../../signature/message-signatures/identifiers.ts';
+import type { Item } from '../../signature/structured-fields/value.ts';
+import { encodingMistakes } from '../explain/public-key.ts';
+import { describeOtherUnit } from '../freshness.ts';
+import { createKeyring, type Key, type KeyKind } from '../keyring.ts';
+import type { SchemeContext } from '../scheme-context.ts';
+import type { SignatureScheme } from '../signature-scheme.ts';
+import { compareContentDigest } from '../signed-digest.ts';
+import { messageMistakes, partMistakes } from './mistakes.ts';
+import type { MessageSignaturesOptions } from './options.ts';
+import { type PresentedSignature, read } from './presented.ts';
+import { createRequirements } from './requirements.ts';
+
+/** Creates the signature scheme. */
+export function createMessageSignature(
+  name: string,
+  options: MessageSignaturesOptions,
+  { accounts, bodyLimit }: SchemeContext,
+): SignatureScheme<PresentedSignature> {
+  // The key determines the algorithm, and its id the key (RFC 9421 §3.2).
+  const find = createKeyring(accounts, name, {
+    ofUser: () => false,
+    byId: ({ algorithm }) => algorithm !== 'aws4',
+  });
+  const check = createRequirements(options);
+  return {
+    name,
+    check: 'signature',
+    wrong: 'The key, the signature or the signed message is wrong.',
+    time: { subject: 'created', window: options.window * 1000, resolution: 1000 },
+    read: (request) => read(request, check, options),
+    find: ({ user }) => find(user),
+    kinds: ({ signatures: [signature = ''] }) => kindsOf(Buffer.byteLength(signature, 'base64')),
+    messages: ({ lines, signature }) => [partsOf(lines, signature.covered.items)],
+    assemble,
+    signs,
+    keyFault({ signature: { parameters } }, { kind }) {
+      const { alg } = parameters;
+      const own = kind === 'secret' ? 'hmac-sha256' : kind;
+      return alg === undefined || alg === own
+        ? undefined
+        : `the parameter alg is "${alg}", but the key with this id is for ${own}`;
+    },
+    digestFault: ({ signature, request }) =>
+      signature.covered.items.some(coversContentDigest)
+        ? compareContentDigest(request, bodyLimit)
+        : undefined,
+    mac: () => ({ hash: 'sha256', encoding: 'utf8', key: (secret) => secret }),
+    partMistakes,
+    messageMistakes,
+    reencoded: (presented) =>
+      encodingMistakes(presented.signatures[0] ?? '').map(({ hint, signature }) => [
+        hint,
+        { ...presented, signatures: [signature] },
+      ]),
+    timeHint: ({ signature }, _, now) =>
+      describeOtherUnit('created', signature.parameters.created ?? 0, 's', now),
+    explanationMembers: ({ lines }) => ({ message: formatBase(lines) }),
+  };
+}
+
+const onlySecret: readonly KeyKind[] = ['secret'];
+const ofSixtyFour: readonly KeyKind[] = ['ed25519', 'ecdsa-p256-sha256', 'secret'];
+const ofNinetySix: readonly KeyKind[] = ['ecdsa-p384-sha384', 'secret'];
+const ofRsa: readonly KeyKind[] = ['rsa-pss-sha512', 'rsa-v1_5-sha256', 'secret'];
+
+/**
+ * Returns the kinds of keys by the length (bytes) of a signature (RFC 9421 §3.3). Secrets are always among them, because clients
+ * compute HMACs of other lengths by mistake.
+ */
+function kindsOf(length: number): readonly KeyKind[] {
+  if (length === 64) return ofSixtyFour;
+  if (length === 96) return ofNinetySix;
+  return length >= 128 && length <= 1024 ? ofRsa : onlySecret;
+}
+
+function signs(
+  key: Key,
+  message: readonly Piece[],
+  { signatures: [signature = ''] }: PresentedSignature,
+): boolean {
+  if (key.kind === 'secret') return areOctets(message) && key.secret.signs(message, signature);
+  return verifySignature(key.kind, key.publicKey, messageBytes(message), Buffer.from(signature, 'base64'));
+}
+
+/** The kinds of the components without parameters of their own. */
+const kinds: Readonly<Record<string, PartKind>> = {
+  '@method': 'method',
+  '@target-uri': 'url',
+  '@authority': 'host',
+  '@request-target': 'target',
+  '@path': 'path',
+  '@query': 'search',
+  'content-digest': 'digest',
+};
+
+function partsOf(lines: readonly BaseLine[], items: readonly Item[]): Part[] {
+  return lines.map(({ name, value }, at): Part => ({ kind: kindOf(items[at]), name, value }));
+}
+
+function kindOf(item: Item | undefined): PartKind {
+  if (item === undefined) return 'other';
+  const name = nameOf(item);
+  const known = item.parameters.size === 0 ? kinds[name] : undefined;
+  return known ?? (name.startsWith('@') ? 'other' : 'header');
+}
+
+/** Returns the signature base (RFC 9421 §2.5): a line for each part, without a line feed at the end. */
+function assemble(parts: readonly Part[]): readonly Piece[] {
+  const pieces: Piece[] = [];
+  for (const { name, value } of parts) pieces.push(pieces.length === 0 ? '' : '\n', name, ': ', value);
+  return pieces;
+}
