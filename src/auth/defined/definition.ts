@@ -76,7 +76,7 @@ export interface SignedParts {
 
 /**
  * A part of a message: its name in explanations, its value, and its kind if the name is no kind. The names of the catalogue are
- * `method`, `target`, `path`, `query`, `url`, `host`, `time`, `nonce`, `id`, `user`, `body`, `digest`, `form` and `header`: the usual
+ * `method`, `target`, `path`, `query`, `search` (the query with its question mark), `url`, `host`, `time`, `nonce`, `id`, `user`, `body`, `digest`, `form` and `header`: the usual
  * mistakes in such a part are explained. A part with the name '' is fixed text. Text is signed in UTF-8.
  */
 export type SchemeMessagePart = readonly [
@@ -91,6 +91,7 @@ export type SchemePartKind =
   | 'target'
   | 'path'
   | 'query'
+  | 'search'
   | 'url'
   | 'host'
   | 'header'

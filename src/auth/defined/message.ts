@@ -88,6 +88,7 @@ const kindsByName: ReadonlyMap<string, PartKind> = new Map<string, PartKind>([
         'target',
         'path',
         'query',
+        'search',
         'url',
         'host',
         'header',
