@@ -120,7 +120,7 @@ function number(count) {
  * Creates a function that returns the position in the source of a position in a compiled file. Maps are read only here, when a
  * test has failed: reading them in each process would take a tenth of a second.
  */
-function createPositions(root) {
+export function createPositions(root) {
   const maps = new Map();
   const mapOf = (path) => {
     if (!maps.has(path)) {

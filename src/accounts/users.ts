@@ -102,7 +102,8 @@ function readKey(
   const members = new Map(stored);
   const until = members.get('until');
   if (until !== undefined) members.set('until', document.time(until, `until of ${what}`));
-  if (members.has('secret')) members.set('secret', secret(members.get('secret'), what));
+  for (const name of ['secret', 'passphrase'])
+    if (members.has(name)) members.set(name, secret(members.get(name), what));
   try {
     const key = readKeyDeclaration(Object.fromEntries(members), what);
     parseAccountKey(id, key, what);
@@ -149,6 +150,7 @@ function writeKeys(
     {
       ...key,
       ...('secret' in key ? { secret: stored(key.secret) } : {}),
+      ...('passphrase' in key && key.passphrase !== undefined ? { passphrase: stored(key.passphrase) } : {}),
       ...(until === undefined ? {} : { until: formatIsoDate(until) }),
     },
   ]);

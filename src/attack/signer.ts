@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { type SigningScheme, signerOf } from '../client/schemes/signer.ts';
 import { systemClock } from '../clock.ts';
+import { hasPrivateKey } from '../signature/declared/asymmetric.ts';
 import type { MessageKey } from '../signature/message-signatures/algorithms.ts';
 import type { Signature, SigningIdentity, SigningOverrides, UnsignedRequest } from '../signature/signing.ts';
 import type { HeaderLine, OutgoingRequest } from './attempt.ts';
@@ -202,6 +203,9 @@ function changeIdentity(
   const isInField = scheme.kind === 'api-key' || scheme.kind === 'declared';
   // A field value has no white space at its ends, so such a name cannot be sent.
   if (isInField && user !== undefined && user !== user.trim()) return undefined;
+  // A private key has no other secret.
+  const hasSecret = scheme.kind !== 'declared' || !hasPrivateKey(scheme.options.algorithm);
+  if (secret !== undefined && !hasSecret) return undefined;
   return {
     identity: {
       ...identity,

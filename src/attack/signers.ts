@@ -1,8 +1,9 @@
 // The signers of all schemes, as tests create them.
 import type { KeyObject } from 'node:crypto';
-import { readApiKeyOptions } from '../auth/api-key/options.ts';
+import { readApiKeyOptions, type SecretPlace } from '../auth/api-key/options.ts';
 import { readAws4Options } from '../auth/aws4/options.ts';
 import { type DeclaredOptions, readDeclaredOptions } from '../auth/declared/options.ts';
+import { readsContent } from '../auth/declared/plan.ts';
 import { definitionOf } from '../auth/defined/define-scheme.ts';
 import type { Scheme } from '../auth/defined/definition.ts';
 import type { SealedDefinition } from '../auth/defined/sealed.ts';
@@ -16,6 +17,7 @@ import type {
   PresetDeclaration,
 } from '../auth/scheme-declarations.ts';
 import { closestMatch } from '../did-you-mean.ts';
+import { fieldIn, parameterIn } from '../signature/declared/places.ts';
 import type { MessageAlgorithm, MessageKey } from '../signature/message-signatures/algorithms.ts';
 import type { StructuredFieldTypes } from '../signature/message-signatures/structured-field-types.ts';
 import { type CredentialPlace, createSigner, type RequestSigner, type SignerTraits } from './signer.ts';
@@ -93,7 +95,7 @@ export interface ApiKeySignerOptions {
 }
 
 /**
- * Creates a signer for an API key with a secret, sent in two fields.
+ * Creates a signer for an API key, sent with a user or alone.
  * @example apiKeySigner({ user: { field: 'X-Api-Key' }, secret: { field: 'X-Api-Secret' } }, { user: 'ann', secret })
  */
 export function apiKeySigner(declared: ApiKeyDeclaration, options: ApiKeySignerOptions): RequestSigner {
@@ -102,11 +104,22 @@ export function apiKeySigner(declared: ApiKeyDeclaration, options: ApiKeySignerO
   checkSignerOptions(options, 'the credentials of apiKeySigner', ['user', 'secret']);
   const { user, secret } = options;
   const scheme = { kind: 'api-key', name: 'api-key', options: places } as const;
-  const place = { in: places.secret, otherFields: [places.user.field], form: /^()(.*)()$/ };
+  const userField = fieldIn(places.user);
+  const place = {
+    ...proofPlace(places.secret),
+    otherFields: userField === undefined ? [] : [userField],
+  };
   return createSigner(
     { scheme, identity: { user, secret }, choices: {} },
-    { user, tlsOnly: true, traits: { place } },
+    { ...(userField !== undefined && { user }), tlsOnly: true, traits: { place } },
   );
+}
+
+/** Returns where the secret stands in a request. */
+function proofPlace(place: SecretPlace): Pick<CredentialPlace, 'in' | 'form'> {
+  if ('query' in place || 'field' in place) return { in: place, form: /^()(.*)()$/ };
+  if ('cookie' in place) return { in: { field: 'Cookie' }, form: /^([^=]+=)(.*)()$/ };
+  return { in: { field: 'Authorization' }, form: /^(\S+ )(.*)()$/ };
 }
 
 /** The options of `aws4Signer`. Those of a declared scheme can be passed too. */
@@ -203,8 +216,10 @@ export interface DeclaredSignerOptions {
   /** The name of the user, or the id of one of its keys. Not sent if the declaration names the user. */
   readonly user: string;
   readonly secret: string;
-  /** An Ed25519 key, whose signature is sent in addition (Standard Webhooks, `v1a`). */
+  /** The private key of the scheme, or an Ed25519 key, whose signature is sent in addition (Standard Webhooks, `v1a`). */
   readonly privateKey?: KeyObject;
+  /** The passphrase of the key, if the scheme has one. */
+  readonly passphrase?: string;
 }
 
 /**
@@ -219,14 +234,17 @@ export function declaredSigner(
 ): RequestSigner {
   const declaration = readDeclaredOptions(declared, 'declaration');
   checkSignerOptions(options, 'the credentials of declaredSigner', ['user', 'secret']);
-  const { user, secret, privateKey } = options;
+  if (readsContent(declaration))
+    throw new RangeError('declaredSigner signs no requests with credentials in their content');
+  const { user, secret, privateKey, passphrase } = options;
   const { timestamp, replay } = declaration;
   const isNamed = typeof declaration.user === 'object';
+  const dateField = fieldIn(timestamp?.place);
   const scheme = { kind: 'declared', name: 'declared', options: declaration } as const;
-  const identity = { ...(isNamed && { user }), secret, privateKey };
+  const identity = { ...(isNamed && { user }), secret, privateKey, passphrase };
   const traits: SignerTraits = {
     place: placeOf(declaration),
-    ...(timestamp?.field === undefined ? {} : { dateField: timestamp.field }),
+    ...(dateField === undefined ? {} : { dateField }),
     acceptedOnce: replay === 'refuse',
   };
   return createSigner(
@@ -299,8 +317,9 @@ function placeOf({ place, format, user }: DeclaredOptions): CredentialPlace {
   const following = separator === undefined ? '' : `(?:${separator}.*)?`;
   const form = new RegExp(`^(${preceding}${escaped(before)})([^,;\\s]*)(${escaped(after)}${following})$`);
   const isList = format.separator?.trim() === ',';
-  const otherFields = typeof user === 'string' ? [] : [user.field];
-  return { in: 'field' in place ? place : { query: place.query }, otherFields, form, isList };
+  const userField = fieldIn(user);
+  const otherFields = userField === undefined ? [] : [userField];
+  return { in: 'field' in place ? place : { query: parameterIn(place) ?? '' }, otherFields, form, isList };
 }
 
 function escaped(literal: string): string {

@@ -25,6 +25,8 @@ export type AccountKey =
       /** The shared secret, prepared. */
       readonly secret: SigningKey;
       readonly until?: number;
+      /** The SHA-256 of the passphrase. Default: the key has none. */
+      readonly passphrase?: Buffer;
     };
 
 /** A key as declared in a configuration or a data directory. */
@@ -39,4 +41,6 @@ export type KeyDeclaration =
       readonly algorithm: 'hmac-sha256' | 'aws4';
       readonly secret: string;
       readonly until?: number | undefined;
+      /** A second secret, which is sent beside the signature (Coinbase). Default: none. */
+      readonly passphrase?: string | undefined;
     };

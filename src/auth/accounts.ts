@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { parseBasicCredentials } from '../http/headers/basic-credentials.ts';
 import { hasLoneSurrogate } from '../http/syntax/control-character.ts';
@@ -54,6 +55,11 @@ export interface Accounts {
   findComposed(name: string): ReturnType<Accounts['find']>;
   /** Returns the key with an id, and its account; undefined if no enabled user has it. Optional: without it, there are no keys. */
   findKey?(id: string): FoundKey | undefined | Promise<FoundKey | undefined>;
+  /**
+   * Returns the name of the user, or the id of the key, that has a secret, by the SHA-256 of the secret in base64; undefined if no
+   * enabled user has it, or if several have. Optional: without it, no secret identifies a user.
+   */
+  findSecret?(digest: string): string | undefined | Promise<string | undefined>;
   /** The password hashes of all accounts. The same array until the users change. */
   readonly hashes: readonly string[];
 }
@@ -104,9 +110,15 @@ export function createAccounts(users: ReadonlyMap<string, UserDeclaration>): Acc
   let keys = keysOf(entries);
   let composed = composedOf(users.keys());
   let hashes = hashesOf(entries);
+  // Only schemes in which a secret identifies its user look for one.
+  let secrets: ReadonlyMap<string, string | undefined> | undefined;
   return {
     find: (name) => entries.get(name)?.account,
     findKey: (id) => keys.get(id),
+    findSecret(digest) {
+      secrets ??= ownersOf(entries);
+      return secrets.get(digest);
+    },
     findComposed: (name) => entries.get(composed.get(name) ?? name)?.account,
     get hashes() {
       return hashes;
@@ -116,6 +128,7 @@ export function createAccounts(users: ReadonlyMap<string, UserDeclaration>): Acc
       const replaced = entriesOf(next, entries);
       keys = keysOf(replaced);
       entries = replaced;
+      secrets = undefined;
       composed = names;
       hashes = hashesOf(entries);
     },
@@ -182,6 +195,21 @@ function keysOf(entries: ReadonlyMap<string, Entry>): ReadonlyMap<string, FoundK
       keys.set(id, { account, key });
     }
   return keys;
+}
+
+/** Returns the name of the user, or the id of the key, by the digest of each secret; undefined for one that several have. */
+function ownersOf(entries: ReadonlyMap<string, Entry>): ReadonlyMap<string, string | undefined> {
+  const owners = new Map<string, string | undefined>();
+  const add = (key: SigningKey, owner: string): void => {
+    const digest = key.derive((secret) => createHash('sha256').update(secret).digest('base64'));
+    owners.set(digest, owners.has(digest) && owners.get(digest) !== owner ? undefined : owner);
+  };
+  for (const [name, { account }] of entries) {
+    for (const { key } of account.secrets) add(key, name);
+    for (const [id, key] of account.keys ?? [])
+      if ('secret' in key && key.algorithm === 'hmac-sha256') add(key.secret, id);
+  }
+  return owners;
 }
 
 function copyOf({ secrets, password, since, keys }: UserDeclaration): UserDeclaration {

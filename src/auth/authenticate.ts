@@ -3,12 +3,13 @@ import { type Credentials, parseCredentials } from '../http/headers/authorizatio
 import type { Connection, Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
+import { describeMisnamed, type ExpectedNames } from './explain/related-names.ts';
 import { createLocationTable } from './locations.ts';
 import type { RefusedNonce } from './nonce-claim.ts';
 import { type RateLimiter, tooManyFailures } from './rate-limit.ts';
 import type { BadVerdict, RefuseNonce, Scheme, Verdict } from './scheme.ts';
 import { SchemeLimits } from './scheme-limits.ts';
-import type { AuthenticationTrace } from './trace.ts';
+import { type AuthenticationTrace, traceOf } from './trace.ts';
 
 /** Receives how a request is refused if its nonce is claimed with its change, and then refused. */
 export interface DeferredNonce {
@@ -64,8 +65,8 @@ interface Presented {
   readonly credentials: Credentials | undefined;
   /** The scheme whose credentials are in another place that it declares. */
   readonly located: Scheme | undefined;
-  /** The scheme whose credentials are, or may be, in the target or the content. */
-  readonly other: Scheme | undefined;
+  /** The schemes whose credentials are, or may be, in the target or the content. */
+  readonly others: readonly Scheme[];
 }
 
 /** A request to authenticate. */
@@ -81,17 +82,17 @@ interface Attempt {
 /** Schemes whose credentials an eavesdropper could use. Over plain HTTP they are refused without being read. */
 const overTlsOnly: ReadonlySet<string> = new Set(['basic', 'bearer', 'oauth']);
 
-/** Creates an authenticator. The first scheme of a name in `Authorization` is used. */
+/** Creates an authenticator. The first scheme of a name in `Authorization` is used. With `explain`, errors explain themselves. */
 export function createAuthenticator(
   schemes: readonly Scheme[],
   rateLimiter: RateLimiter,
   limits: SchemeLimits = new SchemeLimits(),
+  explain = false,
 ): Authenticator {
-  const byName = new Map(
-    schemes.flatMap((scheme) =>
-      (scheme.authorizationNames ?? [scheme.name]).map((name) => [name, scheme] as const),
-    ),
-  );
+  const byName = new Map<string, Scheme>();
+  for (const scheme of schemes)
+    for (const name of scheme.authorizationNames ?? [scheme.name])
+      if (!byName.has(name)) byName.set(name, scheme);
   const locations = createLocationTable(schemes);
   const schemesElsewhere = schemes.filter(({ elsewhere }) => elsewhere !== undefined);
 
@@ -169,11 +170,18 @@ export function createAuthenticator(
     scheme: Scheme,
   ): Promise<Principal> => principalOf(await verdict, attempt, scheme);
 
-  const principalElsewhere = async (scheme: Scheme, attempt: Attempt): Promise<Principal | undefined> => {
+  const principalElsewhere = async (
+    others: readonly Scheme[],
+    attempt: Attempt,
+  ): Promise<Principal | undefined> => {
     const { request, authTrace, deferred } = attempt;
-    const verdict = await scheme.authenticateElsewhere?.(request, authTrace, deferred !== undefined);
-    if (authTrace !== undefined && verdict !== undefined) authTrace.scheme = scheme.name;
-    return verdict === undefined ? undefined : principalOf(verdict, attempt, scheme);
+    for (const scheme of others) {
+      const verdict = await scheme.authenticateElsewhere?.(request, authTrace, deferred !== undefined);
+      if (verdict === undefined) continue;
+      if (authTrace !== undefined) authTrace.scheme = scheme.name;
+      return principalOf(verdict, attempt, scheme);
+    }
+    return undefined;
   };
 
   const present = ({ request, authTrace, allowed }: Attempt): Presented => {
@@ -184,14 +192,15 @@ export function createAuthenticator(
     if (authTrace !== undefined) authTrace.scheme = credentials?.scheme ?? located?.name;
     if (located !== undefined && (credentials !== undefined || places.length > 1))
       throw severalCredentials(request, places);
-    if (located?.tlsOnly === true && !request.connection.secure) throw tlsRequired();
-    const other =
+    const field = credentials === undefined ? undefined : byName.get(credentials.scheme);
+    if ((located ?? field)?.tlsOnly === true && !request.connection.secure) throw tlsRequired();
+    const others =
       schemesElsewhere.length === 0
-        ? undefined
-        : schemeElsewhere(request, credentials?.scheme ?? located?.name, schemesElsewhere);
-    if ((credentials !== undefined || located !== undefined) && other !== undefined)
-      throw severalCredentials(request, [other]);
-    return { credentials, located, other };
+        ? none
+        : findElsewhere(request, credentials?.scheme ?? located?.name, schemesElsewhere);
+    if ((credentials !== undefined || located !== undefined) && others.length > 0)
+      throw severalCredentials(request, others);
+    return { credentials, located, others };
   };
 
   /** Reads the credentials. Counts malformed ones as a failure of the peer, because no user is known. */
@@ -207,6 +216,20 @@ export function createAuthenticator(
     }
   };
 
+  /** Returns what is misnamed, for the trace and, if errors explain themselves, for the client. */
+  const explainMissing = (
+    request: Request,
+    allowed: readonly string[] | undefined,
+  ): { readonly hint?: string } => {
+    const authTrace = traceOf(request);
+    if (!explain && authTrace === undefined) return {};
+    const accepted = schemes.filter((scheme) => allowed === undefined || isAllowed(scheme, allowed));
+    const hint = describeMisnamed(request, expectedNames(accepted));
+    if (hint === undefined) return {};
+    authTrace?.fail('scheme', { hint });
+    return explain ? { hint } : {};
+  };
+
   const express = (problem: Problem, request: Request, allowed: readonly string[] | undefined): Problem => {
     const own = schemes.find(
       (scheme) => scheme.express !== undefined && (allowed === undefined || isAllowed(scheme, allowed)),
@@ -216,7 +239,10 @@ export function createAuthenticator(
 
   const refuseOthers = ({ request, allowed }: Attempt, scheme: Scheme | undefined): void => {
     const { connection } = request;
-    if (scheme === undefined) throw express(notOffered(challenges(connection, allowed)), request, allowed);
+    if (scheme === undefined) {
+      const problem = notOffered(challenges(connection, allowed), explainMissing(request, allowed));
+      throw express(problem, request, allowed);
+    }
     if (allowed !== undefined && !isAllowed(scheme, allowed)) {
       const problem = notAllowed(scheme.name, allowed, challenges(connection, allowed));
       throw express(problem, request, allowed);
@@ -225,14 +251,16 @@ export function createAuthenticator(
 
   const authenticate = (attempt: Attempt): ReturnType<Authenticator['authenticate']> => {
     const { request, authTrace, allowed, deferred } = attempt;
-    const { credentials, located, other } = presentAndCount(attempt);
+    const { credentials, located, others } = presentAndCount(attempt);
     const { peer } = request.connection;
     const inField = credentials !== undefined || located !== undefined;
-    if (!inField && other === undefined) return undefined;
+    if (!inField && others.length === 0) return undefined;
     if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
-    if (!inField && other !== undefined) {
-      if (allowed === undefined || isAllowed(other, allowed)) return principalElsewhere(other, attempt);
-      if (other.elsewhere?.(request) === 'target') refuseOthers(attempt, other);
+    if (!inField) {
+      const accepted = others.filter((other) => allowed === undefined || isAllowed(other, allowed));
+      if (accepted.length > 0) return principalElsewhere(accepted, attempt);
+      const inTarget = others.find((other) => other.elsewhere?.(request) === 'target');
+      if (inTarget !== undefined) refuseOthers(attempt, inTarget);
       return undefined;
     }
     const scheme = located ?? byName.get(credentials?.scheme ?? '');
@@ -257,7 +285,8 @@ export function createAuthenticator(
     challenges: (connection, allowed) => challenges(connection, allowed),
     missing(detail, request, allowed) {
       const fields = challenges(request.connection, allowed);
-      return express(new Problem('authentication-required', detail, { fields }), request, allowed);
+      const members = explainMissing(request, allowed);
+      return express(new Problem('authentication-required', detail, { fields, members }), request, allowed);
     },
     claimedName(request) {
       const { fields } = request;
@@ -315,27 +344,30 @@ async function completeTrace(
 }
 
 /**
- * Returns the scheme that has, or may have, credentials in the target or the content. If there are credentials of the
- * scheme `presented` in a field too, returns only a different scheme that has some in the target. Throws 403 over plain HTTP.
+ * Returns the schemes that have, or may have, credentials in the target or the content. If there are credentials of the scheme
+ * `presented` in a field too, returns only different schemes that have some in the target. Throws 403 over plain HTTP.
  */
-function schemeElsewhere(
+function findElsewhere(
   request: Request,
   presented: string | undefined,
   schemes: readonly Scheme[],
-): Scheme | undefined {
+): readonly Scheme[] {
+  const found: Scheme[] = [];
   for (const scheme of schemes) {
     const place = scheme.elsewhere?.(request);
     if (place === undefined) continue;
     if (presented !== undefined) {
       // A scheme itself refuses its credentials in two places. The content is not examined for further ones.
-      if (place === 'target' && presented !== scheme.name) return scheme;
+      if (place === 'target' && presented !== scheme.name) return [scheme];
       continue;
     }
-    if (request.connection.secure) return scheme;
-    if (place === 'target') throw tlsRequired();
+    if (request.connection.secure || !overTlsOnly.has(scheme.name)) found.push(scheme);
+    else if (place === 'target') throw tlsRequired();
   }
-  return undefined;
+  return found;
 }
+
+const none: readonly Scheme[] = [];
 
 /** Returns the credentials in the fields, or `several`. Throws a Problem if they are malformed or require TLS. */
 function credentialsOf({ fields, connection }: Request): Credentials | 'several' | undefined {
@@ -373,10 +405,19 @@ function malformed(detail: string): Problem {
   return new Problem('malformed-credentials', detail);
 }
 
-function notOffered(fields: readonly FieldLine[]): Problem {
-  return new Problem('scheme-not-offered', 'The authentication scheme is not supported here.', {
-    fields,
-  });
+function notOffered(fields: readonly FieldLine[], members: { readonly hint?: string }): Problem {
+  const detail = 'The authentication scheme is not supported here.';
+  return new Problem('scheme-not-offered', detail, { fields, members });
+}
+
+/** Returns where schemes have their credentials. */
+function expectedNames(schemes: readonly Scheme[]): ExpectedNames {
+  const locations = schemes.flatMap((scheme) => scheme.locations ?? []);
+  return {
+    fields: locations.flatMap((location) => ('field' in location ? [location.field] : [])),
+    parameters: locations.flatMap((location) => ('query' in location ? [location.query] : [])),
+    authorization: schemes.flatMap(({ name, authorizationNames = [name] }) => authorizationNames),
+  };
 }
 
 /** Only the holder of valid credentials receives this Problem. */

@@ -89,7 +89,7 @@ function readScheme(name: string, declared: unknown, where: string): ConfiguredS
   }
   const options = readDeclaredOptions(declared, where);
   const stores = options.nonce !== undefined || options.replay === 'refuse';
-  const window = stores ? (options.timestamp?.window ?? 0) : 0;
+  const window = stores ? Math.max(options.timestamp?.window ?? 0, options.lifetime?.longest ?? 0) : 0;
   const create = (context: SchemeContext) => createDeclaredScheme(name, options, context);
   return { kind: 'declared', name, window, options, create };
 }

@@ -68,6 +68,7 @@ export function describeOtherUnit(
 /** How the unit of a timestamp is named in errors. */
 export const unitNames: Readonly<Record<TimestampUnit, string>> = {
   s: 'a number of seconds since 1970',
+  'fractional-s': 'a number of seconds since 1970, with or without a fraction',
   ms: 'a number of milliseconds since 1970',
   rfc3339: 'a date and time of RFC 3339',
   'http-date': 'an IMF-fixdate',
@@ -78,8 +79,8 @@ export function describeTimeForm(text: string): string | undefined {
   if (text.length > 64) return undefined;
   const unit = timestampUnits.find((other) => parseTimestamp(text, other) !== undefined);
   if (unit === 's') return 'a number';
+  if (unit === 'fractional-s' || /^\d+\.\d+$/.test(text)) return 'a number with a fraction';
   if (unit !== undefined) return unitNames[unit];
-  if (/^\d+\.\d+$/.test(text)) return 'a number with a fraction';
   return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) ? 'a date and time without an offset' : undefined;
 }
 

@@ -15,6 +15,8 @@ export interface SecretKey {
   readonly secret: SigningKey;
   /** Expiry time (ms since 1970-01-01T00:00:00Z). Default: it does not expire. */
   readonly until?: number | undefined;
+  /** The SHA-256 of the passphrase. Default: the key has none. */
+  readonly passphrase?: Buffer | undefined;
 }
 
 /** A public key. */
@@ -86,7 +88,8 @@ function fromSecret({ key, until }: Secret): SecretKey {
 
 /** Returns a key of an account as one that verifies. */
 export function fromAccountKey(key: AccountKey): Key {
-  if ('secret' in key) return { kind: 'secret', secret: key.secret, until: key.until };
+  if ('secret' in key)
+    return { kind: 'secret', secret: key.secret, until: key.until, passphrase: key.passphrase };
   const { algorithm, publicKey, until } = key;
   const { modulusLength } = publicKey.asymmetricKeyDetails ?? {};
   const rsaLength = modulusLength === undefined ? undefined : Math.ceil(modulusLength / 8);

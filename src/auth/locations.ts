@@ -1,3 +1,4 @@
+import { cookiesIn } from '../http/headers/cookie.ts';
 import type { Request } from '../http/message.ts';
 import type { Scheme } from './scheme.ts';
 
@@ -20,13 +21,15 @@ const none: readonly Scheme[] = [];
 export function createLocationTable(schemes: readonly Scheme[]): LocationTable {
   const byField = new Map<string, FieldOwner[]>();
   const byParameter = new Map<string, Scheme[]>();
+  const byCookie = new Map<string, Scheme[]>();
   for (const scheme of schemes)
     for (const location of scheme.locations ?? []) {
       if ('field' in location) listed(byField, location.field).push({ scheme, unless: location.unless });
-      else listed(byParameter, location.query).push(scheme);
+      else if ('query' in location) listed(byParameter, location.query).push(scheme);
+      else listed(byCookie, location.cookie).push(scheme);
     }
   const fields = [...byField];
-  const isEmpty = byField.size === 0 && byParameter.size === 0;
+  const isEmpty = byField.size === 0 && byParameter.size === 0 && byCookie.size === 0;
   return {
     fields: [...byField.keys()],
     hasParameter: (name) => byParameter.has(name),
@@ -39,6 +42,9 @@ export function createLocationTable(schemes: readonly Scheme[]): LocationTable {
       if (byParameter.size > 0)
         for (const name of parameterNames(request.target))
           for (const scheme of permitted(byParameter.get(name) ?? none, allowed)) found.add(scheme);
+      for (const [name, sharing] of byCookie)
+        if (cookiesIn(request.fields, name).length > 0)
+          for (const scheme of permitted(sharing, allowed)) found.add(scheme);
       return found.size === 0 ? none : [...found];
     },
   };

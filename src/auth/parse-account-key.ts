@@ -1,4 +1,4 @@
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { didYouMean } from '../did-you-mean.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { keyOf } from '../signature/hmac.ts';
@@ -45,7 +45,12 @@ export function parseAccountKey(id: string, declared: KeyDeclaration, what: stri
       throw new RangeError(`${what} has a secret, and its algorithm requires publicKey`);
     if (typeof declared.secret !== 'string' || declared.secret === '')
       throw new RangeError(`the secret of ${what} is not a non-empty string`);
-    return { id, algorithm, secret: keyOf(declared.secret), ...expiry };
+    const { passphrase } = declared;
+    if (passphrase !== undefined && (typeof passphrase !== 'string' || passphrase === ''))
+      throw new RangeError(`the passphrase of ${what} is not a non-empty string`);
+    const second =
+      passphrase === undefined ? {} : { passphrase: createHash('sha256').update(passphrase).digest() };
+    return { id, algorithm, secret: keyOf(declared.secret), ...expiry, ...second };
   }
   if (!isAsymmetric(algorithm)) throw new RangeError(`${what} has no secret, which its algorithm requires`);
   const requirement = requirements[algorithm];
@@ -70,20 +75,25 @@ export function readKeyDeclaration(value: unknown, what: string): KeyDeclaration
       throw new RangeError(`unknown key ${what}.${name}${didYouMean(name, keyMembers)}`);
   const algorithm = algorithmNamed(members.get('algorithm'), what);
   const [secret, publicKey, until] = ['secret', 'publicKey', 'until'].map((name) => members.get(name));
+  const passphrase = members.get('passphrase');
   if (until !== undefined && typeof until !== 'number')
     throw new RangeError(`${what}.until must be a number`);
   if (secret !== undefined && publicKey !== undefined)
     throw new RangeError(`${what} has a secret and a public key; it must have one of them`);
   if (isAsymmetric(algorithm)) {
     if (!isPublicKey(publicKey)) throw new RangeError(`${what}.publicKey must be PEM text or a JWK`);
+    if (passphrase !== undefined) throw new RangeError(`${what}.passphrase: a public key has none`);
     return { algorithm, publicKey, until };
   }
   if (typeof secret !== 'string' || secret === '')
     throw new RangeError(`${what}.secret must be a non-empty string`);
-  return { algorithm, secret, until };
+  if (passphrase === undefined) return { algorithm, secret, until };
+  if (typeof passphrase !== 'string' || passphrase === '')
+    throw new RangeError(`${what}.passphrase must be a non-empty string`);
+  return { algorithm, secret, until, passphrase };
 }
 
-const keyMembers: readonly string[] = ['algorithm', 'publicKey', 'secret', 'until'];
+const keyMembers: readonly string[] = ['algorithm', 'publicKey', 'secret', 'until', 'passphrase'];
 
 /** Returns the algorithm of a public key if its type determines it; undefined for RSA, which has two. */
 export function algorithmOf(publicKey: KeyObject): AsymmetricAlgorithm | undefined {

@@ -14,6 +14,8 @@ export interface SchemeContext {
   readonly notBefore?: number | undefined;
   /** Whether errors explain what the server checked. */
   readonly explain: boolean;
+  /** The public origin, which signed URLs may begin with: `https://api.example`. Default: none. */
+  readonly publicOrigin?: string | undefined;
   /** Maximum size of content (bytes) that is read to verify a signature. */
   readonly bodyLimit: number;
   /** Receives what the functions of a scheme in code throw. Default: it is not reported. */

@@ -77,55 +77,109 @@ export interface CredentialField {
   readonly field: string;
 }
 
-/** An API key with a secret, sent in two fields over TLS. */
+/** A parameter of the query that contains a part of the credentials, by its exact name. */
+export interface CredentialParameter {
+  readonly query: string;
+}
+
+/** A part of the credentials in the content: at a JSON Pointer (RFC 6901), or a parameter of a form. */
+export type CredentialMember = { readonly json: string } | { readonly form: string };
+
+/** The place of a part of the credentials. */
+export type CredentialPlace = CredentialField | CredentialParameter | CredentialMember;
+
+/** An API key with a secret, sent in two fields over TLS; or a single key. */
 export interface ApiKeyDeclaration {
-  readonly user: CredentialField;
-  readonly secret: CredentialField;
+  /**
+   * The field with the name of a user or the id of a key, or the name of the only user. Default: the secret itself identifies its
+   * user.
+   */
+  readonly user?: string | CredentialField;
+  /** The place of the secret; `authorization` is a scheme such as `Bearer` before it in Authorization. */
+  readonly secret:
+    | CredentialField
+    | CredentialParameter
+    | { readonly cookie: string }
+    | { readonly authorization: string };
 }
 
 /** The provider whose scheme a preset describes. */
-export type PresetName = 'standard-webhooks' | 'stripe' | 'github' | 'slack' | 'shopify' | 'twilio' | 'zoom';
+export type PresetName =
+  | 'standard-webhooks'
+  | 'stripe'
+  | 'github'
+  | 'slack'
+  | 'shopify'
+  | 'twilio'
+  | 'zoom'
+  | 'svix'
+  | 'paddle'
+  | 'square'
+  | 'hubspot'
+  | 'zendesk'
+  | 'discord'
+  | 'sendgrid'
+  | 'coinbase'
+  | 'binance'
+  | 'mailgun'
+  | 'adyen';
 
 /** The scheme of a provider. */
 export interface PresetDeclaration {
   readonly preset: PresetName;
-  /** The name of the user that signs, or the field that names it. */
-  readonly user: string | CredentialField;
+  /** The name of the user that signs, or the place of its name. `coinbase` and `binance` have none: their requests name the key. */
+  readonly user?: string | CredentialPlace;
   /** Another window than the provider's, in seconds. */
   readonly timestamp?: { readonly window: number };
   /** Whether a signature is accepted only once within the window. Default: `accept`. */
   readonly replay?: 'accept' | 'refuse';
 }
 
-/** An HMAC scheme, declared by the message that it signs. */
+/** A scheme that is declared by the message that it signs. */
 export interface DeclaredHmacDeclaration {
   /** The signed message: literal text and placeholders such as `{timestamp}`, `{method}`, `{target}`, `{body}`. */
   readonly message: string;
-  /** Default: `sha256`. */
-  readonly hash?: 'sha1' | 'sha256' | 'sha384' | 'sha512';
+  /**
+   * HMAC with a shared secret; a private key of the user; or a plain digest of a message that contains `{secret}`, which is weak.
+   * Default: `hmac`.
+   */
+  readonly algorithm?: 'hmac' | 'ed25519' | 'ecdsa-p256' | 'rsa-pss' | 'rsa-v1_5' | 'digest';
+  /** `md5` is for plain digests only. Default: `sha256`. */
+  readonly hash?: 'md5' | 'sha1' | 'sha256' | 'sha384' | 'sha512';
   /** The encoding of the signature. Default: `hex`. */
   readonly encoding?: 'hex' | 'base64' | 'base64url';
+  /** The form of a signature of ECDSA. Default: `der`. */
+  readonly dsaEncoding?: 'der' | 'ieee-p1363';
   /** How the secret is decoded. Default: `utf8`. */
   readonly key?: 'utf8' | 'hex' | 'base64';
   /** Text that is removed from the secret before it is decoded: `whsec_`. */
   readonly keyPrefix?: string;
-  /** The place of the signature, and its format with `{signature}` and `{timestamp}`. Default format: `{signature}`. */
-  readonly signature:
-    | { readonly field: string; readonly format?: string }
-    | { readonly query: string; readonly format?: string };
+  /**
+   * The place of the signature, and its format with `{signature}`, and possibly `{timestamp}`, `{nonce}`, `{user}` and `{key-id}`.
+   * Default format: `{signature}`. `names` are further names of the scheme that are accepted in Authorization.
+   */
+  readonly signature: CredentialPlace & {
+    readonly format?: string;
+    readonly names?: readonly string[];
+  };
   /** The text between several signatures, of which one must be valid. At most 16 are examined. */
   readonly separator?: string;
-  /** The name of the user that signs, or the field with the name of a user or the id of a key. */
-  readonly user: string | CredentialField;
+  /** The name of the user that signs, or the place with the name of a user or the id of a key, unless `signature.format` has it. */
+  readonly user?: string | CredentialPlace;
   readonly timestamp?: {
     readonly field?: string;
+    readonly query?: string;
+    readonly json?: string;
+    readonly form?: string;
     /** Default: `s`. */
-    readonly unit?: 's' | 'ms' | 'rfc3339' | 'http-date';
+    readonly unit?: 's' | 'fractional-s' | 'ms' | 'rfc3339' | 'http-date';
     /** Seconds. Range: above 0, up to 86 400. Default: 300. */
     readonly window?: number;
   };
-  readonly nonce?: CredentialField;
+  readonly nonce?: CredentialPlace;
   readonly id?: CredentialField;
+  /** The field with the passphrase of the key. Default: keys have none. */
+  readonly passphrase?: CredentialField;
   /** Whether a signature is accepted only once within the window. Default: `accept`. */
   readonly replay?: 'accept' | 'refuse';
 }

@@ -31,7 +31,7 @@ export type RefuseNonce = (claimed: RefusedNonce) => BadVerdict;
 
 /**
  * A place outside `Authorization` whose presence means that a request has credentials of a scheme: a field, by its name in lower
- * case, or a parameter of the query, by its exact name.
+ * case, or a parameter of the query or a cookie, by its exact name.
  */
 export type CredentialLocation =
   | {
@@ -39,7 +39,8 @@ export type CredentialLocation =
       /** The name of a field, in lower case, whose presence means that `field` belongs to another scheme. Default: none. */
       readonly unless?: string;
     }
-  | { readonly query: string };
+  | { readonly query: string }
+  | { readonly cookie: string };
 
 /** An authentication scheme: it verifies credentials and formats challenges. */
 export interface Scheme {

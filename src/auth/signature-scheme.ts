@@ -34,6 +34,8 @@ export interface Fault {
   readonly detail: string;
   /** The likely cause. */
   readonly hint?: string | undefined;
+  /** The field that is missing, with the request that lacks it. The explanation names one that was sent in its place. */
+  readonly missing?: { readonly field: string; readonly request: Request };
   /** The check that failed. Default: `parse`. */
   readonly check?: string;
   /** The user or the id of the key, if it can be read. */
@@ -150,7 +152,7 @@ export interface SignatureScheme<Own extends Presented = Presented, Holder exten
   /** Returns a fault in the form of a signature that turned out to be wrong. Default: none. */
   signatureFault?(presented: Own): Fault | undefined;
   /** Returns why a valid signature is refused for the key that made it. Default: it is not. */
-  keyFault?(presented: Own, key: Key): string | undefined;
+  readonly keyFault?: ((presented: Own, key: Key) => string | undefined) | undefined;
   /** Returns why a valid signature is refused for its holder, such as a token that has expired. Default: it is not. */
   holderFault?(presented: Own, holder: Holder): MaybePromise<Fault | undefined>;
   /** The name of the check of `digestFault`, which a request with content passes. Default: it is not recorded. */
@@ -161,7 +163,7 @@ export interface SignatureScheme<Own extends Presented = Presented, Holder exten
   /** What has the keys, in explanations. Default: a user. */
   readonly owner?: KnownSecret['owner'];
   /** Returns how shared secrets sign; undefined if they do not. Omitted if mistakes in the use of a secret are not explained. */
-  mac?(presented: Own): Mac | undefined;
+  readonly mac?: ((presented: Own) => Mac | undefined) | undefined;
   /** Returns the values that clients sign in place of a part, beside those of its kind. Default: none. */
   partMistakes?(part: Part, presented: Own, content: Uint8Array): Iterable<Variant>;
   /** Returns the messages that clients sign by mistake, beside those of every scheme. Default: none. */

@@ -1,6 +1,6 @@
 // A Content-Digest (RFC 9530) that a signature covers.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { parseContentDigest } from '../http/headers/content-digest.ts';
+import { type ContentDigest, parseContentDigest } from '../http/headers/content-digest.ts';
 import type { Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
@@ -12,19 +12,20 @@ export function malformedDigest(field: string, form: string): Fault {
   return { detail, problem: new Problem('malformed-field', detail, { members: { field } }) };
 }
 
-/** Returns the fault of a Content-Digest that has no digest by which the content can be verified. */
-export function contentDigestFault(value: string): Fault | undefined {
-  return parseContentDigest(value)?.[0] === undefined
+/** Reads the digests of a covered Content-Digest. Returns a fault if the content cannot be verified by any. */
+export function readContentDigest(value: string): readonly ContentDigest[] | Fault {
+  const digests = parseContentDigest(value) ?? [];
+  return digests.length === 0
     ? malformedDigest('Content-Digest', 'sha-256 or sha-512 as in RFC 9530')
-    : undefined;
+    : digests;
 }
 
-/** Reads the content of a request, and compares it with each digest in Content-Digest. */
-export function compareContentDigest(
-  request: Request,
+/** Reads the content of a request, and compares it with each digest. */
+export function compareContent(
+  { body }: Request,
+  digests: readonly ContentDigest[],
   bodyLimit: number,
 ): MaybePromise<DigestFault | undefined> {
-  const digests = parseContentDigest(request.fields.get('content-digest') ?? '') ?? [];
   const compare = (content: Uint8Array): DigestFault | undefined => {
     for (const { algorithm, digest } of digests) {
       const hash = algorithm.replace('-', '');
@@ -41,5 +42,5 @@ export function compareContentDigest(
     }
     return undefined;
   };
-  return request.body.present ? request.body.hold(bodyLimit).then(compare) : compare(new Uint8Array(0));
+  return body.present ? body.hold(bodyLimit).then(compare) : compare(new Uint8Array(0));
 }

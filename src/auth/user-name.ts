@@ -23,8 +23,13 @@ export function userOf(user: { readonly field: string } | string, fields: Fields
   if (typeof user === 'string') return user;
   const name = user.field.toLowerCase();
   const value = fields.get(name);
-  if (value === undefined || value.length === 0 || value.length > maxUserNameLength) return undefined;
-  if (fields.repeated && fields.lines(name).length > 1) return undefined;
+  if (value === undefined || (fields.repeated && fields.lines(name).length > 1)) return undefined;
+  return readUserName(value);
+}
+
+/** Reads a user name from octets. Returns undefined if it is not 1 to 128 bytes of UTF-8 without control characters. */
+export function readUserName(value: string): string | undefined {
+  if (value.length === 0 || value.length > maxUserNameLength) return undefined;
   if (/^[!-~]*$/.test(value)) return value;
   const bytes = Buffer.from(value, 'latin1');
   const text = isUtf8(bytes) ? bytes.toString('utf8') : undefined;

@@ -8,6 +8,7 @@ import type { ProblemType } from '../http/problem-types.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { HeldNonce, Principal } from '../principal.ts';
 import { messageBytes, type Piece } from '../signature/message.ts';
+import { describeFields } from './explain/related-names.ts';
 import { admitOnce, describeDistance, describeTimeError } from './freshness.ts';
 import { Decoys, fits, isCurrent, type Key, type KeyHolder, minKeys } from './keyring.ts';
 import { type RefusedNonce, unclaimableNonce } from './nonce-claim.ts';
@@ -424,7 +425,7 @@ function refuseNonce<Own extends Presented>(
   if (claimed !== 'seen') {
     authTrace?.fail('nonce');
     const problem = unclaimableNonce(claimed, (scheme.time ?? noTime).window, now);
-    return { outcome: 'bad', problem, claimed: presented.countedAs ?? presented.user };
+    return { outcome: 'bad', problem, ...claimedBy(presented) };
   }
   const what = presented.nonce === undefined ? 'signature' : 'nonce';
   const detail = `The user has already used this ${what}.`;
@@ -523,16 +524,24 @@ function refuse<Own extends Presented>(
   const now = context.clock.now();
   const refusal = { reason, presented, detail, members, now, content, computed };
   const problem = scheme.problem?.(refusal) ?? new Problem(problemTypes[reason], detail, { members });
-  return { outcome: 'bad', problem, claimed };
+  return { outcome: 'bad', problem, ...claimedBy(presented) };
+}
+
+/** Returns the name for which a failure is counted. A key that identifies its user names none. */
+function claimedBy({ user, countedAs = user }: Presented): { readonly claimed?: string } {
+  return countedAs === '' ? {} : { claimed: countedAs };
 }
 
 /** Refuses a request for a fault that is described completely. */
 function refuseUnread<Own extends Presented>(
-  { detail, hint, check, claimed, type, members = {}, problem }: Fault,
+  { detail, hint: cause, missing, check, claimed, type, members = {}, problem }: Fault,
   { context }: Verification<Own>,
   authTrace: AuthenticationTrace | undefined,
 ): BadVerdict {
   const failed = check ?? 'parse';
+  const isExplained = missing !== undefined && (context.explain || authTrace !== undefined);
+  const hint =
+    cause ?? (isExplained ? describeFields(missing.request, [missing.field.toLowerCase()]) : undefined);
   const explained: Members = { ...members, ...(hint === undefined ? {} : { hint }) };
   // Otherwise the check follows from the type of the Problem.
   if (problem === undefined || check !== undefined)

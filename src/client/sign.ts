@@ -47,8 +47,13 @@ export interface DeclaredCredentials {
   /** The user, or the id of a key. Required if the scheme sends it in a field. */
   readonly user?: string;
   readonly secret?: string;
-  /** An Ed25519 key in place of the secret, for `standard-webhooks`: PEM (PKCS #8), or a key of node:crypto. */
+  /**
+   * The private key of a scheme that has one, or an Ed25519 key in place of the secret, for `standard-webhooks`: PEM (PKCS #8), or a
+   * key of node:crypto.
+   */
   readonly privateKey?: string | KeyObject;
+  /** The passphrase of the key, if the scheme sends one. */
+  readonly passphrase?: string;
 }
 
 /** The request to sign, and the scheme to sign it with. */
@@ -79,6 +84,8 @@ export interface SignedUrl {
   readonly url: string;
   /** The header fields to add. */
   readonly headers: Record<string, string>;
+  /** The content to send, if the scheme has its signature in it. Default: that of the request. */
+  readonly content?: Uint8Array;
 }
 
 /**
@@ -96,7 +103,9 @@ export interface SignedUrl {
  */
 export function signRequest(options: SignOptions | SchemeSignOptions): Record<string, string> {
   if (options.scheme === undefined) return signByHmac(options);
-  const { url, headers } = signUrl(options);
+  const { url, headers, content } = signUrl(options);
+  if (content !== undefined)
+    throw new RangeError('the scheme changes the content; use signUrl, which returns the content');
   const target = options.target ?? fetchTargetOf(options.url);
   if (url === new URL(options.url).origin + target) return headers;
   throw new RangeError('the scheme changes the query of the URL; use signUrl, which returns the URL');
@@ -129,6 +138,7 @@ const names: readonly (keyof SchemeSignOptions)[] = [
   'user',
   'secret',
   'privateKey',
+  'passphrase',
   'nonce',
   'id',
   'clock',
@@ -152,21 +162,26 @@ function signBy(
   const bytes = content === undefined ? undefined : Buffer.from(content);
   const request = { method, url, target: target ?? fetchTargetOf(url), fields, content: bytes };
   const signed = sign(request, { now: clock.now(), random });
-  return { url: url.origin + signed.target, headers: Object.fromEntries(signed.fields) };
+  return {
+    url: url.origin + signed.target,
+    headers: Object.fromEntries(signed.fields),
+    ...(signed.content !== undefined && { content: signed.content }),
+  };
 }
 
 function chooseSign({ scheme: declared, ...options }: SchemeSignOptions, url: URL): Sign {
-  const { user, secret, nonce, id } = options;
+  const { user, secret, passphrase, nonce, id } = options;
   const { scheme, identity, choices } = readSigningDeclaration(declared, user);
   const isKeyInside = scheme.kind === 'aws4' || scheme.kind === 'message-signatures';
-  for (const name of ['user', 'secret', 'privateKey'] as const)
+  for (const name of ['user', 'secret', 'privateKey', 'passphrase'] as const)
     if (isKeyInside && options[name] !== undefined)
       throw new RangeError(`options.${name}: the scheme ${scheme.name} has its own credentials`);
   if (scheme.kind === 'api-key' && url.protocol !== 'https:' && !isLoopback(url))
     throw new RangeError('an API key is sent over HTTPS only');
   const privateKey =
     options.privateKey === undefined ? undefined : parsePrivateKey(options.privateKey, 'options.privateKey');
-  return createSign(scheme, { user, secret, privateKey, ...identity }, { nonce, id, ...choices });
+  const credentials = { user, secret, passphrase, privateKey, ...identity };
+  return createSign(scheme, credentials, { nonce, id, ...choices });
 }
 
 /** Returns whether requests stay on this host. */

@@ -71,7 +71,15 @@ function withoutCredentials(init: SignedFetchInit | SchemeFetchInit): RequestIni
     const { user: _, secret: __, form: ___, clock: ____, scheme: _____, ...others } = init;
     return others;
   }
-  const { user: _, secret: __, privateKey: ___, clock: ____, scheme: _____, ...others } = init;
+  const {
+    user: _,
+    secret: __,
+    privateKey: ___,
+    passphrase: ____,
+    clock: _____,
+    scheme: ______,
+    ...others
+  } = init;
   return others;
 }
 
@@ -88,7 +96,7 @@ function createFetchSign(init: SignedFetchInit | SchemeFetchInit): FetchSign {
       return { url, headers: signRequest({ ...options, ...(content !== undefined && { content }) }) };
     };
   }
-  const { scheme, user, secret, privateKey } = init;
+  const { scheme, user, secret, privateKey, passphrase } = init;
   return ({ method, url, fields, content }) =>
     signUrl({
       method,
@@ -99,6 +107,7 @@ function createFetchSign(init: SignedFetchInit | SchemeFetchInit): FetchSign {
       ...(user !== undefined && { user }),
       ...(secret !== undefined && { secret }),
       ...(privateKey !== undefined && { privateKey }),
+      ...(passphrase !== undefined && { passphrase }),
       ...(content !== undefined && { content }),
     });
 }
@@ -126,7 +135,8 @@ async function followRedirects(first: Outgoing, sign: FetchSign, init: RequestIn
 }
 
 function send(outgoing: Outgoing, signed: SignedUrl, init: RequestInit): Promise<Response> {
-  const { method, content } = outgoing;
+  const { method } = outgoing;
+  const content = signed.content ?? outgoing.content;
   const headers = new Headers(outgoing.fields);
   for (const [name, value] of Object.entries(signed.headers)) headers.set(name, value);
   // A Blob without a type, since fetch would set the Content-Type of a string.

@@ -12,7 +12,7 @@ import type { Clock } from '../clock.ts';
 import type { Request } from '../http/message.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import type { GrantEvent } from '../oauth/records.ts';
-import type { Origins } from '../pipeline/origin.ts';
+import { httpsOrigin, type Origins } from '../pipeline/origin.ts';
 import type { Principal } from '../principal.ts';
 import { bucketSpanFor, createNonces, type Nonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
@@ -112,6 +112,7 @@ export function createAuthentication(
     nonceWindow,
     notBefore,
     explain,
+    publicOrigin: options.publicUrl === undefined ? undefined : httpsOrigin(options.publicUrl),
     bodyLimit,
     onError,
   };
@@ -138,9 +139,15 @@ export function createAuthentication(
     verifySecret: verifyPassword,
     hashQueue,
   });
+  const ownBearer = further.find(({ authorizationNames }) => authorizationNames?.includes('bearer'));
+  if (ownBearer !== undefined && options.clients !== undefined)
+    throw new RangeError(
+      `schemes.${ownBearer.name}: Authorization: Bearer is that of OAuth 2.0, and clients are registered`,
+    );
+  const offered = oauth.schemes.filter(({ name }) => ownBearer === undefined || name !== 'bearer');
   return {
     // Browsers use the first challenge that they support, which is Basic.
-    authenticator: createAuthenticator([basic, hmac, ...further, ...oauth.schemes], rateLimiter, limits),
+    authenticator: createAuthenticator([basic, hmac, ...further, ...offered], rateLimiter, limits, explain),
     configured,
     oauth,
     quotas,

@@ -49,7 +49,7 @@ function checkKeys(user: object, what: string): boolean {
   checkObject(user.keys, `keys of ${what}`, 'such as { "key-1": { algorithm: …, publicKey: … } }');
   for (const [id, key] of Object.entries(user.keys)) {
     const named = `the key ${JSON.stringify(id)} of ${what}`;
-    checkMembers(key, ['algorithm', 'publicKey', 'secret', 'until'], named);
+    checkMembers(key, ['algorithm', 'publicKey', 'secret', 'passphrase', 'until'], named);
     checkNumber('until' in key ? key.until : undefined, `until of ${named}`);
     if ('secret' in key && 'publicKey' in key)
       throw new RangeError(`${named} has a secret and a public key; it must have one of them`);
@@ -103,7 +103,9 @@ function entriesOf<Option>(registered: RegisteredBy<Option>): readonly (readonly
 
 function secretsOf(user: UserOption): readonly string[] {
   const own = 'secrets' in user ? user.secrets.map(({ secret }) => secret) : [user.secret];
-  const shared = Object.values(user.keys ?? {}).map((key) => ('secret' in key ? key.secret : undefined));
+  const shared = Object.values(user.keys ?? {}).flatMap((key) =>
+    'secret' in key ? [key.secret, key.passphrase] : [],
+  );
   return [...own, ...shared].filter((secret) => secret !== undefined);
 }
 

@@ -21,6 +21,7 @@ export type PartKind =
   | 'content'
   | 'digest'
   | 'form'
+  | 'secret'
   | 'other';
 
 /** A part of a message. */

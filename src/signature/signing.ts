@@ -26,6 +26,8 @@ export interface SigningIdentity {
   readonly keyId?: string | undefined;
   /** The secret. For Basic it is the password, for a bearer token the token itself. */
   readonly secret?: string | undefined;
+  /** The second secret of the key, if the scheme sends one. */
+  readonly passphrase?: string | undefined;
   readonly privateKey?: KeyObject | undefined;
   /** The algorithm of the private key. Default: that of its type; RSA keys have two. */
   readonly algorithm?: PublicKeyAlgorithm | undefined;
@@ -89,6 +91,8 @@ export interface Signature {
   readonly fields: readonly (readonly [name: string, value: string])[];
   /** The target to send. It differs from that of the request if the signature is in the query. */
   readonly target: string;
+  /** The content to send, if the signature is in it. Default: that of the request. */
+  readonly content?: Uint8Array | undefined;
   /** The parts of the signed message, in order; none if the scheme signs nothing. */
   readonly parts: readonly SignedPart[];
 }

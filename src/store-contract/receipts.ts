@@ -87,13 +87,16 @@ export const receiptChecks = [
       remove('/a', entry.id, entry.revision),
       creation('/b'),
     ];
-    for (const change of others) {
-      const again = { ...receipt, fingerprint: 'other content' };
-      assert.deepEqual(await store.apply({ ...change, at: now, receipt: again }), { applied: false });
-    }
-    assert.deepEqual((await store.list('/a', 0, 10)).entries, [entry]);
-    assert.deepEqual((await store.list('/b', 0, 10)).entries, []);
-    assert.deepEqual((await store.receipt('once', now))?.receipt, receipt);
+    const again = { ...receipt, fingerprint: 'other content' };
+    const expectNoChange = async (opened: CheckedStore): Promise<void> => {
+      for (const change of others)
+        assert.deepEqual(await opened.apply({ ...change, at: now, receipt: again }), { applied: false });
+      assert.deepEqual((await opened.list('/a', 0, 10)).entries, [entry]);
+      assert.deepEqual((await opened.list('/b', 0, 10)).entries, []);
+      assert.deepEqual((await found(opened, 'once', now))?.receipt, receipt);
+    };
+    await expectNoChange(store);
+    await expectNoChange(await session.restart());
   }),
 
   receiptCheck('admits one of 100 simultaneous changes with its key', async (store, session) => {

@@ -1,19 +1,28 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
 import { startDouble } from '../../src/double/index.ts';
 import { createDoubleNonces } from '../../src/double/state/nonces.ts';
 import { createNonces } from '../../src/store/nonces/nonces.ts';
-import { noncesContract } from '../support/store/nonces-contract.ts';
+import { noncesContract as published } from '../../src/store-contract/index.ts';
+import { type Making, noncesContract, span } from '../support/store/nonces-contract.ts';
 
-noncesContract('nonces of a double', async (_, { bucketSpan, max, maxPerUser, steady }) => {
-  const make = () =>
+function make({ bucketSpan, max, maxPerUser, steady }: Omit<Making, 'now'>) {
+  const open = () =>
     createNonces({ bucketSpan, max, maxPerUser, key: new Uint8Array(16), monotonic: steady });
   return createDoubleNonces(
-    make,
+    open,
     () => {},
     () => false,
   );
+}
+
+describe('the nonces of a double', () => {
+  const making = { bucketSpan: span, max: 10_000, maxPerUser: 10_000, steady: systemClock.steady };
+  for (const { name, run } of published) test(name, () => run(async () => make(making)));
 });
+
+noncesContract('nonces of a double', async (_, making) => make(making));
 
 test('a double answers 429 to a user with as many nonces as one may have, and 200 again when time has passed', async () => {
   const users = { ann: { secret: 'a' }, bob: { secret: 'b' } };

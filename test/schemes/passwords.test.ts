@@ -56,6 +56,65 @@ export const apiKey: SchemeSubject = {
   without: { replay: never, restart: never, window: never },
 };
 
+/** A single key, which identifies its user or belongs to the only one. */
+const singleKey = (place: 'field' | 'query' | 'cookie' | 'authorization', user?: 'ann'): SchemeSubject => {
+  const places = {
+    field: { secret: { field: 'X-Own-Key' }, line: (key: string) => ['X-Own-Key', key] as const },
+    query: { secret: { query: 'own_key' }, line: undefined },
+    cookie: { secret: { cookie: 'own' }, line: (key: string) => ['Cookie', `a=b; own=${key}`] as const },
+    authorization: {
+      secret: { authorization: 'Bearer' },
+      line: (key: string) => ['Authorization', `Bearer ${key}`] as const,
+    },
+  } as const;
+  const { secret, line } = places[place];
+  const inQuery: Sign = (request, { secret: own }, mistake = {}) => {
+    const key = (mistake.key?.(own) ?? own).toString();
+    const written = mistake.encode?.(Buffer.from(own), key) ?? key;
+    const { method, secure, content } = request;
+    const target = `${targetOf(request)}&own_key=${encodeURIComponent(written)}`;
+    const sent = {
+      method,
+      target,
+      secure,
+      lines: [['Host', request.host] as const, ...request.lines],
+      content,
+    };
+    return mistake.sent?.(sent) ?? sent;
+  };
+  const fixed = 'no user is named';
+  return {
+    ...common,
+    scheme: 'key',
+    options: { ...apiKey.options, schemes: { key: { secret, ...(user === undefined ? {} : { user }) } } },
+    signer: () => (line === undefined ? inQuery : sender((_, key) => [line(key)])),
+    parts: { ...parts, user: { absent: fixed } },
+    credentialFields: line === undefined ? [] : [line('')[0]],
+    general: [
+      /^The user or the secret is wrong\./,
+      /^The key is wrong\./,
+      /the secret is different/,
+      /no user has this key/,
+    ],
+    // Other parameters and cookies are no credentials.
+    ignoresParts: place === 'query' || place === 'cookie',
+    // Letter case counts in a key.
+    meaning: (text) => text.replace(/[\s"\\]/g, ''),
+    without: {
+      replay: never,
+      restart: never,
+      window: never,
+      'unknown user': fixed,
+      work: fixed,
+      // bob's key is bob's.
+      ...(user === undefined
+        ? { 'another user': 'the key identifies its user', state: 'the key identifies its user' }
+        : {}),
+      ...(place === 'cookie' ? { 'second scheme': 'tested with the places' } : {}),
+    },
+  };
+};
+
 export const basic: SchemeSubject = {
   ...common,
   scheme: 'basic',
@@ -77,4 +136,7 @@ export const basic: SchemeSubject = {
 };
 
 schemeContract('an API key', apiKey);
+for (const place of ['field', 'query', 'cookie', 'authorization'] as const)
+  schemeContract(`a single API key in ${place}`, singleKey(place));
+schemeContract('a static token for all', singleKey('authorization', 'ann'));
 schemeContract('Basic', basic);

@@ -487,6 +487,8 @@ function userRows(subject: SchemeSubject, row: Rows): void {
           .replaceAll(stranger, ann.user)
           .replace(/[0-9a-f]{64}/g, 'a hash');
       assert.deepEqual(shown(unknown), shown(wrong));
+      const named = /there is no user|no user has a key with this id/;
+      if (subject.scheme !== 'oauth') assert.match(recordedBy(opened.double), named, 'the journal names it');
     },
     'unknown user',
   );

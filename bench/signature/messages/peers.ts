@@ -74,7 +74,8 @@ function keyOf(algorithm: PublicKeyAlgorithm, { privateKey, publicKey }: KeyPair
 const fields: readonly (readonly [string, string])[] = [
   ['Accept', 'application/json'],
   ['Content-Type', 'application/json'],
-  ['Content-Digest', 'sha-256=:X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=:'],
+  // The digest of no content.
+  ['Content-Digest', 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:'],
 ];
 const sevenComponents = [...defaultComponents, 'accept', 'content-type', 'content-digest'];
 

@@ -1,15 +1,32 @@
-import { readFieldPlace, readMembers } from '../option-values.ts';
+import { readFieldName, readFieldPlace, readMembers, readText } from '../option-values.ts';
+import { userNameFault } from '../user-name.ts';
 
-/** Options of the scheme of an API key with a secret. */
+/** The place of a secret; `authorization` is the scheme before it in Authorization, as written. */
+export type SecretPlace =
+  | { readonly field: string }
+  | { readonly query: string }
+  | { readonly cookie: string }
+  | { readonly authorization: string };
+
+/** Options of the scheme of an API key. */
 export interface ApiKeyOptions {
-  /** The field that contains the name of a user, or the id of one of its keys. */
-  readonly user: { readonly field: string };
-  /** The field that contains the secret of the user or the key. */
-  readonly secret: { readonly field: string };
+  /**
+   * The field that contains the name of a user, or the id of one of its keys; or the name of the only user. Default: the secret
+   * itself identifies its user.
+   */
+  readonly user?: { readonly field: string } | string;
+  /** The place of the secret of the user or the key. */
+  readonly secret: SecretPlace;
 }
 
 /** Fields in which other schemes have their credentials. */
 const reserved = ['authorization', 'authentication', 'cookie', 'host'];
+
+/** Schemes of Authorization that are built in, and need more than a key. */
+const builtIn = ['aws4-hmac-sha256', 'basic', 'digest', 'hmac', 'oauth'];
+
+/** The members that name the place of a secret. */
+const placeKeys = ['field', 'query', 'cookie', 'authorization'] as const;
 
 /**
  * Reads the options from a configuration.
@@ -19,15 +36,49 @@ const reserved = ['authorization', 'authentication', 'cookie', 'host'];
  */
 export function readApiKeyOptions(value: unknown, where: string): ApiKeyOptions {
   const members = readMembers(value, where, ['user', 'secret']);
-  const user = readFieldPlace(members['user'], `${where}.user`);
-  const secret = readFieldPlace(members['secret'], `${where}.secret`);
-  for (const [role, { field }] of Object.entries({ user, secret })) {
-    if (reserved.includes(field.toLowerCase()))
-      throw new RangeError(`${where}.${role}.field: ${field} cannot contain an API key`);
-  }
-  if (user.field.toLowerCase() === secret.field.toLowerCase())
+  const user = members['user'] === undefined ? undefined : readUser(members['user'], `${where}.user`);
+  const secret = readSecretPlace(members['secret'], `${where}.secret`);
+  if (user === undefined) return { secret };
+  const fields = [user, secret].map((place) =>
+    typeof place === 'object' && 'field' in place ? place.field.toLowerCase() : '',
+  );
+  if (fields[0] !== '' && fields[0] === fields[1] && 'field' in secret)
     throw new RangeError(
       `${where}.secret.field: ${secret.field} is named twice; it is also the field of user`,
     );
   return { user, secret };
+}
+
+function readUser(value: unknown, where: string): { readonly field: string } | string {
+  if (typeof value !== 'string') return checkField(readFieldPlace(value, where), where);
+  const fault = userNameFault(value);
+  if (fault !== undefined) throw new RangeError(`${where}: ${fault}`);
+  return value;
+}
+
+function checkField<Place extends { readonly field: string }>(place: Place, where: string): Place {
+  if (reserved.includes(place.field.toLowerCase()))
+    throw new RangeError(`${where}.field: ${place.field} cannot contain an API key`);
+  return place;
+}
+
+function readSecretPlace(value: unknown, where: string): SecretPlace {
+  const members = readMembers(value, where, placeKeys);
+  const [kind, another] = placeKeys.filter((key) => members[key] !== undefined);
+  if (kind === undefined || another !== undefined)
+    throw new RangeError(`${where}: one of ${placeKeys.join(', ')} is expected`);
+  const name = members[kind];
+  if (kind === 'field') return checkField({ field: readFieldName(name, `${where}.field`) }, where);
+  if (kind === 'cookie') return { cookie: readFieldName(name, `${where}.cookie`) };
+  if (kind === 'query') return { query: readParameterName(name, `${where}.query`) };
+  const scheme = readFieldName(name, `${where}.authorization`);
+  if (builtIn.includes(scheme.toLowerCase()))
+    throw new RangeError(`${where}.authorization: the scheme ${scheme} is built in`);
+  return { authorization: scheme };
+}
+
+function readParameterName(value: unknown, where: string): string {
+  const name = readText(value, where);
+  if (/^[\w.~-]+$/.test(name)) return name;
+  throw new RangeError(`${where}: the name of the parameter must not need percent-encoding`);
 }

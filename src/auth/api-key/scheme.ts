@@ -1,35 +1,50 @@
-// The scheme of an API key: the secret of a user is sent in a field, and compared instead of computed.
+// The scheme of an API key: the secret of a user is sent, and compared instead of computed.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Fields } from '../../http/fields.ts';
+import { decodeFormText } from '../../http/form.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
-import { createKeyring, derivedOnce, type KeyKind } from '../keyring.ts';
-import type { Scheme } from '../scheme.ts';
+import { cookiesIn } from '../../http/headers/cookie.ts';
+import type { Request } from '../../http/message.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
+import { takeParameter } from '../../signature/declared/message.ts';
+import { octets } from '../../signature/declared/template.ts';
+import { createKeyring, derivedOnce, type KeyHolder, type KeyKind } from '../keyring.ts';
+import type { CredentialLocation, Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { Presented, SignatureScheme } from '../signature-scheme.ts';
 import { userOf } from '../user-name.ts';
 import { createVerification } from '../verify.ts';
-import type { ApiKeyOptions } from './options.ts';
+import type { ApiKeyOptions, SecretPlace } from './options.ts';
 
 /** The longest secret, in bytes. */
 const longestSecret = 1024;
 
 /**
- * Creates the scheme of an API key with a secret, which are sent in two fields, over TLS only. The SHA-256 digests of both secrets
- * are compared, so the time shows neither where nor in what length they differ, nor whether the user exists.
+ * Creates the scheme of an API key, which is sent over TLS only, with a user or alone. The SHA-256 digests of both secrets are
+ * compared, so the time shows neither where nor in what length they differ, nor whether the user exists.
  */
 export function createApiKeyScheme(name: string, options: ApiKeyOptions, context: SchemeContext): Scheme {
-  const challenge = formatChallenge(name, [['realm', context.realm]]);
+  const { user, secret } = options;
+  const isInAuthorization = 'authorization' in secret;
+  const challenge = formatChallenge(isInAuthorization ? secret.authorization : name, [
+    ['realm', context.realm],
+  ]);
   return {
     name,
-    authorizationNames: [],
-    // The field of the user alone is no credential: another scheme may use the same field.
-    locations: [{ field: options.secret.field.toLowerCase() }],
-    requestFields: [options.user.field.toLowerCase()],
+    ...(isInAuthorization
+      ? { authorizationNames: [secret.authorization.toLowerCase()] }
+      : // The field of the user alone is no credential: another scheme may use the same field.
+        { authorizationNames: [], locations: [locationOf(secret)] }),
+    requestFields: typeof user === 'object' ? [user.field.toLowerCase()] : [],
     tlsOnly: true,
     authenticate: createVerification(createSignatureScheme(name, options, context), context),
-    claimedUser: (_rest, { fields }) => userOf(options.user, fields),
+    claimedUser: (_rest, { fields }) => (user === undefined ? undefined : userOf(user, fields)),
     challenge: ({ secure }) => (secure ? challenge : undefined),
   };
+}
+
+function locationOf(place: Exclude<SecretPlace, { authorization: string }>): CredentialLocation {
+  return 'field' in place ? { field: place.field.toLowerCase() } : place;
 }
 
 const kinds: readonly KeyKind[] = ['secret'];
@@ -43,21 +58,31 @@ function createSignatureScheme(
     ofUser: () => false,
     byId: ({ algorithm }) => algorithm === 'hmac-sha256',
   });
+  const findOwner = (digest: string): MaybePromise<KeyHolder | undefined> => {
+    const owner = accounts.findSecret?.(digest);
+    const named = (name: string | undefined) => (name === undefined ? undefined : find(name));
+    return owner === undefined || typeof owner === 'string' ? named(owner) : owner.then(named);
+  };
   const digestOf = derivedOnce(sha256);
+  const { user: place } = options;
   return {
     name,
     check: 'secret',
-    wrong: 'The user or the secret is wrong.',
-    read(request) {
+    wrong: place === undefined ? 'The key is wrong.' : 'The user or the secret is wrong.',
+    read(request, rest) {
       const { fields } = request;
-      const user = userOf(options.user, fields);
-      if (user === undefined) return { detail: faultOf(fields, options.user.field) };
-      const secret = secretIn(fields, options.secret.field.toLowerCase());
-      if (secret === undefined) return { detail: faultOf(fields, options.secret.field) };
+      const user = place === undefined ? '' : userOf(place, fields);
+      if (user === undefined)
+        return { detail: faultOf(fields, typeof place === 'object' ? place.field : '') };
+      const sent = secretsIn(request, rest, options.secret);
+      const [secret, another] = sent;
+      const isPossible = secret !== undefined && secret.length > 0 && secret.length <= longestSecret;
+      if (!isPossible || another !== undefined)
+        return { detail: describeFault(sent.length, describeSecret(options.secret)) };
       const digest = sha256(Buffer.from(secret, 'latin1')).toString('base64');
       return { request, user, signatures: [digest], time: undefined, nonce: undefined };
     },
-    find: ({ user }) => find(user),
+    find: ({ user, signatures: [digest = ''] }) => (place === undefined ? findOwner(digest) : find(user)),
     kinds: () => kinds,
     messages: () => [[]],
     signs: (key, _message, { signatures: [digest = ''] }: Presented) =>
@@ -65,17 +90,29 @@ function createSignatureScheme(
   };
 }
 
-/** Returns the secret as sent; undefined if it is absent, sent twice, or has no possible length. */
-function secretIn(fields: Fields, name: string): string | undefined {
-  const [secret, another] = fields.lines(name);
-  const isPossible = secret !== undefined && secret.length > 0 && secret.length <= longestSecret;
-  return isPossible && another === undefined ? secret : undefined;
+/** Returns the values at the place of the secret, as sent. */
+function secretsIn({ fields, target }: Request, rest: string, place: SecretPlace): readonly string[] {
+  if ('authorization' in place) return [rest];
+  if ('field' in place) return fields.lines(place.field.toLowerCase());
+  if ('cookie' in place) return cookiesIn(fields, place.cookie);
+  return takeParameter(target, place.query).values.map((value) => octets(decodeFormText(value) ?? ''));
+}
+
+function describeSecret(place: SecretPlace): string {
+  if ('authorization' in place) return 'Authorization';
+  if ('field' in place) return place.field;
+  return 'cookie' in place ? `the cookie ${place.cookie}` : `the query parameter ${place.query}`;
 }
 
 function faultOf(fields: Fields, name: string): string {
-  const count = fields.lines(name.toLowerCase()).length;
-  if (count === 0) return `The field ${name} is missing.`;
-  return count > 1 ? `The field ${name} was sent twice.` : `The value of ${name} is malformed.`;
+  return describeFault(fields.lines(name.toLowerCase()).length, name);
+}
+
+function describeFault(count: number, name: string): string {
+  const isField = !name.includes(' ');
+  const subject = isField ? `The field ${name}` : name.charAt(0).toUpperCase() + name.slice(1);
+  if (count === 0) return `${subject} is missing.`;
+  return count > 1 ? `${subject} was sent twice.` : `The value of ${name} is malformed.`;
 }
 
 function sha256(bytes: Buffer): Buffer {

@@ -1,6 +1,7 @@
 // Finds messages that two different requests have in common. Loaded only by `countersign check`.
 import { sortedForm } from '../../signature/declared/form.ts';
 import {
+  createJsonReader,
   type MessageSource,
   messageBytes,
   messagePieces,
@@ -8,6 +9,7 @@ import {
   sortedQuery,
   splitTarget,
 } from '../../signature/declared/message.ts';
+import { fieldIn, withTextAt } from '../../signature/declared/places.ts';
 import { octets, partName, type TemplatePart } from '../../signature/declared/template.ts';
 import { formatTimestamp } from '../../signature/declared/timestamp.ts';
 import type { DeclaredOptions } from './options.ts';
@@ -34,6 +36,7 @@ export interface Ambiguity {
 
 /** The values from which examples are made. */
 interface Example {
+  readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly host: string;
@@ -46,6 +49,7 @@ interface Example {
 }
 
 const plain: Example = {
+  method: 'POST',
   path: '/a',
   query: 'b=1',
   host: 'example.com',
@@ -200,14 +204,16 @@ const time = Date.UTC(2024, 1, 29, 12);
 function sourceOf(example: Example, options: DeclaredOptions): MessageSource {
   const { user, timestamp } = options;
   return {
-    method: 'POST',
+    method: example.method,
     target: targetOf(example),
     secure: true,
     host: example.host,
     field: (name) => example.fields.get(name) ?? 'f',
     content: Buffer.from(example.content, 'latin1'),
+    json: createJsonReader(Buffer.from(example.content, 'latin1')),
     hasForm: example.hasForm,
     user: octets(typeof user === 'string' ? user : 'ann'),
+    keyId: octets(typeof user === 'string' ? user : 'ann'),
     timestamp: timestamp === undefined ? '' : formatTimestamp(time, timestamp.unit),
     nonce: example.nonce,
     id: example.id,
@@ -228,8 +234,8 @@ function requestOf(example: Example, options: DeclaredOptions): ExampleRequest {
     target: source.target,
     fields: [
       ['Host', source.host],
-      ...line(timestamp?.field, source.timestamp),
-      ...line(nonce?.field, source.nonce),
+      ...line(fieldIn(timestamp?.place), source.timestamp),
+      ...line(fieldIn(nonce), source.nonce),
       ...line(id?.field, source.id),
       ...message.flatMap((part) =>
         part.kind === 'field' ? line(part.field, source.field(part.field.toLowerCase()) ?? '') : [],
@@ -253,6 +259,73 @@ export function ambiguityWarnings(options: DeclaredOptions, where: string): stri
         : `${adjacent ? 'there is no' : 'the'} text between {${one}} and {${other}}${adjacent ? '' : ' may occur in both'}`;
     return `${where}.message is ambiguous: ${cause}. These requests have the same signature: ${described(first, second)} and ${described(second, first)}`;
   });
+}
+
+/** What a message leaves unsigned, and two requests with the same signature, the second of which differs in all of it. */
+export interface Unsigned {
+  readonly parts: readonly string[];
+  readonly first: ExampleRequest;
+  readonly second: ExampleRequest;
+}
+
+/**
+ * Returns what of the method, the path, the query and the content a message leaves unsigned; undefined if it signs all. Each part is
+ * found by changing it in an example and building both messages.
+ */
+export function unsignedParts(options: DeclaredOptions): Unsigned | undefined {
+  const example = { ...plain, content: exampleContent(options) };
+  const changes: readonly (readonly [part: string, change: (one: Example) => Example])[] = [
+    ['method', (one) => ({ ...one, method: 'DELETE' })],
+    ['path', (one) => ({ ...one, path: '/x' })],
+    ['query', (one) => ({ ...one, query: 'b=2' })],
+    ['content', (one) => ({ ...one, content: otherContent(one.content) })],
+  ];
+  const parts: string[] = [];
+  let second: Example = example;
+  for (const [part, change] of changes) {
+    if (!messageOf(change(example), options).equals(messageOf(example, options))) continue;
+    parts.push(part);
+    second = change(second);
+  }
+  if (parts.length === 0) return undefined;
+  return { parts, first: requestOf(example, options), second: requestOf(second, options) };
+}
+
+function messageOf(example: Example, options: DeclaredOptions): Buffer {
+  return messageBytes(messagePieces(options.message, sourceOf(example, options)));
+}
+
+/** Returns content with the members that a message contains, if it contains some. */
+function exampleContent({ message }: DeclaredOptions): string {
+  const pointers = message.flatMap((part) => (part.kind === 'json' ? [part.pointer] : []));
+  return pointers.length === 0
+    ? 'c'
+    : pointers.reduce((json, pointer) => withTextAt(json, pointer, 'v'), '{}');
+}
+
+/** Returns content that is different beside the members of a message. */
+function otherContent(content: string): string {
+  return content.startsWith('{') ? withTextAt(content, '/more', '1') : 'd';
+}
+
+/**
+ * Returns a warning if a message leaves a part of the request unsigned, in one line. For a preset it is a note, because the
+ * provider determines the message.
+ *
+ * @param where The path of the scheme in the configuration: `schemes.partner`.
+ */
+export function unsignedWarnings(options: DeclaredOptions, where: string): string[] {
+  const found = unsignedParts(options);
+  if (found === undefined) return [];
+  const { parts, first, second } = found;
+  const names = parts.map((part) => `the ${part}`);
+  const listed = [names.slice(0, -1).join(', '), ...names.slice(-1)]
+    .filter((name) => name !== '')
+    .join(' and ');
+  const example = `${described(first, second)} could be changed to ${described(second, first)} unnoticed`;
+  return options.preset === undefined
+    ? [`${where}.message leaves ${listed} unsigned: ${example}`]
+    : [`note: ${where}: ${options.preset} leaves ${listed} unsigned: ${example}`];
 }
 
 /** Describes a request by its request line and what else differs from the other one. */

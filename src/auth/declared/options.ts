@@ -1,13 +1,21 @@
 import { didYouMean } from '../../did-you-mean.ts';
+import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
 import {
+  algorithms,
   type Declaration,
   type DeclaredTimestamp,
+  dsaEncodings,
   encodings,
-  type FieldPlace,
   hashNames,
   keyEncodings,
-  type SignaturePlace,
 } from '../../signature/declared/declaration.ts';
+import {
+  describePlace,
+  isInContent,
+  type Place,
+  parsePointer,
+  type RolePlace,
+} from '../../signature/declared/places.ts';
 import { parseSignatureFormat, type SignatureFormat } from '../../signature/declared/signature-format.ts';
 import { covers, parseTemplate, placeholders, type Template } from '../../signature/declared/template.ts';
 import { timestampUnits } from '../../signature/declared/timestamp.ts';
@@ -31,26 +39,31 @@ export interface DeclaredOptions extends Declaration {
   readonly replay: 'accept' | 'refuse';
   /** The scheme in Authorization, as written; undefined if the signature is elsewhere. */
   readonly authorizationName?: string;
+  /** Further names of the scheme that are accepted in Authorization. */
+  readonly otherNames: readonly string[];
+  /** The name of the preset; undefined for a declaration of one's own. */
+  readonly preset?: string;
 }
 
-const customKeys = [
-  ...[
-    'message',
-    'hash',
-    'encoding',
-    'key',
-    'keyPrefix',
-    'signature',
-    'separator',
-    'user',
-    'timestamp',
-    'nonce',
-  ],
-  ...['id', 'replay'],
+const customKeys: readonly string[] = [
+  'message',
+  'algorithm',
+  'hash',
+  'encoding',
+  'dsaEncoding',
+  'key',
+  'keyPrefix',
+  'signature',
+  'separator',
+  'user',
+  'timestamp',
+  'nonce',
+  'id',
+  'passphrase',
+  'replay',
 ];
 /** The values of `replay`. */
 export const replayRules = ['accept', 'refuse'] as const;
-const presetKeys = ['preset', 'user', 'timestamp', 'replay'];
 
 /** The default of `timestamp.window`, in seconds. */
 const defaultWindow = 300;
@@ -69,20 +82,30 @@ const builtIn = ['aws4-hmac-sha256', 'basic', 'bearer', 'digest', 'hmac', 'oauth
 export function readDeclaredOptions(value: unknown, where: string): DeclaredOptions {
   const isPreset = typeof value === 'object' && value !== null && 'preset' in value;
   if (!isPreset) return readDeclaration(readMembers(value, where, customKeys), where, {});
-  const own = readMembers(value, where, presetKeys);
-  const name = readText(own['preset'], `${where}.preset`);
+  const name = readText(readMembers(value, where)['preset'], `${where}.preset`);
   const preset = Object.hasOwn(presets, name) ? presets[name] : undefined;
   if (preset === undefined)
     throw new RangeError(
       `${where}.preset: ${JSON.stringify(name)} is not a preset${didYouMean(name, Object.keys(presets))}`,
     );
   const { declaration, extras = {} } = preset;
+  // The requests of some providers name the user.
+  const own = readMembers(value, where, [
+    'preset',
+    'timestamp',
+    'replay',
+    ...('user' in declaration ? [] : ['user']),
+  ]);
+  if (own['timestamp'] !== undefined && extras.lifetime !== undefined)
+    throw new RangeError(`${where}.timestamp: the requests of this provider choose their lifetime`);
   const timestamp = presetTimestamp(declaration['timestamp'], own['timestamp'], `${where}.timestamp`);
-  return readDeclaration(
-    { ...declaration, ...timestamp, user: own['user'], replay: own['replay'] },
-    where,
-    extras,
-  );
+  const members = {
+    user: own['user'],
+    ...declaration,
+    ...timestamp,
+    replay: own['replay'],
+  };
+  return { ...readDeclaration(members, where, extras), preset: name };
 }
 
 /** Returns the timestamp of a preset with another window, if one is set. */
@@ -95,17 +118,23 @@ function presetTimestamp(declared: unknown, own: unknown, where: string): Member
 
 function readDeclaration(members: Members, where: string, extras: PresetExtras): DeclaredOptions {
   const message = readMessage(members['message'], `${where}.message`);
-  const { place, format } = readSignature(members, where, extras);
-  const user = readUser(members['user'], `${where}.user`);
+  const { place, format, names } = readSignature(members, where, extras);
+  const user = readUser(members['user'], `${where}.user`, format);
   const timestamp = readTimestamp(members['timestamp'], `${where}.timestamp`, format);
-  const nonce = readOptional(members['nonce'], (value) => readFieldPlace(value, `${where}.nonce`));
+  const nonce = readNonce(members['nonce'], `${where}.nonce`, format);
   const id = readOptional(members['id'], (value) => readFieldPlace(value, `${where}.id`));
+  const passphrase = readOptional(members['passphrase'], (value) =>
+    readFieldPlace(value, `${where}.passphrase`),
+  );
   const keyPrefix = readOptional(members['keyPrefix'], (value) => readText(value, `${where}.keyPrefix`));
   const authorizationName = readAuthorizationName(place, format, `${where}.signature`);
+  const { anyPort, digestParameter, anyCase, decodedInUrl, queryOrForm, lifetime } = extras;
   const options: DeclaredOptions = {
     message,
+    algorithm: readWord(members['algorithm'], `${where}.algorithm`, algorithms, 'hmac'),
     hash: readWord(members['hash'], `${where}.hash`, hashNames, 'sha256'),
     encoding: readWord(members['encoding'], `${where}.encoding`, encodings, 'hex'),
+    dsaEncoding: readWord(members['dsaEncoding'], `${where}.dsaEncoding`, dsaEncodings, 'der'),
     key: readWord(members['key'], `${where}.key`, keyEncodings, 'utf8'),
     ...(keyPrefix === undefined ? {} : { keyPrefix }),
     place,
@@ -114,13 +143,21 @@ function readDeclaration(members: Members, where: string, extras: PresetExtras):
     ...(timestamp === undefined ? {} : { timestamp }),
     ...(nonce === undefined ? {} : { nonce }),
     ...(id === undefined ? {} : { id }),
-    ...(extras.anyPort === undefined ? {} : { anyPort: extras.anyPort }),
-    ...(extras.digestParameter === undefined ? {} : { digestParameter: extras.digestParameter }),
+    ...(passphrase === undefined ? {} : { passphrase }),
+    ...(anyPort === undefined ? {} : { anyPort }),
+    ...(digestParameter === undefined ? {} : { digestParameter }),
+    ...(anyCase === undefined ? {} : { anyCase }),
+    ...(decodedInUrl === undefined ? {} : { decodedInUrl }),
+    ...(queryOrForm === undefined ? {} : { queryOrForm }),
+    ...(lifetime === undefined ? {} : { lifetime }),
     replay: readWord(members['replay'], `${where}.replay`, replayRules, 'accept'),
     ...(authorizationName === undefined ? {} : { authorizationName }),
+    otherNames: readOtherNames(names, authorizationName, `${where}.signature.names`),
   };
-  checkFields(options, where);
+  checkAlgorithm(options, members, where);
+  checkPlaces(options, where);
   checkCovered(options, where);
+  checkOwnSignature(options, where);
   checkReplay(options, members['replay'], where);
   return options;
 }
@@ -133,37 +170,62 @@ function readMessage(value: unknown, where: string): Template {
   const template = parseTemplate(readText(value, where));
   if (!('fault' in template)) return template;
   const { fault, unknown } = template;
-  const nearest = unknown === undefined ? '' : didYouMean(unknown, [...placeholders, 'field:NAME']);
+  const nearest =
+    unknown === undefined ? '' : didYouMean(unknown, [...placeholders, 'field:NAME', 'json:POINTER']);
   throw new RangeError(`${where}: ${fault}${nearest}`);
+}
+
+/** The members that name a place. */
+const placeKeys = ['field', 'query', 'json', 'form'] as const;
+
+const placeExpected = 'either field or query is expected, or json or form for a place in the content';
+
+/** Reads the place among the members of an object. Undefined if they name none. */
+function readPlaceIn(members: Members, where: string): Place | undefined {
+  const given = placeKeys.filter((key) => members[key] !== undefined);
+  const [kind] = given;
+  if (given.length > 1) throw new RangeError(`${where}: ${placeExpected}`);
+  if (kind === undefined) return undefined;
+  const value = members[kind];
+  if (kind === 'field') return { field: readFieldName(value, `${where}.field`) };
+  if (kind === 'query') return { query: readParameterName(value, `${where}.query`) };
+  if (kind === 'form') return { form: readText(value, `${where}.form`) };
+  const json = readText(value, `${where}.json`);
+  if (parsePointer(json) !== undefined) return { json };
+  throw new RangeError(`${where}.json: a JSON Pointer (RFC 6901) such as /event/id is expected`);
+}
+
+/** Reads a place: an object with one of `field`, `query`, `json` and `form`. */
+function readPlace(value: unknown, where: string): Place {
+  const place = readPlaceIn(readMembers(value, where, placeKeys), where);
+  if (place === undefined) throw new RangeError(`${where}: ${placeExpected}`);
+  return place;
+}
+
+function readParameterName(value: unknown, where: string): string {
+  const name = readText(value, where);
+  if (/^[\w.~-]+$/.test(name)) return name;
+  throw new RangeError(`${where}: the name of the parameter must not need percent-encoding`);
 }
 
 function readSignature(
   members: Members,
   where: string,
   extras: PresetExtras,
-): { readonly place: SignaturePlace; readonly format: SignatureFormat } {
+): { readonly place: Place; readonly format: SignatureFormat; readonly names: unknown } {
   const at = `${where}.signature`;
-  const signature = readMembers(members['signature'], at, ['field', 'query', 'format']);
-  const { field, query } = signature;
-  if ((field === undefined) === (query === undefined))
-    throw new RangeError(`${at}: either field or query is expected`);
+  const signature = readMembers(members['signature'], at, [...placeKeys, 'format', 'names']);
+  const place = readPlaceIn(signature, at);
+  if (place === undefined) throw new RangeError(`${at}: ${placeExpected}`);
   const text = readOptional(signature['format'], (value) => readText(value, `${at}.format`)) ?? '{signature}';
   const separator = readOptional(members['separator'], (value) => readText(value, `${where}.separator`));
   const format = parseSignatureFormat(text, separator, extras.asymmetric);
   if (typeof format === 'string') throw new RangeError(`${at}.format: ${format}`);
-  if (query === undefined) return { place: { field: readFieldName(field, `${at}.field`) }, format };
-  const name = readText(query, `${at}.query`);
-  if (!/^[\w.~-]+$/.test(name))
-    throw new RangeError(`${at}.query: the name of the parameter must not need percent-encoding`);
-  return { place: { query: name }, format };
+  return { place, format, names: signature['names'] };
 }
 
 /** Returns the scheme that the format begins with, if the signature is in Authorization (RFC 9110 §11.4). */
-function readAuthorizationName(
-  place: SignaturePlace,
-  { text }: SignatureFormat,
-  where: string,
-): string | undefined {
+function readAuthorizationName(place: Place, { text }: SignatureFormat, where: string): string | undefined {
   if (!('field' in place)) return undefined;
   if (place.field.toLowerCase() === 'authentication')
     throw new RangeError(`${where}.field: Authentication is the field of the scheme hmac`);
@@ -173,61 +235,118 @@ function readAuthorizationName(
     throw new RangeError(
       `${where}.format: in Authorization, a scheme and a space must precede the signature`,
     );
-  if (builtIn.includes(name.toLowerCase()))
-    throw new RangeError(`${where}.format: the scheme ${name} is built in`);
+  checkOwnName(name, `${where}.format`);
   return name;
 }
 
-function readUser(value: unknown, where: string): FieldPlace | string {
+/** Returns the further names of the scheme in Authorization, as old and new clients of a partner send them. */
+function readOtherNames(value: unknown, own: string | undefined, where: string): readonly string[] {
+  if (value === undefined) return [];
+  if (own === undefined) throw new RangeError(`${where}: only a signature in Authorization has names`);
+  if (!Array.isArray(value)) throw new RangeError(`${where}: a list of names is expected`);
+  return value.map((each, at) => {
+    const name = readText(each, `${where}[${at}]`);
+    if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(name))
+      throw new RangeError(`${where}[${at}]: ${JSON.stringify(name)} is not the name of a scheme`);
+    checkOwnName(name, `${where}[${at}]`);
+    return name;
+  });
+}
+
+function checkOwnName(name: string, where: string): void {
+  if (builtIn.includes(name.toLowerCase())) throw new RangeError(`${where}: the scheme ${name} is built in`);
+}
+
+function readUser(value: unknown, where: string, { has }: SignatureFormat): RolePlace | string {
+  const isInFormat = has.has('user') || has.has('key-id');
+  if (isInFormat && value !== undefined)
+    throw new RangeError(`${where}: the user is already in signature.format`);
+  if (isInFormat) return { format: true };
   if (value === undefined)
-    throw new RangeError(`${where}: the name of a user, or { "field": NAME } is expected`);
-  if (typeof value !== 'string') return readFieldPlace(value, where);
+    throw new RangeError(
+      `${where}: the name of a user, or { "field": NAME } is expected, or {user} in signature.format`,
+    );
+  if (typeof value !== 'string') return readPlace(value, where);
   const fault = userNameFault(value);
   if (fault !== undefined) throw new RangeError(`${where}: ${fault}`);
   return value;
 }
 
+function readNonce(value: unknown, where: string, { has }: SignatureFormat): RolePlace | undefined {
+  if (!has.has('nonce')) return readOptional(value, (given) => readPlace(given, where));
+  if (value !== undefined) throw new RangeError(`${where}: the nonce is already in signature.format`);
+  return { format: true };
+}
+
 function readTimestamp(
   value: unknown,
   where: string,
-  { hasTimestamp }: SignatureFormat,
+  { has }: SignatureFormat,
 ): DeclaredTimestamp | undefined {
-  if (value === undefined && !hasTimestamp) return undefined;
-  const members = readMembers(value === undefined ? {} : value, where, ['field', 'unit', 'window']);
-  const field = readOptional(members['field'], (name) => readFieldName(name, `${where}.field`));
-  if (hasTimestamp && field !== undefined)
-    throw new RangeError(`${where}.field: the timestamp is already in signature.format`);
-  if (!hasTimestamp && field === undefined)
+  const isInFormat = has.has('timestamp');
+  if (value === undefined && !isInFormat) return undefined;
+  const members = readMembers(value === undefined ? {} : value, where, [...placeKeys, 'unit', 'window']);
+  const given = readPlaceIn(members, where);
+  if (isInFormat && given !== undefined)
+    throw new RangeError(`${where}.${Object.keys(given)[0]}: the timestamp is already in signature.format`);
+  const place = isInFormat ? ({ format: true } as const) : given;
+  if (place === undefined)
     throw new RangeError(`${where}.field: a field is expected, or {timestamp} in signature.format`);
   const { window = defaultWindow } = members;
   if (typeof window !== 'number' || !(window > 0 && window <= longestDeclaredWindow))
     throw new RangeError(`${where}.window: a number of seconds up to ${longestDeclaredWindow} is expected`);
   const unit = readWord(members['unit'], `${where}.unit`, timestampUnits, 's');
-  return { field, unit, window: window * 1000 };
+  return { place, unit, window: window * 1000 };
 }
 
-/** Throws RangeError if two roles have the same field, or the message names the field of a role. */
-function checkFields(options: DeclaredOptions, where: string): void {
-  const { place, user, timestamp, nonce, id } = options;
-  const roles: readonly (readonly [role: string, field: string | undefined])[] = [
-    ['signature', 'field' in place ? place.field : undefined],
-    ['user', typeof user === 'string' ? undefined : user.field],
-    ['timestamp', timestamp?.field],
-    ['nonce', nonce?.field],
-    ['id', id?.field],
+/** Throws RangeError if an option does not belong to the algorithm. */
+function checkAlgorithm(options: DeclaredOptions, members: Members, where: string): void {
+  const { algorithm, hash, message } = options;
+  const isAsymmetric = hasPrivateKey(algorithm);
+  for (const name of ['key', 'keyPrefix'] as const)
+    if (isAsymmetric && members[name] !== undefined)
+      throw new RangeError(`${where}.${name}: ${algorithm} has public keys, not secrets`);
+  if (algorithm === 'ed25519' && members['hash'] !== undefined)
+    throw new RangeError(`${where}.hash: ed25519 has a hash function of its own`);
+  if (algorithm !== 'ecdsa-p256' && members['dsaEncoding'] !== undefined)
+    throw new RangeError(`${where}.dsaEncoding: this is an option of ecdsa-p256`);
+  if (algorithm !== 'digest' && hash === 'md5')
+    throw new RangeError(`${where}.hash: md5 is for plain digests only ("algorithm": "digest")`);
+  const isSecretSigned = covers(message, 'secret');
+  if (algorithm === 'digest' && !isSecretSigned)
+    throw new RangeError(
+      `${where}.message: a plain digest must contain {secret}; otherwise anyone could compute it`,
+    );
+  if (algorithm !== 'digest' && isSecretSigned)
+    throw new RangeError(`${where}.message: {secret} is for plain digests only ("algorithm": "digest")`);
+}
+
+/** Throws RangeError if two roles have the same place, or the message names the field of a role. */
+function checkPlaces(options: DeclaredOptions, where: string): void {
+  const { place, user, timestamp, nonce, id, passphrase } = options;
+  const roles: readonly (readonly [role: string, place: RolePlace | undefined])[] = [
+    ['signature', place],
+    ['user', typeof user === 'string' ? undefined : user],
+    ['timestamp', timestamp?.place],
+    ['nonce', nonce],
+    ['id', id],
+    ['passphrase', passphrase],
   ];
   const seen = new Map<string, string>();
-  for (const [role, field] of roles) {
-    if (field === undefined) continue;
-    const other = seen.get(field.toLowerCase());
-    if (other !== undefined)
+  for (const [role, named] of roles) {
+    if (named === undefined || 'format' in named) continue;
+    const key = placeKey(named);
+    const other = seen.get(key);
+    if (other !== undefined) {
+      const [[kind, name] = ['', '']] = Object.entries(named);
       throw new RangeError(
-        `${where}.${role}.field: ${field} is named twice; it is also the field of ${other}`,
+        `${where}.${role}.${kind}: ${name} is named twice; it is also the ${kind === 'field' ? 'field' : 'place'} of ${other}`,
       );
-    seen.set(field.toLowerCase(), role);
+    }
+    seen.set(key, role);
   }
   for (const part of options.message) {
-    const role = part.kind === 'field' ? seen.get(part.field.toLowerCase()) : undefined;
+    const role = part.kind === 'field' ? seen.get(placeKey({ field: part.field })) : undefined;
     if (role === 'signature')
       throw new RangeError(`${where}.message: the message cannot contain its own signature`);
     if (role !== undefined && part.kind === 'field')
@@ -235,17 +354,48 @@ function checkFields(options: DeclaredOptions, where: string): void {
   }
 }
 
+/** Returns a text that is equal for equal places. Names of fields are case-insensitive (RFC 9110 §5.1). */
+function placeKey(place: Place): string {
+  return JSON.stringify('field' in place ? { field: place.field.toLowerCase() } : place);
+}
+
+/** Returns whether the message contains a value with the part of the request in which it is. */
+function isCoveredByPlace({ message }: DeclaredOptions, place: RolePlace): boolean {
+  const kinds = message.map(({ kind }) => kind);
+  if ('query' in place)
+    return kinds.some(
+      (kind) => kind === 'query' || kind === 'query-sorted' || kind === 'target' || kind === 'url',
+    );
+  if (!isInContent(place)) return false;
+  const isForm = 'form' in place && kinds.includes('form-sorted');
+  return isForm || kinds.some((kind) => kind.startsWith('body'));
+}
+
 /** Throws RangeError if the message does not cover what is declared, or covers what is not. */
 function checkCovered(options: DeclaredOptions, where: string): void {
+  const places = { timestamp: options.timestamp?.place, nonce: options.nonce, id: options.id };
   for (const role of ['timestamp', 'nonce', 'id'] as const) {
-    const isDeclared = options[role] !== undefined;
-    if (covers(options.message, role) === isDeclared) continue;
+    const place = places[role];
+    const isInMessage = covers(options.message, role);
+    if (place === undefined && isInMessage)
+      throw new RangeError(`${where}.message: {${role}} is in the message, but ${role} is not declared`);
+    if (place === undefined || isInMessage || isCoveredByPlace(options, place)) continue;
     throw new RangeError(
-      isDeclared
-        ? `${where}.message: the message does not contain {${role}}, so anyone could change it and send the request again`
-        : `${where}.message: {${role}} is in the message, but ${role} is not declared`,
+      `${where}.message: the message does not contain {${role}}, so anyone could change it and send the request again`,
     );
   }
+}
+
+/** Throws RangeError if the message contains the content with the signature in it. */
+function checkOwnSignature({ message, place }: DeclaredOptions, where: string): void {
+  if (!('json' in place)) return;
+  const isOwn = message.some(
+    (part) => part.kind.startsWith('body') || (part.kind === 'json' && part.pointer === place.json),
+  );
+  if (isOwn)
+    throw new RangeError(
+      `${where}.message: the message cannot contain its own signature, which is ${describePlace(place)}`,
+    );
 }
 
 /** Throws RangeError if nonces or signatures would have to be stored forever. */

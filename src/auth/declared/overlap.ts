@@ -1,5 +1,5 @@
 // Finds schemes of which one accepts signatures of the other. Loaded only by `countersign check`.
-import { octets, type TemplatePart } from '../../signature/declared/template.ts';
+import { bodyDigestOf, octets, type TemplatePart } from '../../signature/declared/template.ts';
 import type { TimestampUnit } from '../../signature/declared/timestamp.ts';
 import type { ConfiguredScheme } from '../configured-schemes.ts';
 import type { DeclaredOptions } from './options.ts';
@@ -67,7 +67,9 @@ function signingOf(scheme: ConfiguredScheme): Signing[] {
     return [{ name, keyed: 'sha256 utf8', messages: [...literal('"'), ...maybe(any)], user: undefined }];
   if (scheme.kind !== 'declared') return [];
   const { options } = scheme;
-  const { message, hash, key, user } = options;
+  const { message, algorithm, hash, key, user } = options;
+  // Signatures of other kinds are different, and are made with other keys.
+  if (algorithm !== 'hmac') return [];
   const messages = message.flatMap((part) => unitsOf(part, options));
   return [{ name, keyed: `${hash} ${key}`, messages, user: typeof user === 'string' ? user : undefined }];
 }
@@ -92,23 +94,26 @@ function unitsOf(part: TemplatePart, { user, timestamp }: DeclaredOptions): Unit
     case 'id':
       return some(visible);
     case 'user':
+    case 'key-id':
       return typeof user === 'string' ? literal(octets(user)) : some(any);
     case 'timestamp':
       return some(timestampOctets[timestamp?.unit ?? 's']);
     case 'body':
     case 'form-sorted':
       return maybe(any);
-    case 'body-sha256':
-      return some(setOf('0123456789abcdef'));
-    case 'body-md5-base64':
-      return some(inBase64);
     case 'field':
       return maybe(inField);
+    case 'json':
+    case 'secret':
+      return maybe(any);
+    default:
+      return some(bodyDigestOf(part.kind)?.encoding === 'base64' ? inBase64 : setOf('0123456789abcdef'));
   }
 }
 
 const timestampOctets: Readonly<Record<TimestampUnit, ReadonlySet<number>>> = {
   s: digits,
+  'fractional-s': new Set([...digits, ...setOf('.')]),
   ms: digits,
   rfc3339: new Set([...digits, ...setOf('TZ:.+-')]),
   'http-date': new Set([...letters, ...digits, ...setOf(' ,:')]),

@@ -1,25 +1,24 @@
+import { isInContent, type RolePlace } from '../../signature/declared/places.ts';
 import { covers, coversContent } from '../../signature/declared/template.ts';
 import { parseTimestamp } from '../../signature/declared/timestamp.ts';
 import type { DeclaredOptions } from './options.ts';
 
 /** The properties of a declaration that a verification uses, computed once. */
 export interface Plan {
-  /** Names of fields in lower case; undefined for a role that no field has. */
-  readonly names: {
-    readonly signature: string | undefined;
-    readonly timestamp: string | undefined;
-    readonly nonce: string | undefined;
-    readonly id: string | undefined;
-  };
-  /** The literals beside `{nonce}` and `{id}` in the message, which their values must not contain. */
+  /** The literals beside parts of the message that a client chooses freely, which their values must not contain. */
   readonly guards: Guards;
   /** Whether the message contains something that is computed from the content, from a form, from Host, or from the user. */
   readonly needs: {
     readonly content: boolean;
     readonly form: boolean;
     readonly host: boolean;
+    readonly url: boolean;
     readonly user: boolean;
   };
+  /** Whether the content contains credentials, or may contain some. */
+  readonly readsContent: boolean;
+  /** The name of the field with the signature in lower case; '' if it is elsewhere. */
+  readonly signatureField: string;
   /** Parses a timestamp of the declared unit. */
   readonly parseTime: (timestamp: string) => number | undefined;
 }
@@ -32,23 +31,27 @@ export interface Guards {
 
 /** Computes the plan of a declaration. */
 export function planOf(options: DeclaredOptions): Plan {
-  const { message, place, timestamp, nonce, id } = options;
+  const { message, place } = options;
+  const hasUrl = covers(message, 'url');
   return {
-    names: {
-      signature: 'field' in place ? place.field.toLowerCase() : undefined,
-      timestamp: timestamp?.field?.toLowerCase(),
-      nonce: nonce?.field.toLowerCase(),
-      id: id?.field.toLowerCase(),
-    },
     guards: guardsOf(options),
     needs: {
       content: coversContent(message),
       form: covers(message, 'form-sorted'),
-      host: covers(message, 'host') || covers(message, 'url'),
-      user: covers(message, 'user'),
+      host: covers(message, 'host') || hasUrl,
+      url: hasUrl,
+      user: covers(message, 'user') || covers(message, 'key-id'),
     },
+    readsContent: readsContent(options),
+    signatureField: 'field' in place ? place.field.toLowerCase() : '',
     parseTime: createTimeParser(options),
   };
+}
+
+/** Returns whether the content contains credentials, or may contain some. */
+export function readsContent({ place, user, timestamp, nonce, queryOrForm }: DeclaredOptions): boolean {
+  const places: readonly (RolePlace | string | undefined)[] = [place, user, timestamp?.place, nonce];
+  return queryOrForm === true || places.some((each) => isInContent(each));
 }
 
 /** Returns the literals beside the parts that a client chooses freely. A value that contained one could extend another part. */

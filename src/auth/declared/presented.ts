@@ -1,54 +1,89 @@
+import { createHash } from 'node:crypto';
 import type { Fields } from '../../http/fields.ts';
 import { decodeFormText, hasForm, isCoded } from '../../http/form.ts';
 import type { Request } from '../../http/message.ts';
-import type { FieldPlace } from '../../signature/declared/declaration.ts';
+import { decodeKeySignature, hasPrivateKey } from '../../signature/declared/asymmetric.ts';
 import { decodeSignature, signatureFault } from '../../signature/declared/key.ts';
 import {
+  createJsonReader,
   hostForms,
   type MessageSource,
   splitTarget,
   takeParameter,
 } from '../../signature/declared/message.ts';
+import { describePlace, type RolePlace } from '../../signature/declared/places.ts';
 import { type ReadSignatures, readSignatures } from '../../signature/declared/signature-format.ts';
 import { octets } from '../../signature/declared/template.ts';
 import { describeTimeForm, unitNames } from '../freshness.ts';
 import type { Fault, Presented } from '../signature-scheme.ts';
-import { userOf } from '../user-name.ts';
+import { readUserName, userOf } from '../user-name.ts';
 import type { DeclaredOptions } from './options.ts';
+import {
+  type ContentReader,
+  isPending,
+  type PlaceReader,
+  readContent,
+  readPlace,
+  sentence,
+} from './places.ts';
 import type { Plan } from './plan.ts';
 
 /** The parsed credentials of a request. */
 export interface DeclaredPresented extends Presented {
   /** The well-formed digests, in base64. */
   readonly digests: readonly string[];
-  /** The well-formed Ed25519 signatures, in base64. */
+  /** The well-formed signatures by private keys, in base64. */
   readonly asymmetric: readonly string[];
   readonly timestamp: string;
   readonly id: string;
   readonly target: string;
+  /** The user, if the request names it beside the id of its key. */
+  readonly owner: string | undefined;
+  /** The SHA-256 of the passphrase; undefined if the scheme has none. */
+  readonly passphrase: Buffer | undefined;
+  /** Whether the signature is in the form, which is signed without it. */
+  readonly isInForm: boolean;
+  /** Authorization after the name of the scheme. */
+  readonly rest: string;
 }
 
-/** Parses the credentials of a request, without its content. */
+/**
+ * Parses the credentials of a request. Without the content, what is in it is not examined: the result shows only whether the request
+ * has a fault elsewhere.
+ */
 export function present(
   request: Request,
   rest: string,
   options: DeclaredOptions,
   plan: Plan,
+  content?: Uint8Array,
 ): DeclaredPresented | Fault {
-  const placed = placedValue(request, rest, options, plan);
+  const inContent = plan.readsContent && content !== undefined ? readContent(request, content) : undefined;
+  if (inContent !== undefined && 'detail' in inContent) return inContent;
+  const placed = placedValue(request, rest, options, plan, inContent);
   if ('detail' in placed) return placed;
-  const read = readSignatures(options.format, placed.value);
-  if (typeof read === 'string') return malformedValue(read, placed.value, options);
-  const signatures = decodeAll(read, options);
+  const read = placed.value === undefined ? pendingSignatures : readSignatures(options.format, placed.value);
+  if (typeof read === 'string') return malformedValue(read, placed.value ?? '', options);
+  const signatures = placed.value === undefined ? noSignatures : decodeAll(read, options);
   if ('detail' in signatures) return signatures;
-  const user = userOf(options.user, request.fields);
-  if (user === undefined) return unreadable(request, options.user);
-  const timed = timestampOf(request, read, options, plan);
+  const reader = {
+    request,
+    values: read.values,
+    content: inContent,
+    queryOrForm: options.queryOrForm === true,
+  };
+  const user = userIn(reader, options);
+  if (typeof user === 'object') return user;
+  const timed = timestampOf(reader, options, plan);
   if ('detail' in timed) return timed;
-  const nonce = tokenOf(request, 'nonce', options, plan);
+  const nonce = tokenOf('nonce', reader, options, plan);
   if (typeof nonce !== 'string') return nonce;
-  const id = tokenOf(request, 'id', options, plan);
+  const id = tokenOf('id', reader, options, plan);
   if (typeof id !== 'string') return id;
+  const passphrase = passphraseOf(request, options);
+  if (passphrase !== undefined && 'detail' in passphrase) return passphrase;
+  const expires = expiryOf(reader, timed.time, options);
+  if (typeof expires === 'object') return expires;
   // Written out, because copying members of other objects takes longer.
   const { digests, asymmetric } = signatures;
   const { timestamp, time } = timed;
@@ -60,49 +95,81 @@ export function present(
     asymmetric,
     timestamp,
     time,
+    expires,
     nonce: nonce === '' ? undefined : nonce,
     id,
     target: placed.target,
+    owner: read.values['key-id'] === undefined ? undefined : read.values.user,
+    passphrase,
+    isInForm: placed.isInForm,
+    rest,
   };
 }
 
+const pendingSignatures: ReadSignatures = { signatures: [], asymmetric: [], values: {} };
+const noSignatures: Pick<DeclaredPresented, 'digests' | 'asymmetric'> = { digests: [], asymmetric: [] };
+
 interface Placed {
-  readonly value: string;
+  /** Undefined if the content, which has it, was not read. */
+  readonly value: string | undefined;
   readonly target: string;
+  readonly isInForm: boolean;
 }
 
 function placedValue(
   request: Request,
   rest: string,
-  { place, authorizationName, format }: DeclaredOptions,
-  { names }: Plan,
+  { place, authorizationName, format, queryOrForm = false }: DeclaredOptions,
+  { signatureField }: Plan,
+  content: ContentReader | undefined,
 ): Placed | Fault {
   const { fields, target } = request;
-  if ('query' in place) return queryValueOf(target, place.query);
+  if ('query' in place) {
+    const { values, target: own } = takeParameter(target, place.query);
+    const isInForm = values.length === 0 && queryOrForm && hasForm(request);
+    return isInForm
+      ? contentValue({ form: place.query }, request, content)
+      : queryValueOf(place.query, values, own);
+  }
+  if ('json' in place || 'form' in place) return contentValue(place, request, content);
   // Schemes are case-insensitive (RFC 9110 §11.1).
-  if (authorizationName !== undefined) return { value: `${authorizationName} ${rest}`, target };
-  const name = names.signature ?? '';
-  const isRepeated = fields.repeated && fields.lines(name).length > 1;
+  if (authorizationName !== undefined)
+    return { value: `${authorizationName} ${rest}`, target, isInForm: false };
+  const isRepeated = fields.repeated && fields.lines(signatureField).length > 1;
   if (isRepeated && format.separator?.trim() !== ',')
     return { detail: `The field ${place.field} was sent twice.` };
-  return { value: fields.get(name) ?? '', target };
+  return { value: fields.get(signatureField) ?? '', target, isInForm: false };
 }
 
-function queryValueOf(sent: string, name: string): Placed | Fault {
-  const { values, target } = takeParameter(sent, name);
+function contentValue(
+  place: { readonly json: string } | { readonly form: string },
+  request: Request,
+  content: ContentReader | undefined,
+): Placed | Fault {
+  const reader: PlaceReader = { request, values: {}, content, queryOrForm: false };
+  const { target } = request;
+  const isInForm = 'form' in place;
+  if (isPending(place, reader)) return { value: undefined, target, isInForm };
+  const value = readPlace(place, 'nonce', reader);
+  if (typeof value === 'object') return value;
+  return { value: value ?? '', target, isInForm };
+}
+
+function queryValueOf(name: string, values: readonly string[], target: string): Placed | Fault {
   const [encoded = ''] = values;
   if (values.length > 1) return { detail: `The query parameter ${name} was sent twice.` };
   const value = decodeFormText(encoded);
   if (value === undefined) return { detail: `The query parameter ${name} cannot be decoded.` };
   return value.includes(' ') && !encoded.includes('%20')
     ? { detail: `The query parameter ${name} is malformed.`, hint: 'a "+" was not encoded as %2B' }
-    : { value, target };
+    : { value, target, isInForm: false };
 }
 
 /** Names the usual mistakes in the form of the value. */
-function malformedValue(fault: string, value: string, { format, encoding, hash }: DeclaredOptions): Fault {
-  const detail = `${capitalized(fault)}.`;
-  if (decodeSignature(value.trim(), encoding, hash) !== undefined)
+function malformedValue(fault: string, value: string, options: DeclaredOptions): Fault {
+  const { format } = options;
+  const detail = `${sentence(fault)}.`;
+  if (decode(value.trim(), options) !== undefined)
     return { detail, hint: `the signature was sent alone, without the text around it in ${format.text}` };
   if (value === '') return { detail, hint: 'the value is empty' };
   if (format.separator !== undefined && /[,; ]/.test(value))
@@ -113,50 +180,114 @@ function malformedValue(fault: string, value: string, { format, encoding, hash }
   return { detail };
 }
 
+/** Returns a signature in canonical base64; undefined if it is malformed. */
+function decode(text: string, options: DeclaredOptions): string | undefined {
+  const { algorithm, encoding, hash, anyCase = false } = options;
+  if (hasPrivateKey(algorithm)) return decodeKeySignature(text, encoding, options);
+  return decodeSignature(anyCase ? text.toLowerCase() : text, encoding, hash);
+}
+
 function decodeAll(
   { signatures, asymmetric }: ReadSignatures,
-  { encoding, hash }: DeclaredOptions,
+  options: DeclaredOptions,
 ): Pick<DeclaredPresented, 'digests' | 'asymmetric'> | Fault {
-  const digests: string[] = [];
+  const { algorithm, encoding, hash } = options;
+  const decoded: string[] = [];
   for (const signature of signatures) {
-    const digest = decodeSignature(signature, encoding, hash);
-    if (digest !== undefined) digests.push(digest);
+    const digest = decode(signature, options);
+    if (digest !== undefined) decoded.push(digest);
   }
   const known = asymmetric.length === 0 ? asymmetric : asymmetric.filter(isEd25519Signature);
-  if (digests.length + known.length > 0) return { digests, asymmetric: known };
+  if (hasPrivateKey(algorithm) && decoded.length > 0) return { digests: none, asymmetric: decoded };
+  if (decoded.length + known.length > 0) return { digests: decoded, asymmetric: known };
   const [first] = signatures;
-  return first === undefined
-    ? { detail: 'The signature is not the canonical base64 of 64 bytes.' }
-    : { detail: `${capitalized(signatureFault(first, encoding, hash))}.` };
+  if (first === undefined) return { detail: 'The signature is not the canonical base64 of 64 bytes.' };
+  if (hasPrivateKey(algorithm)) return keySignatureFault(first, options);
+  return { detail: `${sentence(signatureFault(first, encoding, hash))}.` };
+}
+
+const none: readonly string[] = [];
+
+/** Names the other form of a signature by a private key, if it has one. */
+function keySignatureFault(text: string, options: DeclaredOptions): Fault {
+  const { algorithm, encoding, dsaEncoding } = options;
+  const form = algorithm === 'ecdsa-p256' ? ` (${dsaEncoding})` : '';
+  const detail = `The signature is not one of ${algorithm}${form} in ${encoding}.`;
+  const other = (['hex', 'base64', 'base64url'] as const).find(
+    (each) => each !== encoding && decodeKeySignature(text, each, options) !== undefined,
+  );
+  if (other !== undefined) return { detail, hint: `it is in ${other}` };
+  const otherForm = dsaEncoding === 'der' ? 'ieee-p1363' : 'der';
+  const isOther =
+    algorithm === 'ecdsa-p256' &&
+    decodeKeySignature(text, encoding, { ...options, dsaEncoding: otherForm }) !== undefined;
+  return isOther ? { detail, hint: `it has the form ${otherForm}` } : { detail };
 }
 
 function isEd25519Signature(text: string): boolean {
   return text.length === 88 && Buffer.from(text, 'base64').toString('base64') === text && text.endsWith('==');
 }
 
-function unreadable({ fields }: Request, user: FieldPlace | string): Fault {
-  const field = typeof user === 'string' ? '' : user.field;
-  return fields.has(field.toLowerCase())
-    ? { detail: `The field ${field} is not a user name: one value of 1 to 128 bytes of UTF-8.` }
-    : { detail: `The field ${field} is missing; it names the user.` };
+/** Returns the user, or the id of the key, that a request names. */
+function userIn(reader: PlaceReader, options: DeclaredOptions): string | Fault {
+  const { user } = options;
+  const { request } = reader;
+  if (typeof user === 'string' || 'field' in user)
+    return userOf(user, request.fields) ?? unreadable(request, user);
+  if (isPending(user, reader)) return '';
+  const isById = 'format' in user && options.format.has.has('key-id');
+  const value = readPlace(user, isById ? 'key-id' : 'user', reader);
+  if (typeof value === 'object') return value;
+  if (value === undefined) return missingAt(user, 'names the user', request);
+  const name = readUserName(value);
+  return name ?? { detail: `${sentence(describePlace(user))} is not a user name: 1 to 128 bytes of UTF-8.` };
 }
 
+/** Returns the user that a request names outside its content; undefined if it names none. */
+export function claimedUser(request: Request, rest: string, options: DeclaredOptions): string | undefined {
+  const { user, authorizationName, place, format } = options;
+  if (typeof user === 'string' || 'field' in user) return userOf(user, request.fields);
+  const text =
+    authorizationName === undefined
+      ? 'field' in place
+        ? request.fields.get(place.field.toLowerCase())
+        : undefined
+      : `${authorizationName} ${rest}`;
+  const read = text === undefined || !('format' in user) ? undefined : readSignatures(format, text);
+  const values = read === undefined || typeof read === 'string' ? {} : read.values;
+  const reader: PlaceReader = { request, values, content: undefined, queryOrForm: false };
+  const named = userIn(reader, options);
+  return typeof named === 'string' && named !== '' ? named : undefined;
+}
+
+function unreadable(request: Request, user: RolePlace | string): Fault {
+  const { fields } = request;
+  const field = typeof user === 'object' && 'field' in user ? user.field : '';
+  return fields.has(field.toLowerCase())
+    ? { detail: `The field ${field} is not a user name: one value of 1 to 128 bytes of UTF-8.` }
+    : missingAt({ field }, 'names the user', request);
+}
+
+/** Returns the fault of a request that lacks a value. */
+function missingAt(place: RolePlace, purpose: string, request: Request): Fault {
+  const detail = `${sentence(describePlace(place))} is missing; it ${purpose}.`;
+  return 'field' in place ? { detail, missing: { field: place.field, request } } : { detail };
+}
+
+const noTimestamp = { timestamp: '', time: undefined };
+
 function timestampOf(
-  { fields }: Request,
-  read: ReadSignatures,
+  reader: PlaceReader,
   { timestamp: declared }: DeclaredOptions,
-  { names, parseTime }: Plan,
+  { parseTime }: Plan,
 ): Pick<DeclaredPresented, 'timestamp' | 'time'> | Fault {
-  if (declared === undefined) return { timestamp: '', time: undefined };
-  const { field, unit } = declared;
-  const timestamp = names.timestamp === undefined ? read.timestamp : fields.get(names.timestamp);
-  if (timestamp === undefined)
-    return {
-      detail:
-        field === undefined
-          ? 'The value contains no timestamp.'
-          : `The field ${field} is missing; it contains the timestamp.`,
-    };
+  if (declared === undefined) return noTimestamp;
+  const { place, unit } = declared;
+  const timestamp = readPlace(place, 'timestamp', reader);
+  if (typeof timestamp === 'object') return timestamp;
+  if (timestamp === undefined && isPending(place, reader)) return noTimestamp;
+  if (timestamp === undefined && 'format' in place) return { detail: 'The value contains no timestamp.' };
+  if (timestamp === undefined) return missingAt(place, 'contains the timestamp', reader.request);
   const time = parseTime(timestamp);
   if (time !== undefined) return { timestamp, time };
   const hint = describeTimeForm(timestamp);
@@ -166,57 +297,103 @@ function timestampOf(
 
 /** Returns a nonce or an id: 1 to 128 visible ASCII characters without the literals beside it. */
 function tokenOf(
-  { fields }: Request,
   role: 'nonce' | 'id',
+  reader: PlaceReader,
   options: DeclaredOptions,
-  { names, guards }: Plan,
+  { guards }: Plan,
 ): string | Fault {
-  const name = names[role];
-  if (name === undefined) return '';
-  const value = fields.get(name);
-  const field = options[role]?.field ?? '';
-  if (value === undefined) return { detail: `The field ${field} is missing; it contains the ${role}.` };
+  const place = options[role];
+  if (place === undefined) return '';
+  const value = readPlace(place, 'nonce', reader);
+  if (typeof value === 'object') return value;
+  if (value === undefined && isPending(place, reader)) return '';
+  const where = sentence(describePlace(place));
+  if (value === undefined) return missingAt(place, `contains the ${role}`, reader.request);
   if (value.length > 128 || !/^[!-~]+$/.test(value))
-    return { detail: `The field ${field} is not 1 to 128 visible ASCII characters.` };
+    return { detail: `${where} is not 1 to 128 visible ASCII characters.` };
   for (const guard of guards[role])
     if (value.includes(guard)) {
       const quoted = JSON.stringify(guard);
-      return { detail: `The field ${field} contains ${quoted}, which separates the parts of the message.` };
+      return { detail: `${where} contains ${quoted}, which separates the parts of the message.` };
     }
   return value;
 }
 
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
+/** Returns the SHA-256 of the passphrase, of which every length takes the same time to compare. */
+function passphraseOf({ fields }: Request, { passphrase }: DeclaredOptions): Buffer | Fault | undefined {
+  if (passphrase === undefined) return undefined;
+  const [value, another] = fields.lines(passphrase.field.toLowerCase());
+  if (value === undefined)
+    return { detail: `The field ${passphrase.field} is missing; it contains the passphrase.` };
+  if (another !== undefined) return { detail: `The field ${passphrase.field} was sent twice.` };
+  return createHash('sha256').update(value, 'latin1').digest();
+}
+
+/** Returns when the lifetime that the client chose ends (ms); undefined if the scheme has none. */
+function expiryOf(
+  reader: PlaceReader,
+  time: number | undefined,
+  { lifetime }: DeclaredOptions,
+): number | Fault | undefined {
+  if (lifetime === undefined || time === undefined) return undefined;
+  const { parameter, usual, longest } = lifetime;
+  const chosen = readPlace({ query: parameter }, 'nonce', reader);
+  if (typeof chosen === 'object') return chosen;
+  const text = chosen ?? String(usual);
+  // Microseconds may follow a point.
+  if (!/^\d{1,6}(?:\.\d{1,3})?$/.test(text) || Number(text) > longest)
+    return { detail: `The parameter ${parameter} is not a number of milliseconds up to ${longest}.` };
+  return time + Number(text);
 }
 
 /** Returns the data of the request that messages contain; several if the authority may be signed in several forms. */
 export function sourcesOf(
-  { request, user, timestamp, nonce = '', id, target }: DeclaredPresented,
+  presented: DeclaredPresented,
   content: Uint8Array,
   options: DeclaredOptions,
   { needs }: Plan,
+  publicOrigin?: string,
 ): Sources {
+  const { request, user, owner, timestamp, nonce = '', id, target, isInForm } = presented;
   const { method, fields, connection } = request;
+  const signed = isInForm ? withoutParameter(content, options) : content;
   const source: MessageSource = {
     method,
     target,
     secure: connection.secure,
     host: needs.host ? hostOf(target, fields) : '',
+    decodedInUrl: options.decodedInUrl,
     field: (name) => fields.get(name),
-    content,
+    content: signed,
+    json: createJsonReader(signed),
     hasForm: needs.form && hasSignedForm(request, target, options),
-    user: needs.user ? octets(user) : '',
+    user: needs.user ? octets(owner ?? user) : '',
+    keyId: needs.user ? octets(user) : '',
     timestamp,
     nonce,
     id,
   };
-  if (options.anyPort !== true) return [source];
-  const [first, second] = hostForms(source.host, connection.secure);
-  return [
-    { ...source, host: first },
-    { ...source, host: second },
-  ];
+  const first = publicOrigin === undefined || !needs.url ? source : { ...source, origin: publicOrigin };
+  const addressed: Sources = first === source ? [source] : [first, source];
+  if (options.anyPort !== true) return addressed;
+  const [head, ...more] = addressed.flatMap((each) => withBothPorts(each));
+  return head === undefined ? addressed : [head, ...more];
+}
+
+/** Returns the data with the authority without its port, and with it. */
+function withBothPorts(source: MessageSource): MessageSource[] {
+  const { origin, host, secure } = source;
+  const [, scheme = '', authority = host] = /^(https?:\/\/)(.*)$/.exec(origin ?? '') ?? [];
+  return hostForms(authority, origin === undefined ? secure : scheme === 'https://').map((form) =>
+    origin === undefined ? { ...source, host: form } : { ...source, origin: scheme + form },
+  );
+}
+
+/** Returns a form without the parameter that contains the signature. */
+function withoutParameter(content: Uint8Array, { place }: DeclaredOptions): Uint8Array {
+  const name = 'form' in place ? place.form : 'query' in place ? place.query : '';
+  const { target } = takeParameter(`?${Buffer.from(content).toString('latin1')}`, name);
+  return Buffer.from(target.slice(1), 'latin1');
 }
 
 /** The data of a request, in one or more forms. */

@@ -1,24 +1,35 @@
+import { hasForm, holdForm, isCoded, isDeclaredLonger, maxFormLength } from '../../http/form.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
-import type { Scheme } from '../scheme.ts';
+import type { Request } from '../../http/message.ts';
+import { isMethod, isSafe } from '../../http/method.ts';
+import { fieldIn, isInContent, parameterIn } from '../../signature/declared/places.ts';
+import type { CredentialLocation, Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
-import { userOf } from '../user-name.ts';
 import type { DeclaredOptions } from './options.ts';
+import { hasJson, readContent, readPlace } from './places.ts';
+import { claimedUser } from './presented.ts';
 
 /** Returns the fields beside that of the signature, in lower case. */
-function fieldsReadBy({ message, user, timestamp, nonce, id }: DeclaredOptions): string[] {
-  const places = [
-    typeof user === 'string' ? undefined : user.field,
-    timestamp?.field,
-    nonce?.field,
-    id?.field,
-  ];
+function fieldsReadBy({ message, user, timestamp, nonce, id, passphrase }: DeclaredOptions): string[] {
+  const places = [user, timestamp?.place, nonce, id, passphrase].map(fieldIn);
   const signed = message.flatMap((part) => (part.kind === 'field' ? [part.field] : []));
   return [...places, ...signed].flatMap((field) => (field === undefined ? [] : [field.toLowerCase()]));
 }
 
+/** Returns the places whose presence means that a request has credentials of the scheme. */
+function locationsOf({ place, user, queryOrForm = false }: DeclaredOptions): CredentialLocation[] {
+  if ('field' in place) return [{ field: place.field.toLowerCase() }];
+  if ('query' in place) {
+    const field = fieldIn(user);
+    const inForm = queryOrForm && field !== undefined ? [{ field: field.toLowerCase() }] : [];
+    return [{ query: place.query }, ...inForm];
+  }
+  return [];
+}
+
 /** Creates a declared scheme. Its verification is loaded on first use. */
 export function createDeclaredScheme(name: string, options: DeclaredOptions, context: SchemeContext): Scheme {
-  const { place, authorizationName } = options;
+  const { place, authorizationName, otherNames } = options;
   let verify: Scheme['authenticate'] | undefined;
   const load = async (): Promise<Scheme['authenticate']> => {
     const [{ createVerification }, { createDeclaredSignature }] = await Promise.all([
@@ -28,22 +39,47 @@ export function createDeclaredScheme(name: string, options: DeclaredOptions, con
     verify ??= createVerification(createDeclaredSignature(name, options, context), context);
     return verify;
   };
+  const authenticate: Scheme['authenticate'] = (request, rest, authTrace, deferrable) =>
+    verify === undefined
+      ? load().then((loaded) => loaded(request, rest, authTrace, deferrable))
+      : verify(request, rest, authTrace, deferrable);
   const challenge = formatChallenge(authorizationName ?? name, [['realm', context.realm]]);
+  const ownParameters = [options.user, options.timestamp?.place, options.nonce]
+    .map(parameterIn)
+    .concat(options.digestParameter, options.lifetime?.parameter);
   return {
     name,
     ...(authorizationName === undefined
-      ? {
-          authorizationNames: [],
-          locations: ['field' in place ? { field: place.field.toLowerCase() } : { query: place.query }],
-        }
-      : { authorizationNames: [authorizationName.toLowerCase()] }),
+      ? { authorizationNames: [], locations: locationsOf(options) }
+      : { authorizationNames: [authorizationName, ...otherNames].map((each) => each.toLowerCase()) }),
     requestFields: fieldsReadBy(options),
-    ownsParameter: (parameter) => parameter === options.digestParameter,
-    authenticate: (request, rest, authTrace, deferrable) =>
-      verify === undefined
-        ? load().then((loaded) => loaded(request, rest, authTrace, deferrable))
-        : verify(request, rest, authTrace, deferrable),
-    claimedUser: (_rest, { fields }) => userOf(options.user, fields),
+    ownsParameter: (parameter) => ownParameters.includes(parameter),
+    authenticate,
+    ...(isInContent(place)
+      ? {
+          elsewhere: (request: Request) => (mayContain(request, options) ? ('content' as const) : undefined),
+          async authenticateElsewhere(request, authTrace, deferrable) {
+            const content = await holdForm(request, context.bodyLimit);
+            if (!containsSignature(request, content, options)) return undefined;
+            return await authenticate(request, '', authTrace, deferrable);
+          },
+        }
+      : {}),
+    claimedUser: (rest, request) => claimedUser(request, rest, options),
     challenge: () => challenge,
   };
+}
+
+/** Returns whether the content may contain a signature. Content of a safe method has no meaning (RFC 9110 §9.3.1). */
+function mayContain(request: Request, { place }: DeclaredOptions): boolean {
+  const { method } = request;
+  if ((isMethod(method) && isSafe(method)) || isCoded(request) || isDeclaredLonger(request, maxFormLength))
+    return false;
+  return 'json' in place ? hasJson(request) : hasForm(request);
+}
+
+function containsSignature(request: Request, content: Uint8Array, { place }: DeclaredOptions): boolean {
+  const read = readContent(request, content);
+  if ('detail' in read) return true;
+  return readPlace(place, 'nonce', { request, values: {}, content: read, queryOrForm: false }) !== undefined;
 }

@@ -1,33 +1,48 @@
 // A declared scheme as a signature scheme: its message is a template, and its keys are the user's secrets.
-import { createHash, verify as verifySignature } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { hasTooManyParameters, maxFormParameters } from '../../http/form.ts';
+import { andThen } from '../../maybe-promise.ts';
+import {
+  hasPrivateKey,
+  type PrivateKeyAlgorithm,
+  type SignatureForm,
+  verifyByKey,
+} from '../../signature/declared/asymmetric.ts';
+import type { Algorithm } from '../../signature/declared/declaration.ts';
 import { sortedForm } from '../../signature/declared/form.ts';
 import { createDeclaredKey, isSameDigest, keyBytes } from '../../signature/declared/key.ts';
 import { type MessageSource, pieceOf, takeParameter } from '../../signature/declared/message.ts';
-import { partName, type TemplatePart } from '../../signature/declared/template.ts';
+import { bodyDigestOf, partName, type TemplatePart } from '../../signature/declared/template.ts';
 import { type DigestForm, messageBytes, type Part, type PartKind } from '../../signature/message.ts';
+import type { AsymmetricAlgorithm } from '../account-key.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { describeOtherUnit } from '../freshness.ts';
-import { createKeyring, derivedOnce, type KeyKind } from '../keyring.ts';
+import { createKeyring, derivedOnce, type Key, type KeyHolder, type KeyKind } from '../keyring.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { DigestFault, Fault, SignatureScheme } from '../signature-scheme.ts';
 import type { DeclaredOptions } from './options.ts';
-import { planOf } from './plan.ts';
+import { type Plan, planOf } from './plan.ts';
 import { type DeclaredPresented, hasSignedForm, present, sourcesOf } from './presented.ts';
 
 /** Creates the signature scheme of a declaration. */
 export function createDeclaredSignature(
   name: string,
   options: DeclaredOptions,
-  { accounts }: SchemeContext,
+  { accounts, publicOrigin }: SchemeContext,
 ): SignatureScheme<DeclaredPresented> {
   const plan = planOf(options);
+  const keyKind = hasPrivateKey(options.algorithm) ? keyKinds[options.algorithm] : 'ed25519';
+  const form = hasPrivateKey(options.algorithm) ? options : listedForm;
   const find = createKeyring(accounts, name, {
-    ofUser: ({ algorithm }) => algorithm === 'ed25519',
-    byId: ({ algorithm }) => algorithm === 'ed25519' || algorithm === 'hmac-sha256',
+    ofUser: ({ algorithm }) => algorithm === keyKind,
+    byId: ({ algorithm }) => algorithm === keyKind || algorithm === 'hmac-sha256',
   });
+  const kindsOf = createKindsOf(options.algorithm);
+  const macAlgorithm = options.algorithm === 'digest' ? 'digest' : 'hmac';
   const keyFor = (secret: Buffer): Buffer | undefined => keyBytes(secret, options);
-  const prepared = derivedOnce((secret) => createDeclaredKey(keyFor(secret) ?? secret, options.hash));
+  const prepared = derivedOnce((secret) =>
+    createDeclaredKey(keyFor(secret) ?? secret, options.hash, macAlgorithm),
+  );
   const readable = derivedOnce((secret) => ({ isReadable: keyFor(secret) !== undefined }));
   const heads = options.message.map(headOf);
   const { timestamp } = options;
@@ -38,20 +53,23 @@ export function createDeclaredSignature(
     time: timestamp && {
       subject: 'The timestamp',
       window: timestamp.window,
-      resolution: timestamp.unit === 'ms' ? 1 : 1000,
+      resolution: timestamp.unit === 'ms' || timestamp.unit === 'fractional-s' ? 1 : 1000,
+      expiryReplacesWindow: options.lifetime !== undefined,
     },
     refusesReplays: options.replay === 'refuse',
     read: (request, rest) => present(request, rest, options, plan),
     needsContent: ({ request, target }) =>
-      plan.needs.form && hasSignedForm(request, target, options) ? 'form' : plan.needs.content,
-    addContent: plan.needs.form
-      ? (presented, content) =>
-          formFault(sourcesOf(presented, content, options, plan)[0], options) ?? presented
-      : undefined,
-    find: ({ user }) => find(user),
+      plan.readsContent || (plan.needs.form && hasSignedForm(request, target, options))
+        ? 'form'
+        : plan.needs.content,
+    addContent:
+      plan.readsContent || plan.needs.form
+        ? (presented, content) => withContent(presented, content, options, plan, publicOrigin)
+        : undefined,
+    find: ({ user, owner }) => andThen(find(user), (holder) => ofOwner(holder, owner)),
     kinds: kindsOf,
     messages: (presented, content) =>
-      sourcesOf(presented, content, options, plan).map((source) =>
+      sourcesOf(presented, content, options, plan, publicOrigin).map((source) =>
         heads.map(({ kind, name: part, digest }, at): Part => {
           const value = pieceOf(options.message[at] ?? emptyText, source);
           return digest === undefined ? { kind, name: part, value } : { kind, name: part, value, digest };
@@ -62,18 +80,39 @@ export function createDeclaredSignature(
         return prepared(key.secret).signs(message, digests) && readable(key.secret).isReadable;
       const bytes = messageBytes(message);
       const valid = asymmetric.filter((each) =>
-        verifySignature(null, bytes, key.publicKey, Buffer.from(each, 'base64')),
+        verifyByKey(form, key.publicKey, bytes, Buffer.from(each, 'base64')),
       );
       return valid.length > 0;
     },
+    keyFault: options.passphrase === undefined ? undefined : passphraseFault,
     digestFault: ({ target }, content) => parameterFault(target, content, options),
-    mac: () => ({ hash: options.hash, encoding: options.key, prefix: options.keyPrefix, key: keyFor }),
+    mac:
+      options.algorithm === 'digest'
+        ? undefined
+        : () => ({ hash: options.hash, encoding: options.key, prefix: options.keyPrefix, key: keyFor }),
     partMistakes: (part, presented, content) => ownMistakes(part, presented, content, options),
     timeHint: ({ timestamp: sent }, _, now) => timeHint(sent, now, options),
   };
 }
 
 const emptyText: TemplatePart = { kind: 'literal', text: '' };
+
+/** The kinds of the keys of users with which each algorithm is verified. `hash` of the declaration determines the hash function. */
+export const keyKinds: Readonly<Record<PrivateKeyAlgorithm, AsymmetricAlgorithm>> = {
+  ed25519: 'ed25519',
+  'ecdsa-p256': 'ecdsa-p256-sha256',
+  'rsa-pss': 'rsa-pss-sha512',
+  'rsa-v1_5': 'rsa-v1_5-sha256',
+};
+
+/** The signatures by private keys among those of HMAC (Standard Webhooks, `v1a`). */
+const listedForm: SignatureForm = { algorithm: 'ed25519', hash: 'sha512', dsaEncoding: 'der' };
+
+function createKindsOf(algorithm: Algorithm): SignatureScheme<DeclaredPresented>['kinds'] {
+  if (!hasPrivateKey(algorithm)) return kindsOf;
+  const only: readonly KeyKind[] = [keyKinds[algorithm]];
+  return () => only;
+}
 
 function kindsOf({ digests, asymmetric }: DeclaredPresented): readonly KeyKind[] {
   if (asymmetric.length === 0) return onlySecret;
@@ -84,8 +123,36 @@ const onlySecret: readonly KeyKind[] = ['secret'];
 const onlyEd25519: readonly KeyKind[] = ['ed25519'];
 const bothKinds: readonly KeyKind[] = ['secret', 'ed25519'];
 
+/** Reads what the content presents. Returns a fault if it is malformed, or if the signature cannot cover the content. */
+function withContent(
+  presented: DeclaredPresented,
+  content: Uint8Array,
+  options: DeclaredOptions,
+  plan: Plan,
+  publicOrigin: string | undefined,
+): DeclaredPresented | Fault {
+  const { request, rest } = presented;
+  const whole = plan.readsContent ? present(request, rest, options, plan, content) : presented;
+  if ('detail' in whole || !plan.needs.form) return whole;
+  return formFault(sourcesOf(whole, content, options, plan, publicOrigin)[0], options) ?? whole;
+}
+
+/** Returns the holder of a key unless the request names another user beside the id of the key. */
+function ofOwner(holder: KeyHolder | undefined, owner: string | undefined): KeyHolder | undefined {
+  return owner === undefined || holder?.principal.name === owner ? holder : undefined;
+}
+
+const noPassphrase = Buffer.alloc(32);
+
+/** Returns a fault if the passphrase is not that of the key. Only the holder of the key learns about it. */
+function passphraseFault({ passphrase = noPassphrase }: DeclaredPresented, key: Key): string | undefined {
+  const own = key.kind === 'secret' ? key.passphrase : undefined;
+  if (own === undefined) return 'the key has no passphrase; set passphrase of the key of the user';
+  return timingSafeEqual(own, passphrase) ? undefined : 'the passphrase is not that of the key';
+}
+
 /** The kinds of the placeholders. */
-const kinds: Readonly<Record<TemplatePart['kind'], PartKind>> = {
+const kinds: Readonly<Partial<Record<TemplatePart['kind'], PartKind>>> = {
   literal: 'text',
   method: 'method',
   'method-lower': 'method',
@@ -96,20 +163,23 @@ const kinds: Readonly<Record<TemplatePart['kind'], PartKind>> = {
   url: 'url',
   host: 'host',
   user: 'user',
+  'key-id': 'user',
   timestamp: 'time',
   nonce: 'nonce',
   id: 'id',
   field: 'header',
   body: 'content',
-  'body-sha256': 'digest',
-  'body-md5-base64': 'digest',
   'form-sorted': 'form',
+  json: 'other',
+  secret: 'secret',
 };
 
-const digestForms: Readonly<Partial<Record<TemplatePart['kind'], DigestForm>>> = {
-  'body-sha256': { hash: 'sha256', format: (digest) => digest.toString('hex') },
-  'body-md5-base64': { hash: 'md5', format: (digest) => digest.toString('base64') },
-};
+/** Returns how a digest of the content is written; undefined for another part. */
+function digestFormOf(kind: TemplatePart['kind']): DigestForm | undefined {
+  const known = bodyDigestOf(kind);
+  if (known === undefined) return undefined;
+  return { hash: known.hash, format: (digest) => digest.toString(known.encoding) };
+}
 
 interface Head {
   readonly kind: PartKind;
@@ -117,10 +187,13 @@ interface Head {
   readonly digest: DigestForm | undefined;
 }
 
-/** Returns what is the same for a part in all messages. Literal text has no name. */
+/** The name of literal text in explanations. */
+const literalName = '(text)';
+
+/** Returns what is the same for a part in all messages. */
 function headOf(part: TemplatePart): Head {
-  const name = part.kind === 'literal' ? '' : partName(part);
-  return { kind: kinds[part.kind], name, digest: digestForms[part.kind] };
+  const name = part.kind === 'literal' ? literalName : partName(part);
+  return { kind: kinds[part.kind] ?? 'digest', name, digest: digestFormOf(part.kind) };
 }
 
 /** Returns a fault if the signature covers the content only as a form, and it is not one, or if the form cannot be parsed. */
@@ -130,7 +203,7 @@ function formFault(source: MessageSource, { message, digestParameter }: Declared
   // Counted before the form is decoded, because its sender is not authenticated yet.
   if (form !== undefined && hasTooManyParameters(form))
     return { detail: `A signed form can have at most ${maxFormParameters} parameters.` };
-  if (message.some(({ kind }) => kind.startsWith('body'))) return undefined;
+  if (message.some(({ kind }) => kind.startsWith('body') || kind === 'json')) return undefined;
   if (digestParameter !== undefined && takeParameter(source.target, digestParameter).values.length === 1)
     return undefined;
   if (form !== undefined)
@@ -178,7 +251,7 @@ function ownMistakes(
 
 /** Returns the likely cause of a timestamp outside the window. */
 function timeHint(sent: string, now: number, { timestamp }: DeclaredOptions): string | undefined {
-  const unit = timestamp?.unit;
+  const unit = timestamp?.unit === 'fractional-s' ? 's' : timestamp?.unit;
   return unit === 's' || unit === 'ms'
     ? describeOtherUnit('the timestamp', Number(sent), unit, now)
     : undefined;

@@ -54,7 +54,9 @@ export async function explainSignature<Own extends Presented>(
         parts,
         message,
         found,
-        `the ${scheme.owner ?? 'user'} does not exist, ${parts.length === 0 ? 'or ' : ''}${otherwise(wrong, parts)}`,
+        presented.user === ''
+          ? 'no user has this key'
+          : `the ${scheme.owner ?? 'user'} does not exist, ${parts.length === 0 ? 'or ' : ''}${otherwise(wrong, parts)}`,
       ),
     },
   };
@@ -74,6 +76,7 @@ function otherwise<Own extends Presented>(
 function hintFor<Own extends Presented>(wrong: WrongSignature<Own>, parts: readonly Part[]): string {
   const { scheme, presented, holder } = wrong;
   const { owner = 'user' } = scheme;
+  if (holder === undefined && presented.user === '') return 'no user has this key, or several have it';
   if (holder === undefined)
     return owner === 'user'
       ? 'there is no user of this name, and no key of this id'
@@ -224,7 +227,8 @@ function keyMistake(
 /** Returns the members that explain a wrong signature. Their names do not depend on the user. */
 function describe(parts: readonly Part[], message: Buffer, found: Found | undefined, hint: string): Members {
   const shownParts = parts.flatMap((part): Record<string, string>[] => {
-    if (part.kind === 'text') return [];
+    if (part.name === '') return [];
+    if (part.kind === 'secret') return [{ name: part.name, expected: '(not shown)' }];
     const shownPart = { name: part.name, expected: shown(part.value) };
     return [
       found?.differs?.name === part.name ? { ...shownPart, signed: shown(found.differs.signed) } : shownPart,

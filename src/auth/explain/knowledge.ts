@@ -33,7 +33,10 @@ export async function explainByKnowledge<Own extends Presented>(
   const { scheme, presented, holder } = wrong;
   const { owner = 'user' } = scheme;
   const user = owner === 'user' ? (holder?.principal.name ?? presented.user) : presented.user;
-  const unknown = holder === undefined ? describeUnknown(owner, presented.user, knowledge) : undefined;
+  const unknown =
+    holder === undefined && presented.user !== ''
+      ? describeUnknown(owner, presented.user, knowledge)
+      : undefined;
   const found = await findByKnowledge(wrong, parts, message, knowledge, user);
   if (unknown === undefined) return found;
   return { ...found, hint: found === undefined ? unknown : `${unknown}; ${found.hint}` };

@@ -180,6 +180,7 @@ export const partMistakes: Readonly<Record<PartKind, readonly Mistake[]>> = {
   content: contentMistakes,
   digest: digestFieldMistakes,
   form: formMistakes,
+  secret: none,
   other: none,
 };
 

@@ -1,4 +1,5 @@
 // The signatures of a request that meet the requirements, with what they sign.
+import type { ContentDigest } from '../../http/headers/content-digest.ts';
 import type { Request } from '../../http/message.ts';
 import {
   type BaseLine,
@@ -6,6 +7,7 @@ import {
   coverComponents,
   isBaseFault,
 } from '../../signature/message-signatures/base.ts';
+import { coversContentDigest } from '../../signature/message-signatures/identifiers.ts';
 import type { RequestMessage } from '../../signature/message-signatures/message.ts';
 import {
   type MessageSignature,
@@ -13,6 +15,7 @@ import {
 } from '../../signature/message-signatures/signature-fields.ts';
 import { describeTimeForm } from '../freshness.ts';
 import type { Fault, Presented } from '../signature-scheme.ts';
+import { readContentDigest } from '../signed-digest.ts';
 import type { MessageSignaturesOptions } from './options.ts';
 import { type CheckRequirements, noBase } from './requirements.ts';
 
@@ -21,6 +24,8 @@ export interface PresentedSignature extends Presented {
   readonly signature: MessageSignature;
   /** The lines of the signature base. The last one contains the parameters. */
   readonly lines: readonly BaseLine[];
+  /** The digests in a covered Content-Digest; empty if none is covered. */
+  readonly digests: readonly ContentDigest[];
   readonly time: number;
 }
 
@@ -66,8 +71,12 @@ function present(
   if (isBaseFault(components)) return noBase(components);
   const lines = baseLines(components, covered.parameters, messageOf(request), structuredFields);
   if (isBaseFault(lines)) return noBase(lines);
-  const fault = check(parameters, covered.items, request);
+  const fault = check(parameters, components, request);
   if (fault !== undefined) return fault;
+  const digests = covered.items.some(coversContentDigest)
+    ? readContentDigest(request.fields.get('content-digest') ?? '')
+    : [];
+  if ('detail' in digests) return digests;
   const { keyid = '', created = 0, expires, nonce } = parameters;
   return {
     request,
@@ -78,6 +87,7 @@ function present(
     nonce: nonceMode === 'off' ? undefined : nonce,
     signature,
     lines,
+    digests,
   };
 }
 

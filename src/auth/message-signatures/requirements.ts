@@ -1,22 +1,20 @@
 // The requirements of the application for a signature (RFC 9421 §3.2.1). They are judged before any key is looked up, so a refusal
 // depends on nothing but the request.
 import type { Request } from '../../http/message.ts';
-import type { BaseFault } from '../../signature/message-signatures/base.ts';
+import type { BaseFault, CoveredComponents } from '../../signature/message-signatures/base.ts';
 import {
   coversContentDigest,
   identifierKey,
   parseIdentifier,
 } from '../../signature/message-signatures/identifiers.ts';
 import type { SignatureParameters } from '../../signature/message-signatures/signature-fields.ts';
-import type { Item } from '../../signature/structured-fields/value.ts';
 import type { Fault } from '../signature-scheme.ts';
-import { contentDigestFault } from '../signed-digest.ts';
 import type { MessageSignaturesOptions } from './options.ts';
 
 /** Returns why a signature does not meet the requirements; undefined if it does. */
 export type CheckRequirements = (
   parameters: SignatureParameters,
-  components: readonly Item[],
+  components: CoveredComponents,
   request: Request,
 ) => Fault | undefined;
 
@@ -29,7 +27,7 @@ export function createRequirements(options: MessageSignaturesOptions): CheckRequ
   return (parameters, components, request) =>
     parameterFault(parameters, options) ??
     coverageFault(required, components, request) ??
-    digestFault(components, request);
+    contentFault(components, request);
 }
 
 function parameterFault(
@@ -49,16 +47,12 @@ function parameterFault(
 
 function coverageFault(
   required: readonly string[],
-  components: readonly Item[],
+  { keys }: CoveredComponents,
   { target }: Request,
 ): Fault | undefined {
-  const covered = new Set<string>();
-  for (const component of components) {
-    const key = identifierKey(component);
-    covered.add(key);
-    for (const contained of containedIn(key, target)) covered.add(contained);
-  }
-  const missing = required.filter((key) => !covered.has(key));
+  const isCovered = (key: string): boolean =>
+    keys.has(key) || Array.from(keys).some((other) => containedIn(other, target).includes(key));
+  const missing = required.filter((key) => !isCovered(key));
   if (missing.length === 0) return undefined;
   const names = missing.join(', ');
   return {
@@ -79,11 +73,9 @@ function containedIn(key: string, target: string): readonly string[] {
   return /^https?:/i.test(target) ? ofUri : ofTarget;
 }
 
-/** Content must be covered by a digest, and a covered digest must be one that can be compared. */
-function digestFault(components: readonly Item[], { body, fields }: Request): Fault | undefined {
+function contentFault({ items }: CoveredComponents, { body, fields }: Request): Fault | undefined {
   const hasContent = body.present && fields.get('content-length') !== '0';
-  if (components.some(coversContentDigest)) return contentDigestFault(fields.get('content-digest') ?? '');
-  if (!hasContent) return undefined;
+  if (!hasContent || items.some(coversContentDigest)) return undefined;
   return {
     type: 'digest-required',
     check: 'requirements',

@@ -2,14 +2,14 @@
 import { areOctets, messageBytes, type Part, type PartKind, type Piece } from '../../signature/message.ts';
 import { verifySignature } from '../../signature/message-signatures/algorithms.ts';
 import { type BaseLine, formatBase } from '../../signature/message-signatures/base.ts';
-import { coversContentDigest, nameOf } from '../../signature/message-signatures/identifiers.ts';
+import { nameOf } from '../../signature/message-signatures/identifiers.ts';
 import type { Item } from '../../signature/structured-fields/value.ts';
 import { encodingMistakes } from '../explain/public-key.ts';
 import { describeOtherUnit } from '../freshness.ts';
 import { createKeyring, type Key, type KeyKind } from '../keyring.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { SignatureScheme } from '../signature-scheme.ts';
-import { compareContentDigest } from '../signed-digest.ts';
+import { compareContent } from '../signed-digest.ts';
 import { messageMistakes, partMistakes } from './mistakes.ts';
 import type { MessageSignaturesOptions } from './options.ts';
 import { type PresentedSignature, read } from './presented.ts';
@@ -45,10 +45,8 @@ export function createMessageSignature(
         ? undefined
         : `the parameter alg is "${alg}", but the key with this id is for ${own}`;
     },
-    digestFault: ({ signature, request }) =>
-      signature.covered.items.some(coversContentDigest)
-        ? compareContentDigest(request, bodyLimit)
-        : undefined,
+    digestFault: ({ request, digests }) =>
+      digests.length === 0 ? undefined : compareContent(request, digests, bodyLimit),
     mac: () => ({ hash: 'sha256', encoding: 'utf8', key: (secret) => secret }),
     partMistakes,
     messageMistakes,

@@ -111,12 +111,15 @@ async function inspectData(
   return inspect(options, secretBox, terminal);
 }
 
-/** Returns a warning for each declared message that two different requests can have in common. */
+/** Returns a warning for each declared message that two different requests can have in common, or that leaves a part unsigned. */
 async function ambiguousMessages({ schemes, config }: Options): Promise<string[]> {
   const declared = readSchemes(schemes).filter((scheme) => scheme.kind === 'declared');
   if (declared.length === 0) return [];
-  const { ambiguityWarnings } = await import('../../auth/declared/ambiguity.ts');
-  return declared.flatMap(({ name, options }) => ambiguityWarnings(options, `${config}: schemes.${name}`));
+  const { ambiguityWarnings, unsignedWarnings } = await import('../../auth/declared/ambiguity.ts');
+  return declared.flatMap(({ name, options }) => {
+    const where = `${config}: schemes.${name}`;
+    return [...ambiguityWarnings(options, where), ...unsignedWarnings(options, where)];
+  });
 }
 
 /** Returns a warning for each two schemes of which one accepts signatures of the other. */

@@ -221,6 +221,10 @@ async function signRequest(
   const signed = asCommandError(() =>
     choose()({ method, url, target, fields, content }, { now, random: randomBytes }),
   );
+  if (signed.content !== undefined)
+    throw new CommandError([
+      `the signature of ${request.scheme} is in the content, which sign does not print`,
+    ]);
   const headers = [...given, ...signed.fields.map(decodeField)].map(([name, value]): [string, string] => [
     name,
     value,

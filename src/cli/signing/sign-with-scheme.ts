@@ -4,6 +4,7 @@ import { parsePrivateKey } from '../../client/schemes/private-key.ts';
 import { createSign, type Sign } from '../../client/schemes/signer.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { type Options, readOptions } from '../../options/options.ts';
+import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
 import type { SigningIdentity } from '../../signature/signing.ts';
 import { readProtectedFile } from '../accounts/protected-file.ts';
 import { secretFrom } from '../accounts/secret-input.ts';
@@ -73,7 +74,8 @@ async function readIdentity(
     if (declared !== undefined && isAsymmetric(declared))
       throw new CommandError([`the key ${keyId} requires its private key: set ${keyFileVariable}`]);
     if (named !== undefined) throw new CommandError([`--algorithm requires ${keyFileVariable}`]);
-    return { user, keyId, secret: await secretFrom(environment, terminal, given.isInputUsed) };
+    const passphrase = keyId === undefined ? undefined : declaredPassphrase(keyId, options);
+    return { user, keyId, secret: await secretFrom(environment, terminal, given.isInputUsed), passphrase };
   }
   if (keyFile === '') throw new CommandError([`${keyFileVariable} must not be empty`]);
   return asCommandError(() => {
@@ -86,9 +88,19 @@ async function readIdentity(
 }
 
 function canUsePrivateKey(scheme: ConfiguredScheme): boolean {
-  if (scheme.kind === 'declared') return scheme.options.format.asymmetric !== undefined;
+  if (scheme.kind === 'declared')
+    return hasPrivateKey(scheme.options.algorithm) || scheme.options.format.asymmetric !== undefined;
   if (scheme.kind === 'defined') return scheme.options.verify !== undefined;
   return scheme.kind === 'message-signatures';
+}
+
+/** Returns the passphrase of a key in the configuration file; undefined if there is none. */
+function declaredPassphrase(id: string, { users }: Options): string | undefined {
+  for (const { keys = {} } of users.values()) {
+    const key = Object.hasOwn(keys, id) ? keys[id] : undefined;
+    if (key !== undefined && 'secret' in key) return key.passphrase;
+  }
+  return undefined;
 }
 
 /** Returns the algorithm of a key in the configuration file; undefined if there is none. */

@@ -1,6 +1,12 @@
 // Schemes that sign nothing: each request has the same credentials.
 import type { ApiKeyOptions } from '../../auth/api-key/options.ts';
-import { checkId, checkSecret, idOf, type SchemeSigner } from '../../signature/signing.ts';
+import {
+  checkId,
+  checkSecret,
+  idOf,
+  type SchemeSigner,
+  type UnsignedRequest,
+} from '../../signature/signing.ts';
 
 /** Returns the Authorization value of HTTP Basic (RFC 7617 §2), in UTF-8. */
 export function basicHeader(user: string, password: string): string {
@@ -27,21 +33,37 @@ export const bearerSigner: SchemeSigner = {
   }),
 };
 
-/** Creates the signer of an API key, which adds the user and the secret to each request. */
-export function createApiKeySigner(name: string, { user, secret }: ApiKeyOptions): SchemeSigner {
-  const octets = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
+/** Creates the signer of an API key, which adds the secret, and the user if the scheme sends one, to each request. */
+export function createApiKeySigner(name: string, { user, secret: place }: ApiKeyOptions): SchemeSigner {
   return {
     check(identity) {
-      checkId(identity, name);
+      if (typeof user === 'object') checkId(identity, name);
       checkSecret(identity, name);
     },
-    sign: ({ target }, identity) => ({
-      fields: [
-        [user.field, octets(idOf(identity))],
-        [secret.field, octets(identity.secret ?? '')],
-      ],
-      target,
-      parts: [],
-    }),
+    sign({ target, fields: given }, identity) {
+      const { secret = '' } = identity;
+      const named: readonly (readonly [string, string])[] =
+        typeof user === 'object' ? [[user.field, octets(idOf(identity))]] : [];
+      if (!('query' in place))
+        return { fields: [...named, secretLine(place, octets(secret), given)], target, parts: [] };
+      const pair = `${place.query}=${encodeURIComponent(secret)}`;
+      return { fields: named, target: `${target}${target.includes('?') ? '&' : '?'}${pair}`, parts: [] };
+    },
   };
+}
+
+function octets(text: string): string {
+  return Buffer.from(text, 'utf8').toString('latin1');
+}
+
+/** Returns the field line with the secret. A cookie is added to those of the request. */
+function secretLine(
+  place: Exclude<ApiKeyOptions['secret'], { readonly query: string }>,
+  secret: string,
+  given: UnsignedRequest['fields'],
+): readonly [string, string] {
+  if ('field' in place) return [place.field, secret];
+  if ('authorization' in place) return ['Authorization', `${place.authorization} ${secret}`];
+  const cookies = given.flatMap(([field, value]) => (field.toLowerCase() === 'cookie' ? [value] : []));
+  return ['Cookie', [...cookies, `${place.cookie}=${secret}`].join('; ')];
 }

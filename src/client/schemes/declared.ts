@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DeclaredOptions } from '../../auth/declared/options.ts';
 import { isFormType } from '../../http/headers/media-type.ts';
+import { hasPrivateKey, keyTypes, type PrivateKeyAlgorithm } from '../../signature/declared/asymmetric.ts';
 import { takeParameter } from '../../signature/declared/message.ts';
 import { signDeclared } from '../../signature/declared/sign.ts';
 import { covers } from '../../signature/declared/template.ts';
@@ -34,24 +35,26 @@ export function createDeclaredSigner(name: string, declared: DeclaredOptions): S
         secure: url.protocol === 'https:',
         ...(content !== undefined && { content }),
       };
-      const { secret, privateKey } = identity;
+      const { secret, passphrase, privateKey } = identity;
       const signed = signDeclared(unsigned, declaration, {
         user: typeof declaration.user === 'string' ? declaration.user : idOf(identity),
         secrets: secret === undefined ? [] : [secret],
         now: overrides.now,
+        ...(passphrase !== undefined && { passphrase }),
         ...(privateKey !== undefined && { privateKey }),
         ...(nonce !== undefined && { nonce }),
         ...(id !== undefined && { id }),
       });
       const parts = signed.parts.map((part) => ({ name: part.name, value: part.piece }));
-      return { fields: signed.fields, target: signed.target, parts };
+      const changed = signed.content === content ? {} : { content: signed.content };
+      return { fields: signed.fields, target: signed.target, parts, ...changed };
     },
   };
 }
 
 function check(
   name: string,
-  { user, format, nonce: declaredNonce }: DeclaredOptions,
+  { user, algorithm, format, nonce: declaredNonce, passphrase }: DeclaredOptions,
   identity: SigningIdentity,
   nonce: string | undefined,
 ): void {
@@ -61,11 +64,26 @@ function check(
   else if (identity.user !== undefined && identity.user !== user)
     throw new RangeError(`the scheme ${name} always signs as ${user}, not as ${identity.user}`);
   const { privateKey } = identity;
-  if (privateKey === undefined) checkSecret(identity, name);
+  if (passphrase !== undefined && identity.passphrase === undefined)
+    throw new RangeError(`the scheme ${name} requires a passphrase`);
+  if (hasPrivateKey(algorithm)) checkPrivateKey(name, algorithm, privateKey);
+  else if (privateKey === undefined) checkSecret(identity, name);
   else if (format.asymmetric === undefined)
     throw new RangeError(`the scheme ${name} has signatures by secrets only, not by private keys`);
   else if (privateKey.asymmetricKeyType !== 'ed25519')
     throw new RangeError(`the scheme ${name} requires an Ed25519 key`);
+}
+
+function checkPrivateKey(
+  name: string,
+  algorithm: PrivateKeyAlgorithm,
+  privateKey: SigningIdentity['privateKey'],
+): void {
+  const { type, curve } = keyTypes[algorithm];
+  const isFitting =
+    privateKey?.asymmetricKeyType === type &&
+    (curve === undefined || privateKey.asymmetricKeyDetails?.namedCurve === curve);
+  if (!isFitting) throw new RangeError(`the scheme ${name} requires a private key of ${algorithm}`);
 }
 
 /** Returns the target with the parameter for the SHA-256 of content other than a form, if the scheme has such a parameter. */

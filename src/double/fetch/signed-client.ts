@@ -71,7 +71,8 @@ export function createSigner(
     const signature = Object.entries(signed.headers);
     const names = new Set(signature.map(([name]) => name.toLowerCase()));
     const unsigned = fields.filter(([name]) => !names.has(name.toLowerCase()));
-    return { ...outgoing, url: signed.url, fields: [...unsigned, ...signature] };
+    const whole = { ...outgoing, url: signed.url, fields: [...unsigned, ...signature] };
+    return signed.content === undefined ? whole : { ...whole, content: signed.content };
   };
   return {
     user,

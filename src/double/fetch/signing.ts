@@ -1,4 +1,5 @@
 // What a user of a double signs with.
+
 import type { AsymmetricAlgorithm } from '../../auth/account-key.ts';
 import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
 import { isAsymmetric } from '../../auth/parse-account-key.ts';
@@ -9,6 +10,7 @@ import type { SignedUrl } from '../../client/sign.ts';
 import type { Clock } from '../../clock.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { checkObject, checkString, checkWord } from '../../service/argument-checks.ts';
+import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
 import type { SigningChoices, SigningIdentity } from '../../signature/signing.ts';
 import { timeOf } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
@@ -85,6 +87,7 @@ export function createSigning(
       return {
         url: isChanged ? parsed.origin + signed.target : url,
         headers: Object.fromEntries(signed.fields),
+        ...(signed.content !== undefined && { content: signed.content }),
       };
     },
     secure: tlsOnly.includes(scheme.kind),
@@ -195,6 +198,7 @@ function readIdentity(
 
 function hasPublicKeys(scheme: ConfiguredScheme): boolean {
   if (scheme.kind === 'defined') return scheme.options.verify !== undefined;
+  if (scheme.kind === 'declared') return hasPrivateKey(scheme.options.algorithm);
   return scheme.kind === 'message-signatures';
 }
 
@@ -209,7 +213,7 @@ function keyOf(users: DoubleUsers, user: string, id: string): SigningIdentity {
   const key = Object.hasOwn(keys, id) ? keys[id] : undefined;
   if (key === undefined)
     throw new RangeError(`the user ${user} has no key ${id}${didYouMean(id, Object.keys(keys))}`);
-  if ('secret' in key) return { keyId: id, secret: key.secret };
+  if ('secret' in key) return { keyId: id, secret: key.secret, passphrase: key.passphrase };
   const privateKey = users.privateKeyOf(key);
   if (privateKey !== undefined) return { keyId: id, privateKey, algorithm: key.algorithm };
   throw new RangeError(`the private key of ${id} is not known; use the option privateKey or generateKey`);

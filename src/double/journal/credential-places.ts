@@ -1,4 +1,6 @@
 import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
+import { relatedFields } from '../../auth/explain/related-names.ts';
+import { fieldIn, parameterIn } from '../../signature/declared/places.ts';
 
 /** The places where the configured schemes have credentials. */
 export interface CredentialPlaces {
@@ -13,11 +15,21 @@ export function credentialPlacesOf(schemes: readonly ConfiguredScheme[]): Creden
   const fields = new Set<string>();
   const parameters = new Set<string>();
   for (const scheme of schemes) {
-    if (scheme.kind === 'api-key') fields.add(scheme.options.secret.field.toLowerCase());
+    if (scheme.kind === 'api-key') {
+      // Authorization and Cookie are credentials anyway.
+      const { secret } = scheme.options;
+      if ('field' in secret) fields.add(secret.field.toLowerCase());
+      if ('query' in secret) parameters.add(secret.query);
+    }
     if (scheme.kind !== 'declared' && scheme.kind !== 'defined') continue;
     const { place } = scheme.options;
-    if ('field' in place) fields.add(place.field.toLowerCase());
-    else parameters.add(place.query);
+    const passphrase = scheme.kind === 'declared' ? scheme.options.passphrase : undefined;
+    for (const name of [fieldIn(place), passphrase?.field])
+      if (name !== undefined) fields.add(name.toLowerCase());
+    const parameter = parameterIn(place);
+    if (parameter !== undefined) parameters.add(parameter);
   }
+  // A signature in a misnamed field is one nevertheless.
+  for (const name of [...fields]) for (const other of relatedFields(name)) fields.add(other);
   return { fields, parameters };
 }

@@ -161,7 +161,9 @@ function isList(declared: DoubleUsersOption): declared is readonly string[] {
 /** Returns the secrets of a user and of its keys, and the password unless only its hash is known. */
 export function secretsOf(user: UserOption): string[] {
   const { secrets, password, keys = {} } = declarationOf(user);
-  const shared = Object.values(keys).flatMap((key) => ('secret' in key ? [key.secret] : []));
+  const shared = Object.values(keys).flatMap((key) =>
+    'secret' in key ? [key.secret, ...(key.passphrase === undefined ? [] : [key.passphrase])] : [],
+  );
   const values = [...secrets.map(({ secret }) => secret), ...shared];
   return password !== undefined && 'plain' in password ? [...values, password.plain] : values;
 }

@@ -45,10 +45,15 @@ const key: JsonSchema = {
       },
       ['algorithm', 'publicKey'],
     ),
-    objectOf({ algorithm: word(keyAlgorithms.filter((name) => !isAsymmetric(name))), secret, until }, [
-      'algorithm',
-      'secret',
-    ]),
+    objectOf(
+      {
+        algorithm: word(keyAlgorithms.filter((name) => !isAsymmetric(name))),
+        secret,
+        passphrase: described('a second secret, which is sent beside the signature', text),
+        until,
+      },
+      ['algorithm', 'secret'],
+    ),
   ],
 };
 

@@ -1,7 +1,7 @@
 import { replayRules as aws4ReplayRules, errorForms, scopePartForm } from '../../auth/aws4/options.ts';
 import { builtInSchemes } from '../../auth/configured-schemes.ts';
 import { longestDeclaredWindow, replayRules } from '../../auth/declared/options.ts';
-import { presets } from '../../auth/declared/presets.ts';
+import { type Preset, presets } from '../../auth/declared/presets.ts';
 import { fieldTypes, nonceModes, tagForm } from '../../auth/message-signatures/options.ts';
 import { keyIdForm } from '../../auth/message-signatures/response-signing.ts';
 import { maxWindow } from '../../auth/option-values.ts';
@@ -14,7 +14,13 @@ import type {
   PresetDeclaration,
 } from '../../auth/scheme-declarations.ts';
 import { schemeNameForm } from '../../auth/scheme-limits.ts';
-import { encodings, hashNames, keyEncodings } from '../../signature/declared/declaration.ts';
+import {
+  algorithms,
+  dsaEncodings,
+  encodings,
+  hashNames,
+  keyEncodings,
+} from '../../signature/declared/declaration.ts';
 import { timestampUnits } from '../../signature/declared/timestamp.ts';
 import { messageAlgorithms } from '../../signature/message-signatures/algorithms.ts';
 import {
@@ -87,52 +93,100 @@ const draftCavage: MembersOf<DraftCavageDeclaration> = {
   replay: described('whether a signature is accepted more than once', word(replayRules)),
 };
 
-const apiKey: MembersOf<ApiKeyDeclaration> = {
-  user: described('field with the name of the user or the id of a key', field),
-  secret: described('field with the secret', field),
+const parameterName: JsonSchema = { type: 'string', pattern: '^[A-Za-z0-9_.~-]+$' };
+const pointer: JsonSchema = { type: 'string', pattern: '^/' };
+
+/** Returns the schema of an object with one place and further members. */
+function placeOf(members: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  return {
+    oneOf: [
+      objectOf({ field: fieldName, ...members }, ['field']),
+      objectOf({ query: parameterName, ...members }, ['query']),
+      objectOf({ json: pointer, ...members }, ['json']),
+      objectOf({ form: text, ...members }, ['form']),
+    ],
+  };
+}
+
+const place = placeOf({});
+
+const secretPlace: JsonSchema = {
+  oneOf: [
+    field,
+    objectOf({ query: parameterName }, ['query']),
+    objectOf({ cookie: fieldName }, ['cookie']),
+    objectOf({ authorization: fieldName }, ['authorization']),
+  ],
 };
 
-const user = described('the name of the user who signs, or the field with it', { anyOf: [text, field] });
+const apiKey: MembersOf<ApiKeyDeclaration> = {
+  user: described('field with the name of the user or the id of a key, or the name of the only user', {
+    anyOf: [text, field],
+  }),
+  secret: described('the place of the secret', secretPlace),
+};
+
+const user = described('the name of the user who signs, or its place', { anyOf: [text, place] });
 const declaredWindow = described('seconds', {
   ...{ type: 'number', exclusiveMinimum: 0, maximum: longestDeclaredWindow },
 });
 const replay = described('whether a signature is accepted more than once', word(replayRules));
 
-/** Returns the schema of the presets that have a timestamp, or of those that have none. */
-function presetSchema(hasTimestamp: boolean): JsonSchema {
-  const names = Object.entries(presets)
-    .filter(([, { declaration }]) => 'timestamp' in declaration === hasTimestamp)
-    .map(([name]) => name);
-  const { timestamp, ...others }: MembersOf<PresetDeclaration> = {
+/** Returns the schemas of the presets. The members that can be set depend on the provider. */
+function presetSchemas(): JsonSchema[] {
+  const groups = new Map<string, { readonly names: string[]; readonly left: ReadonlySet<string> }>();
+  for (const [name, preset] of Object.entries(presets)) {
+    const left = fixedMembers(preset);
+    const group = groups.get(left.join()) ?? { names: [], left: new Set(left) };
+    group.names.push(name);
+    groups.set(left.join(), group);
+  }
+  return Array.from(groups.values(), ({ names, left }) => presetSchema(names, left));
+}
+
+/** Returns the members that a provider determines. */
+function fixedMembers({ declaration: { user: named, timestamp, nonce }, extras }: Preset): string[] {
+  return [
+    ...(named === undefined ? [] : ['user']),
+    ...(timestamp === undefined || extras?.lifetime !== undefined ? ['timestamp'] : []),
+    ...(nonce === undefined && timestamp !== undefined ? [] : ['replay']),
+  ];
+}
+
+function presetSchema(names: readonly string[], left: ReadonlySet<string>): JsonSchema {
+  const members: MembersOf<PresetDeclaration> = {
     preset: described('the provider', word(names)),
     user,
     timestamp: objectOf({ window: declaredWindow }),
-    replay: hasTimestamp ? replay : { const: 'accept' },
+    replay,
   };
-  return hasTimestamp
-    ? objectOf({ ...others, timestamp }, ['preset', 'user'])
-    : objectOf(others, ['preset', 'user']);
+  const own = Object.entries(members).filter(([name]) => !left.has(name));
+  return objectOf(Object.fromEntries(own), left.has('user') ? ['preset'] : ['preset', 'user']);
 }
-
-const place: JsonSchema = {
-  oneOf: [
-    objectOf({ field: fieldName, format: text }, ['field']),
-    objectOf({ query: { type: 'string', pattern: '^[A-Za-z0-9_.~-]+$' }, format: text }, ['query']),
-  ],
-};
 
 const declared: MembersOf<DeclaredHmacDeclaration> = {
   message: described('the signed message, with placeholders such as {timestamp} and {body}', text),
+  algorithm: described('how a signature is made', word(algorithms)),
   hash: word(hashNames),
   encoding: described('the encoding of the signature', word(encodings)),
+  dsaEncoding: described('the form of a signature of ECDSA', word(dsaEncodings)),
   key: described('how the secret is decoded', word(keyEncodings)),
   keyPrefix: described('text that is removed from the secret before it is decoded', text),
-  signature: described('the place of the signature, and its format', place),
+  signature: described(
+    'the place of the signature, and its format',
+    placeOf({ format: text, names: arrayOf(fieldName) }),
+  ),
   separator: described('the text between several signatures', text),
   user,
-  timestamp: objectOf({ field: fieldName, unit: word(timestampUnits), window: declaredWindow }),
-  nonce: field,
+  timestamp: {
+    anyOf: [
+      objectOf({ unit: word(timestampUnits), window: declaredWindow }),
+      placeOf({ unit: word(timestampUnits), window: declaredWindow }),
+    ],
+  },
+  nonce: place,
   id: field,
+  passphrase: described('the field with the passphrase of the key', field),
   replay,
 };
 
@@ -148,10 +202,9 @@ export const schemesSchema = described('authentication schemes by name', {
     { pattern: schemeNameForm.source, not: { pattern: `^(?:${anyCase(builtInSchemes)})$` } },
     {
       anyOf: [
-        objectOf(apiKey, ['user', 'secret']),
-        presetSchema(true),
-        presetSchema(false),
-        objectOf(declared, ['message', 'signature', 'user'], { not: { required: ['nonce', 'replay'] } }),
+        objectOf(apiKey, ['secret']),
+        ...presetSchemas(),
+        objectOf(declared, ['message', 'signature'], { not: { required: ['nonce', 'replay'] } }),
       ],
     },
   ),

@@ -1,11 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
+import { fieldIn, parameterIn, type RolePlace } from '../../signature/declared/places.ts';
 
 /** A field or query parameter with a part of credentials. */
 export interface CredentialPlace {
   /** The part, such as `timestamp`; '' for the signature itself. */
   readonly role: string;
-  readonly in: 'header' | 'query';
+  readonly in: 'header' | 'query' | 'cookie';
   readonly name: string;
   readonly description: string;
 }
@@ -14,10 +15,7 @@ export interface CredentialPlace {
 export function configuredPlaces(scheme: ConfiguredScheme): readonly CredentialPlace[] {
   switch (scheme.kind) {
     case 'api-key':
-      return [
-        header('user', scheme.options.user.field, 'The name of the user or the id of a key, over TLS only'),
-        header('secret', scheme.options.secret.field, 'The secret, over TLS only'),
-      ];
+      return keyPlaces(scheme.options);
     case 'aws4': {
       const { region, service } = scheme.options;
       const about = `AWS Signature Version 4 (\`AWS4-HMAC-SHA256 Credential=…\`) for the region ${region} and the service ${service}, or a presigned URL`;
@@ -39,22 +37,52 @@ export function configuredPlaces(scheme: ConfiguredScheme): readonly CredentialP
   }
 }
 
+type ApiKeyOptions = Extract<ConfiguredScheme, { readonly kind: 'api-key' }>['options'];
+
+function keyPlaces({ user, secret }: ApiKeyOptions): readonly CredentialPlace[] {
+  const isNamed = typeof user === 'object';
+  const role = isNamed ? 'secret' : '';
+  const about = `The ${isNamed ? 'secret' : 'key'}, over TLS only`;
+  return [
+    ...(isNamed
+      ? [header('user', user.field, 'The name of the user or the id of a key, over TLS only')]
+      : []),
+    'field' in secret
+      ? header(role, secret.field, about)
+      : 'query' in secret
+        ? { role, in: 'query', name: secret.query, description: about }
+        : 'cookie' in secret
+          ? { role, in: 'cookie', name: secret.cookie, description: about }
+          : header(role, 'Authorization', `\`${secret.authorization} KEY\`, over TLS only`),
+  ];
+}
+
 type DeclaredOptions = Extract<ConfiguredScheme, { readonly kind: 'declared' }>['options'];
 
 function declaredPlaces(options: DeclaredOptions): readonly CredentialPlace[] {
-  const { place, format, hash, encoding, user, timestamp, nonce, id } = options;
-  const about = `\`${format.text}\`, where the signature is an HMAC-${hash.toUpperCase()} in ${encoding}`;
+  const { place, format, user, timestamp, nonce, id, passphrase } = options;
+  const about = `\`${format.text}\`, where the signature is ${describeSignature(options)}`;
   return [
-    'field' in place
-      ? header('', place.field, about)
-      : ({ role: '', in: 'query', name: place.query, description: about } as const),
-    ...(typeof user === 'string' ? [] : [header('user', user.field, 'The user or the id of a key')]),
-    ...(timestamp?.field === undefined
-      ? []
-      : [header('timestamp', timestamp.field, `The signed time (${timestamp.unit})`)]),
-    ...(nonce === undefined ? [] : [header('nonce', nonce.field, 'A text that is used only once')]),
-    ...(id === undefined ? [] : [header('id', id.field, 'The signed id of the message')]),
+    ...placed('', place, about),
+    ...placed('user', typeof user === 'string' ? undefined : user, 'The user or the id of a key'),
+    ...placed('timestamp', timestamp?.place, `The signed time (${timestamp?.unit})`),
+    ...placed('nonce', nonce, 'A text that is used only once'),
+    ...placed('id', id, 'The signed id of the message'),
+    ...placed('passphrase', passphrase, 'The passphrase of the key'),
   ];
+}
+
+function describeSignature({ algorithm, hash, encoding }: DeclaredOptions): string {
+  if (algorithm === 'hmac') return `an HMAC-${hash.toUpperCase()} in ${encoding}`;
+  return `${algorithm === 'digest' ? `a ${hash.toUpperCase()} digest` : `one of ${algorithm}`} in ${encoding}`;
+}
+
+/** Returns the place of a part. OpenAPI has no security schemes for content. */
+function placed(role: string, place: RolePlace | undefined, description: string): CredentialPlace[] {
+  const field = fieldIn(place);
+  if (field !== undefined) return [header(role, field, description)];
+  const name = parameterIn(place);
+  return name === undefined ? [] : [{ role, in: 'query', name, description }];
 }
 
 type DefinedOptions = Extract<ConfiguredScheme, { readonly kind: 'defined' }>['options'];

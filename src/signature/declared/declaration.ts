@@ -1,56 +1,83 @@
+import type { FieldPlace, Place, RolePlace } from './places.ts';
 import type { SignatureFormat } from './signature-format.ts';
 import type { Template } from './template.ts';
 import type { TimestampUnit } from './timestamp.ts';
 
-/** The hash functions of a declared HMAC. */
-export const hashNames = ['sha1', 'sha256', 'sha384', 'sha512'] as const;
+/**
+ * How a signature is made: HMAC with a shared secret; a private key; or, for old partners, a plain digest of a message that contains
+ * the secret.
+ */
+export const algorithms = ['hmac', 'ed25519', 'ecdsa-p256', 'rsa-pss', 'rsa-v1_5', 'digest'] as const;
+export type Algorithm = (typeof algorithms)[number];
+
+/** The hash functions of a declared scheme. `md5` is one of plain digests only. */
+export const hashNames = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'] as const;
 export type HashName = (typeof hashNames)[number];
 
 /** The encodings of a signature. */
 export const encodings = ['hex', 'base64', 'base64url'] as const;
 export type Encoding = (typeof encodings)[number];
 
+/** The encodings of a signature of ECDSA: a SEQUENCE of two INTEGERs, or both numbers with a fixed length (as node:crypto names them). */
+export const dsaEncodings = ['der', 'ieee-p1363'] as const;
+export type DsaEncoding = (typeof dsaEncodings)[number];
+
 /** How the bytes of the key are obtained from the text of a secret. */
 export const keyEncodings = ['utf8', 'hex', 'base64'] as const;
 export type KeyEncoding = (typeof keyEncodings)[number];
 
-/** A field of the request, by its name as declared. */
-export interface FieldPlace {
-  readonly field: string;
-}
-
-/** The place of the signature: a field, or a parameter of the query, which the message does not contain. */
-export type SignaturePlace = FieldPlace | { readonly query: string };
-
 /** A declared timestamp. */
 export interface DeclaredTimestamp {
-  /** The field that contains it; undefined if it is in the signature (`t={timestamp},v1={signature}`). */
-  readonly field: string | undefined;
+  readonly place: RolePlace;
   readonly unit: TimestampUnit;
   /** Maximum difference (ms, inclusive) between a timestamp and the clock, in either direction. */
   readonly window: number;
 }
 
-/** A declared HMAC: what is signed, with which key, and where the signature is. */
+/** A declared scheme: what is signed, with which key, and where the signature is. */
 export interface Declaration {
   readonly message: Template;
+  readonly algorithm: Algorithm;
   readonly hash: HashName;
   readonly encoding: Encoding;
+  /** Only for ECDSA. */
+  readonly dsaEncoding: DsaEncoding;
+  /** Whether a signature in hexadecimal may have letters in upper case (Binance). Default: false. */
+  readonly anyCase?: boolean;
   readonly key: KeyEncoding;
   /** Removed from the beginning of a secret before it is decoded: `whsec_`. Default: none. */
   readonly keyPrefix?: string;
-  readonly place: SignaturePlace;
+  /** The place of the signature. The message does not contain a parameter of the query with it. */
+  readonly place: Place;
   readonly format: SignatureFormat;
-  /** The field that names the user, or the name of the only user: `ann`. */
-  readonly user: FieldPlace | string;
+  /** The place of the user or the id of its key, or the name of the only user: `ann`. */
+  readonly user: RolePlace | string;
   readonly timestamp?: DeclaredTimestamp;
-  readonly nonce?: FieldPlace;
+  readonly nonce?: RolePlace;
   readonly id?: FieldPlace;
+  /** The field with the passphrase of the key (Coinbase). Default: keys have none. */
+  readonly passphrase?: FieldPlace;
   /** Whether the authority of `{url}` may be signed with the port or without it (Twilio). Default: false. */
   readonly anyPort?: boolean;
+  /** The characters of `{url}` that are signed without their escapes (HubSpot). Default: none. */
+  readonly decodedInUrl?: string;
+  /** Whether a parameter of the query may be one of a form instead (Binance). Default: false. */
+  readonly queryOrForm?: boolean;
+  /** The parameter with the lifetime after the timestamp (ms) (Binance: `recvWindow`). */
+  readonly lifetime?: DeclaredLifetime;
   /**
    * The parameter of the query that contains the SHA-256 of the content in hexadecimal, if the content is not a form (Twilio:
    * `bodySHA256`). Default: none.
    */
   readonly digestParameter?: string;
+}
+
+/** A lifetime that a client chooses. */
+export interface DeclaredLifetime {
+  /** The parameter of the query or the form. */
+  readonly parameter: string;
+  /** Milliseconds if the client chooses none. */
+  readonly usual: number;
+  /** Milliseconds at most. */
+  readonly longest: number;
 }

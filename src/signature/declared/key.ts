@@ -1,10 +1,16 @@
 import crypto from 'node:crypto';
 import { SigningKey } from '../hmac-sha256.ts';
 import type { Declaration, Encoding, HashName } from './declaration.ts';
-import type { Piece } from './message.ts';
+import { type Piece, secretPiece } from './message.ts';
 
 /** The lengths of the digests in bytes. */
-const digestLengths: Readonly<Record<HashName, number>> = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 };
+const digestLengths: Readonly<Record<HashName, number>> = {
+  md5: 16,
+  sha1: 20,
+  sha256: 32,
+  sha384: 48,
+  sha512: 64,
+};
 
 /** A key of a declared HMAC. */
 export interface DeclaredKey {
@@ -17,14 +23,18 @@ export interface DeclaredKey {
 /** The longest message, in bytes, that is hashed in one call. Longer ones are not copied. */
 const maxCopied = 16_384;
 
-/** Prepares a key from its bytes. */
-export function createDeclaredKey(bytes: Uint8Array, hash: HashName): DeclaredKey {
-  const digest = createDigest(bytes, hash);
+/** Prepares a key of HMAC, or of plain digests, from its bytes. */
+export function createDeclaredKey(
+  bytes: Uint8Array,
+  hash: HashName,
+  algorithm: 'hmac' | 'digest' = 'hmac',
+): DeclaredKey {
+  const digest = algorithm === 'digest' ? createPlainDigest(bytes, hash) : createDigest(bytes, hash);
   const isAmong = (expected: string, digests: readonly string[]): boolean =>
     digests.filter((given) => isSameDigest(expected, given)).length > 0;
   const signs = (pieces: readonly Piece[], digests: readonly string[]): boolean =>
     isAmong(digest(pieces), digests);
-  if (hash !== 'sha256') return { digest, signs };
+  if (hash !== 'sha256' || algorithm === 'digest') return { digest, signs };
   const key = new SigningKey(bytes, crypto.hash);
   return {
     digest: (pieces) => (isShort(pieces) ? key.digest(inOctets(pieces)) : digest(pieces)),
@@ -46,6 +56,18 @@ function createDigest(bytes: Uint8Array, hash: HashName): DeclaredKey['digest'] 
       else hmac.update(piece);
     }
     return hmac.digest('base64');
+  };
+}
+
+/** Returns the function that computes a digest of the message with the secret in its place. */
+function createPlainDigest(bytes: Uint8Array, name: HashName): DeclaredKey['digest'] {
+  return (pieces) => {
+    const hash = crypto.createHash(name);
+    for (const piece of pieces) {
+      if (typeof piece === 'string') hash.update(piece, 'latin1');
+      else hash.update(piece === secretPiece ? bytes : piece);
+    }
+    return hash.digest('base64');
   };
 }
 
@@ -101,21 +123,24 @@ export function decodeSignature(text: string, encoding: Encoding, hash: HashName
   return encoding === 'base64' ? text : Buffer.from(text, encoding).toString('base64');
 }
 
-// The last character before the padding has 4 bits of data (20, 32 bytes) or 2 (64 bytes); the others are zero.
+// The last character before the padding has 4 bits of data (20, 32 bytes) or 2 (16, 64 bytes); the others are zero.
 const forms: Readonly<Record<Encoding, Readonly<Record<HashName, RegExp>>>> = {
   hex: {
+    md5: /^[0-9a-f]{32}$/,
     sha1: /^[0-9a-f]{40}$/,
     sha256: /^[0-9a-f]{64}$/,
     sha384: /^[0-9a-f]{96}$/,
     sha512: /^[0-9a-f]{128}$/,
   },
   base64: {
+    md5: /^[A-Za-z0-9+/]{21}[AQgw]==$/,
     sha1: /^[A-Za-z0-9+/]{26}[AEIMQUYcgkosw048]=$/,
     sha256: /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/,
     sha384: /^[A-Za-z0-9+/]{64}$/,
     sha512: /^[A-Za-z0-9+/]{85}[AQgw]==$/,
   },
   base64url: {
+    md5: /^[\w-]{21}[AQgw](?:==)?$/,
     sha1: /^[\w-]{26}[AEIMQUYcgkosw048]=?$/,
     sha256: /^[\w-]{42}[AEIMQUYcgkosw048]=?$/,
     sha384: /^[\w-]{64}$/,
@@ -170,6 +195,6 @@ const otherNames: Readonly<Record<Encoding, string>> = {
 
 /** Returns the hash whose digest a text is in an encoding. */
 function hashOf(text: string, encoding: Encoding): HashName | undefined {
-  const hashes: readonly HashName[] = ['sha1', 'sha256', 'sha384', 'sha512'];
+  const hashes: readonly HashName[] = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'];
   return hashes.find((hash) => decodeSignature(text, encoding, hash) !== undefined);
 }

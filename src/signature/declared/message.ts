@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { sortedForm } from './form.ts';
-import { partName, type Template, type TemplatePart } from './template.ts';
+import { textAt } from './places.ts';
+import { bodyDigestOf, octets, partName, type Template, type TemplatePart } from './template.ts';
 
 /** The data of a request that a message can contain. Each character of a string is one octet. */
 export interface MessageSource {
@@ -11,14 +13,21 @@ export interface MessageSource {
   readonly secure: boolean;
   /** The value of Host. */
   readonly host: string;
+  /** The public origin that `{url}` begins with: `https://api.example`. Default: the scheme and Host. */
+  readonly origin?: string | undefined;
+  /** The characters of `{url}` that are signed without their escapes. Default: none. */
+  readonly decodedInUrl?: string | undefined;
   /** Returns the value of a field by its name in lower case; undefined if it is absent. */
   readonly field: (name: string) => string | undefined;
   /** The content as sent. */
   readonly content: Uint8Array;
+  readonly json: ReadJson;
   /** Whether the content is a form. `{form-sorted}` is empty for other content. */
   readonly hasForm: boolean;
   /** The user as sent. */
   readonly user: string;
+  /** The id of the key as sent, or the user. */
+  readonly keyId: string;
   readonly timestamp: string;
   readonly nonce: string;
   readonly id: string;
@@ -26,6 +35,9 @@ export interface MessageSource {
 
 /** A piece of a message: octets as characters, or bytes. */
 export type Piece = string | Uint8Array;
+
+/** The piece that stands for the secret in a message. A plain digest is computed with the secret in its place. */
+export const secretPiece: Uint8Array = new Uint8Array(0);
 
 /** A named part of a message. Literal text has no name. */
 export interface NamedPiece {
@@ -88,12 +100,41 @@ export function pieceOf(part: TemplatePart, source: MessageSource): Piece {
       return source.id;
     case 'body':
       return source.content;
-    case 'body-sha256':
-      return createHash('sha256').update(source.content).digest('hex');
-    case 'body-md5-base64':
-      return createHash('md5').update(source.content).digest('base64');
+    case 'key-id':
+      return source.keyId;
+    case 'secret':
+      return secretPiece;
+    case 'json':
+      return octets(source.json(part.pointer) ?? '');
     case 'form-sorted':
       return source.hasForm ? (sortedForm(Buffer.from(source.content).toString('latin1')) ?? '') : '';
+    default:
+      return digestOf(part.kind, source.content);
+  }
+}
+
+function digestOf(kind: TemplatePart['kind'], content: Uint8Array): string {
+  const { hash, encoding } = bodyDigestOf(kind) ?? { hash: 'sha256', encoding: 'hex' };
+  return createHash(hash).update(content).digest(encoding);
+}
+
+/** Returns the text at a JSON Pointer of the content; undefined if there is none, or the content is not JSON. */
+export type ReadJson = (pointer: string) => string | undefined;
+
+/** Creates a function that reads members of content, which it parses once. */
+export function createJsonReader(content: Uint8Array): ReadJson {
+  let parsed: { readonly value: unknown } | undefined;
+  return (pointer) => {
+    parsed ??= { value: isUtf8(content) ? parseText(Buffer.from(content).toString('utf8')) : undefined };
+    return textAt(parsed.value, pointer);
+  };
+}
+
+function parseText(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
   }
 }
 
@@ -118,8 +159,20 @@ export function splitTarget(target: string): TargetParts {
   };
 }
 
-function urlOf({ target, secure, host }: MessageSource): string {
-  return target.startsWith('/') ? `${secure ? 'https' : 'http'}://${host}${target}` : target;
+function urlOf({ target, secure, host, origin, decodedInUrl }: MessageSource): string {
+  const { path, query } = splitTarget(target);
+  const isWhole = origin === undefined && !target.startsWith('/');
+  const own = target.startsWith('/') ? target : path + (query === '' ? '' : `?${query}`);
+  const url = isWhole ? target : `${origin ?? `${secure ? 'https' : 'http'}://${host}`}${own}`;
+  return decodedInUrl === undefined ? url : withoutEscapes(url, decodedInUrl);
+}
+
+/** Decodes the escapes of some characters. */
+function withoutEscapes(url: string, characters: string): string {
+  return url.replace(/%([0-9A-Fa-f]{2})/g, (escaped, digits: string) => {
+    const character = String.fromCharCode(Number.parseInt(digits, 16));
+    return characters.includes(character) ? character : escaped;
+  });
 }
 
 /** Returns the parameters of a query as sent, sorted by their octets. */

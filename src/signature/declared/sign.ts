@@ -1,8 +1,10 @@
-import { type KeyObject, sign } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { isFormType } from '../../http/headers/media-type.ts';
+import { hasPrivateKey, signByKey } from './asymmetric.ts';
 import type { Declaration } from './declaration.ts';
 import { createDeclaredKey, encodeSignature, keyBytes } from './key.ts';
 import {
+  createJsonReader,
   hostForms,
   type MessageSource,
   messageBytes,
@@ -11,6 +13,7 @@ import {
   type Piece,
   takeParameter,
 } from './message.ts';
+import { type RolePlace, withTextAt } from './places.ts';
 import { formatSignatures } from './signature-format.ts';
 import { octets } from './template.ts';
 import { formatTimestamp } from './timestamp.ts';
@@ -30,18 +33,22 @@ export interface UnsignedRequest {
 
 /** The secrets and values with which a request is signed. */
 export interface SigningParts {
-  /** The user, or the id of one of its keys. It is sent if the declaration has a field for it. */
+  /** The user, or the id of one of its keys. It is sent if the declaration has a place for it. */
   readonly user: string;
   /** Secrets of the user; several for a list of signatures during a rotation. */
   readonly secrets: readonly string[];
   /** The time (ms since 1970-01-01T00:00:00Z). */
   readonly now: number;
-  /** Required if the declaration has a field for it. */
+  /** Required if the declaration has a place for it. */
   readonly nonce?: string;
   /** Required if the declaration has a field for it. */
   readonly id?: string;
-  /** An Ed25519 key, for a list that may contain such a signature (Standard Webhooks, `v1a`). */
+  /** Required if the declaration has a field for it. */
+  readonly passphrase?: string;
+  /** The private key, or the Ed25519 key for a list that may contain such a signature (Standard Webhooks, `v1a`). */
   readonly privateKey?: KeyObject;
+  /** The public origin that `{url}` begins with. Default: the scheme and Host. */
+  readonly origin?: string;
 }
 
 /** A signed request. */
@@ -50,6 +57,8 @@ export interface SignedRequest {
   readonly target: string;
   /** The field lines to add. */
   readonly fields: readonly [name: string, value: string][];
+  /** The content to send. It differs from that of the request if a place is in the content. */
+  readonly content: Uint8Array | undefined;
   /** The message that is signed. */
   readonly message: Buffer;
   /** The parts of the message. The name of literal text is ''. */
@@ -59,40 +68,66 @@ export interface SignedRequest {
 /**
  * Signs a request as declared.
  *
- * @throws RangeError if a secret is not in the declared encoding, or a nonce or an id is missing
+ * @throws RangeError if a secret is not in the declared encoding, a nonce or an id is missing, or content cannot hold a value
  */
 export function signDeclared(
   request: UnsignedRequest,
   declaration: Declaration,
   parts: SigningParts,
 ): SignedRequest {
-  const fields = fieldsOf(declaration, parts);
   const timestamp =
     declaration.timestamp === undefined ? '' : formatTimestamp(parts.now, declaration.timestamp.unit);
-  const source = sourceOf(request, declaration, parts, timestamp, fields);
+  const { target: own, content: sent } = request;
+  const placed = placeAll(
+    { target: own, fields: [], content: sent },
+    valuesOf(declaration, parts, timestamp),
+  );
+  const source = sourceOf(placed, request, declaration, parts, timestamp);
   const named = namedPieces(declaration.message, source);
   const pieces = named.map(({ piece }) => piece);
-  const signatures = parts.secrets.map((secret) => signatureOf(declaration, secret, pieces));
   const message = messageBytes(pieces);
-  const byKey =
-    parts.privateKey === undefined ? [] : [sign(null, message, parts.privateKey).toString('base64')];
-  const value = formatSignatures(declaration.format, signatures, timestamp, byKey);
-  const { place } = declaration;
-  const signed = { message, parts: named };
-  if ('field' in place)
-    return { target: request.target, fields: [...fields, [place.field, value]], ...signed };
-  const pair = `${place.query}=${encodeURIComponent(value)}`;
-  return { target: request.target + (request.target.includes('?') ? '&' : '?') + pair, fields, ...signed };
+  const value = formatSignatures(
+    declaration.format,
+    signaturesOf(declaration, parts, pieces),
+    { timestamp, nonce: parts.nonce, user: octets(parts.user), 'key-id': octets(parts.user) },
+    parts.privateKey === undefined || hasPrivateKey(declaration.algorithm)
+      ? []
+      : [signByKey(ed25519, parts.privateKey, message).toString('base64')],
+  );
+  const { target, fields, content } = placeAll(placed, [[declaration.place, value]]);
+  return { target, fields, content, message, parts: named };
 }
 
-function fieldsOf({ user, timestamp, nonce, id }: Declaration, parts: SigningParts): [string, string][] {
-  const fields: [string, string][] = [];
-  if (typeof user === 'object') fields.push([user.field, octets(parts.user)]);
-  if (timestamp?.field !== undefined)
-    fields.push([timestamp.field, formatTimestamp(parts.now, timestamp.unit)]);
-  if (nonce !== undefined) fields.push([nonce.field, required(parts.nonce, 'a nonce')]);
-  if (id !== undefined) fields.push([id.field, required(parts.id, 'an id')]);
-  return fields;
+const ed25519 = { algorithm: 'ed25519', hash: 'sha512', dsaEncoding: 'der' } as const;
+
+/** Returns the signatures in the declared encoding. */
+function signaturesOf(
+  declaration: Declaration,
+  { secrets, privateKey }: SigningParts,
+  pieces: readonly Piece[],
+): string[] {
+  const { algorithm, encoding } = declaration;
+  if (!hasPrivateKey(algorithm))
+    return secrets.map((secret) => signatureOf(declaration, algorithm, secret, pieces));
+  if (privateKey === undefined) throw new RangeError('the declaration requires a private key');
+  return [signByKey(declaration, privateKey, messageBytes(pieces)).toString(encoding)];
+}
+
+type PlacedValue = readonly [place: RolePlace, value: string];
+
+/** Returns the values beside the signature, with their places. */
+function valuesOf(
+  { user, timestamp, nonce, id, passphrase }: Declaration,
+  parts: SigningParts,
+  time: string,
+): PlacedValue[] {
+  const values: PlacedValue[] = [];
+  if (typeof user === 'object') values.push([user, octets(parts.user)]);
+  if (timestamp !== undefined) values.push([timestamp.place, time]);
+  if (nonce !== undefined) values.push([nonce, required(parts.nonce, 'a nonce')]);
+  if (id !== undefined) values.push([id, required(parts.id, 'an id')]);
+  if (passphrase !== undefined) values.push([passphrase, octets(required(parts.passphrase, 'a passphrase'))]);
+  return values;
 }
 
 function required(value: string | undefined, what: string): string {
@@ -100,38 +135,86 @@ function required(value: string | undefined, what: string): string {
   return value;
 }
 
+/** Where values are written. */
+interface Placed {
+  readonly target: string;
+  readonly fields: readonly [name: string, value: string][];
+  readonly content: Uint8Array | undefined;
+}
+
+/** Writes values to their places. Those within the value of the signature are written with it. */
+function placeAll(placed: Placed, values: readonly PlacedValue[]): Placed {
+  let { target, content } = placed;
+  const fields = [...placed.fields];
+  for (const [place, value] of values) {
+    if ('field' in place) fields.push([place.field, value]);
+    else if ('query' in place)
+      target = withPair(target, target.includes('?') ? '&' : '?', place.query, value);
+    else if ('json' in place)
+      content = Buffer.from(withTextAt(textOf(content), place.json, decodeOctets(value)));
+    else if ('form' in place) {
+      const form = textOf(content);
+      content = Buffer.from(withPair(form, form === '' ? '' : '&', place.form, value));
+    }
+  }
+  return { target, fields, content };
+}
+
+function withPair(text: string, separator: string, name: string, value: string): string {
+  return `${text}${separator}${encodeURIComponent(name)}=${encodeURIComponent(decodeOctets(value))}`;
+}
+
+function textOf(content: Uint8Array | undefined): string {
+  return content === undefined ? '' : Buffer.from(content).toString('utf8');
+}
+
+function decodeOctets(value: string): string {
+  return Buffer.from(value, 'latin1').toString('utf8');
+}
+
 function sourceOf(
+  placed: Placed,
   request: UnsignedRequest,
   declaration: Declaration,
   parts: SigningParts,
   timestamp: string,
-  added: readonly (readonly [string, string])[],
 ): MessageSource {
-  const lines = [...(request.fields ?? []), ...added];
+  const lines = [...(request.fields ?? []), ...placed.fields];
   const field = (name: string): string | undefined => {
     const values = lines.filter(([own]) => own.toLowerCase() === name).map(([, value]) => value);
     return values.length === 0 ? undefined : values.join(', ');
   };
-  const { place, anyPort = false, digestParameter } = declaration;
-  const target = 'query' in place ? takeParameter(request.target, place.query).target : request.target;
+  const { place, anyPort = false, decodedInUrl, digestParameter } = declaration;
+  const { content = new Uint8Array(0) } = placed;
+  const target = 'query' in place ? takeParameter(placed.target, place.query).target : placed.target;
   const hasDigest = digestParameter !== undefined && takeParameter(target, digestParameter).values.length > 0;
   return {
     method: request.method,
     target,
     secure: request.secure,
     host: anyPort ? hostForms(request.host, request.secure)[0] : request.host,
+    origin: parts.origin,
+    decodedInUrl,
     field: (name) => (name === 'host' ? (field(name) ?? request.host) : field(name)),
-    content: request.content ?? new Uint8Array(0),
+    content,
+    json: createJsonReader(content),
     hasForm: !hasDigest && isFormType(field('content-type')),
     user: octets(parts.user),
+    keyId: octets(parts.user),
     timestamp,
     nonce: parts.nonce ?? '',
     id: parts.id ?? '',
   };
 }
 
-function signatureOf(declaration: Declaration, secret: string, pieces: readonly Piece[]): string {
+function signatureOf(
+  declaration: Declaration,
+  algorithm: 'hmac' | 'digest',
+  secret: string,
+  pieces: readonly Piece[],
+): string {
   const bytes = keyBytes(Buffer.from(secret, 'utf8'), declaration);
   if (bytes === undefined) throw new RangeError(`the secret is empty or not in ${declaration.key}`);
-  return encodeSignature(createDeclaredKey(bytes, declaration.hash).digest(pieces), declaration.encoding);
+  const { hash, encoding } = declaration;
+  return encodeSignature(createDeclaredKey(bytes, hash, algorithm).digest(pieces), encoding);
 }

@@ -1,6 +1,12 @@
-type Name = 'signature' | 'timestamp';
+/** The placeholders of a format beside `{signature}`. */
+export const formatNames = ['timestamp', 'nonce', 'user', 'key-id'] as const;
+export type FormatName = (typeof formatNames)[number];
+type Name = 'signature' | FormatName;
 
-/** An element of the value: literals around one or two placeholders. `literals` has one more member than `names`. */
+/** Values by the names of placeholders. */
+export type FormatValues = { readonly [name in FormatName]?: string | undefined };
+
+/** An element of the value: literals around placeholders. `literals` has one more member than `names`. */
 interface Element {
   readonly literals: readonly string[];
   readonly names: readonly Name[];
@@ -14,7 +20,8 @@ export interface SignatureFormat {
   readonly separator: string | undefined;
   /** The element that contains a signature by a private key: `v1a,{signature}`. Default: none. */
   readonly asymmetric: Element | undefined;
-  readonly hasTimestamp: boolean;
+  /** The placeholders beside `{signature}`. */
+  readonly has: ReadonlySet<FormatName>;
 }
 
 /** The signatures in a value, as sent. */
@@ -22,7 +29,8 @@ export interface ReadSignatures {
   readonly signatures: readonly string[];
   /** Signatures by a private key. */
   readonly asymmetric: readonly string[];
-  readonly timestamp: string | undefined;
+  /** What stands at the other placeholders. */
+  readonly values: FormatValues;
 }
 
 /** The number of signatures of a list that are verified. */
@@ -48,18 +56,25 @@ export function parseSignatureFormat(
   const names = elements.flatMap((element) => element.names);
   if (names.filter((name) => name === 'signature').length !== 1)
     return 'the format must contain {signature} once';
-  if (names.filter((name) => name === 'timestamp').length > 1)
-    return 'the format must contain {timestamp} at most once';
-  return { text, elements, separator, asymmetric: other, hasTimestamp: names.includes('timestamp') };
+  const has = new Set<FormatName>();
+  for (const name of formatNames) {
+    const count = names.filter((each) => each === name).length;
+    if (count > 1) return `the format must contain {${name}} at most once`;
+    if (count === 1) has.add(name);
+  }
+  return { text, elements, separator, asymmetric: other, has };
 }
+
+const allNames: readonly Name[] = ['signature', ...formatNames];
 
 function parseElement(text: string): Element | string {
   const literals = text.split(/\{[^{}]*\}/);
   const names: Name[] = [];
   for (const [placeholder] of text.matchAll(/\{[^{}]*\}/g)) {
-    if (placeholder !== '{signature}' && placeholder !== '{timestamp}')
-      return `${placeholder} is not {signature} or {timestamp}`;
-    names.push(placeholder === '{signature}' ? 'signature' : 'timestamp');
+    const name = allNames.find((known) => placeholder === `{${known}}`);
+    if (name === undefined)
+      return `${placeholder} is not one of ${allNames.map((known) => `{${known}}`).join(', ')}`;
+    names.push(name);
   }
   if (literals.some((literal) => /[{}]/.test(literal))) return 'a brace is not part of a placeholder';
   if (literals.slice(1, -1).includes('')) return 'two placeholders must have text between them';
@@ -68,6 +83,7 @@ function parseElement(text: string): Element | string {
 }
 
 const none: readonly string[] = [];
+const noValues: FormatValues = {};
 
 /** Reads the signatures in a value. Returns an error message, which contains nothing of the value, if it is malformed. */
 export function readSignatures(format: SignatureFormat, value: string): ReadSignatures | string {
@@ -75,10 +91,11 @@ export function readSignatures(format: SignatureFormat, value: string): ReadSign
   const [only] = elements;
   if (separator === undefined) {
     if (format.text === '{signature}' && value !== '')
-      return { signatures: [value], asymmetric: none, timestamp: undefined };
+      return { signatures: [value], asymmetric: none, values: noValues };
     const found = only === undefined ? undefined : match(only, value);
     if (found?.signature === undefined) return `the value does not have the form ${format.text}`;
-    return { signatures: [found.signature], asymmetric: none, timestamp: found.timestamp };
+    const { signature, ...values } = found;
+    return { signatures: [signature], asymmetric: none, values };
   }
   return readList(format, separator, value);
 }
@@ -86,7 +103,7 @@ export function readSignatures(format: SignatureFormat, value: string): ReadSign
 function readList(format: SignatureFormat, separator: string, value: string): ReadSignatures | string {
   const signatures: string[] = [];
   const asymmetric: string[] = [];
-  let timestamp: string | undefined;
+  let values: { [name in FormatName]?: string } = {};
   let start = 0;
   for (let count = 0; count < maxElements && start <= value.length; count += 1) {
     const found = value.indexOf(separator, start);
@@ -99,21 +116,30 @@ function readList(format: SignatureFormat, separator: string, value: string): Re
     for (const known of format.elements) {
       const read = match(known, element);
       if (read?.signature !== undefined) signatures.push(read.signature);
-      if (read?.timestamp === undefined) continue;
-      if (timestamp !== undefined && timestamp !== read.timestamp) return 'the value contains two timestamps';
-      timestamp = read.timestamp;
+      if (read === undefined) continue;
+      for (const name of formatNames) {
+        if (read[name] === undefined) continue;
+        const before = values[name];
+        if (before !== undefined && before !== read[name])
+          return name === 'timestamp'
+            ? 'the value contains two timestamps'
+            : `the value contains two values of {${name}}`;
+        values = { ...values, [name]: read[name] };
+      }
     }
   }
-  if (signatures.length + asymmetric.length > 0) return { signatures, asymmetric, timestamp };
+  if (signatures.length + asymmetric.length > 0) return { signatures, asymmetric, values };
   return `the value contains no element of the form ${signatureElement(format)}`;
 }
 
 function signatureElement({ elements }: SignatureFormat): string {
   const element = elements.find(({ names }) => names.includes('signature'));
-  return element === undefined ? '' : textOf(element, { signature: '{signature}', timestamp: '{timestamp}' });
+  return element === undefined ? '' : textOf(element, placeholderTexts);
 }
 
-type Values = { readonly [name in Name]?: string };
+type Values = { readonly [name in Name]?: string | undefined };
+
+const placeholderTexts: Values = Object.fromEntries(allNames.map((name) => [name, `{${name}}`]));
 
 /** Returns the values of the placeholders; undefined if the text does not have the form of the element. */
 function match({ literals, names }: Element, text: string): Values | undefined {
@@ -143,10 +169,9 @@ function textOf({ literals, names }: Element, values: Values): string {
 export function formatSignatures(
   format: SignatureFormat,
   signatures: readonly string[],
-  timestamp: string | undefined,
+  values: FormatValues,
   asymmetric: readonly string[] = [],
 ): string {
-  const values = timestamp === undefined ? {} : { timestamp };
   const written = format.elements.flatMap((element) =>
     element.names.includes('signature')
       ? signatures.map((signature) => textOf(element, { ...values, signature }))

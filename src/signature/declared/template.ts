@@ -1,4 +1,17 @@
-/** The placeholders of a message, except `{field:NAME}`. */
+import { parsePointer } from './places.ts';
+
+/** The hash functions of digests of the content. */
+export const bodyHashes = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'] as const;
+
+/** A digest of the content in a message: `{body-sha512-base64}`. */
+export type BodyDigestName = `body-${(typeof bodyHashes)[number]}-${'hex' | 'base64'}`;
+
+const bodyDigests = bodyHashes.flatMap((hash): BodyDigestName[] => [
+  `body-${hash}-hex`,
+  `body-${hash}-base64`,
+]);
+
+/** The placeholders of a message, except `{field:NAME}` and `{json:POINTER}`. `{body-sha256}` is the same as `{body-sha256-hex}`. */
 export const placeholders = [
   'method',
   'method-lower',
@@ -9,13 +22,15 @@ export const placeholders = [
   'url',
   'host',
   'user',
+  'key-id',
   'timestamp',
   'nonce',
   'body',
   'body-sha256',
-  'body-md5-base64',
+  ...bodyDigests,
   'form-sorted',
   'id',
+  'secret',
 ] as const;
 
 /** The name of a placeholder without a parameter. */
@@ -25,7 +40,8 @@ export type PlaceholderName = (typeof placeholders)[number];
 export type TemplatePart =
   | { readonly kind: 'literal'; readonly text: string }
   | { readonly kind: PlaceholderName }
-  | { readonly kind: 'field'; readonly field: string };
+  | { readonly kind: 'field'; readonly field: string }
+  | { readonly kind: 'json'; readonly pointer: string };
 
 /** A parsed message template: at least one placeholder. Two literals are never adjacent. */
 export type Template = readonly TemplatePart[];
@@ -71,6 +87,12 @@ function braceAt(text: string, at: number): number {
 function placeholderOf(name: string): TemplatePart | TemplateFault {
   const kind = placeholders.find((known) => known === name);
   if (kind !== undefined) return { kind };
+  if (name.startsWith('json:')) {
+    const pointer = name.slice('json:'.length);
+    return parsePointer(pointer) === undefined
+      ? { fault: `${JSON.stringify(pointer)} is not a JSON Pointer (RFC 6901), such as /event/id` }
+      : { kind: 'json', pointer };
+  }
   if (!name.startsWith('field:')) return { fault: `{${name}} is not a placeholder`, unknown: name };
   const field = name.slice('field:'.length);
   return token.test(field)
@@ -85,6 +107,7 @@ export function octets(text: string): string {
 
 /** Returns the name of a part as a template contains it: `path`, `field:X-Tenant`. A literal has no name. */
 export function partName(part: TemplatePart): string {
+  if (part.kind === 'json') return `json:${part.pointer}`;
   return part.kind === 'field' ? `field:${part.field}` : part.kind;
 }
 
@@ -93,9 +116,20 @@ export function covers(template: Template, kind: TemplatePart['kind']): boolean 
   return template.some((part) => part.kind === kind);
 }
 
-const contentKinds: ReadonlySet<string> = new Set(['body', 'body-sha256', 'body-md5-base64', 'form-sorted']);
+/** Returns the hash and the encoding of a digest of the content; undefined for another part. */
+export function bodyDigestOf(
+  kind: TemplatePart['kind'],
+): { readonly hash: string; readonly encoding: 'hex' | 'base64' } | undefined {
+  const [, hash, encoding] = /^body-([a-z0-9]+)(?:-(hex|base64))?$/.exec(kind) ?? [];
+  return hash === undefined ? undefined : { hash, encoding: encoding === 'base64' ? 'base64' : 'hex' };
+}
+
+/** Returns whether a part is computed from the content. */
+export function isOfContent({ kind }: TemplatePart): boolean {
+  return kind.startsWith('body') || kind === 'form-sorted' || kind === 'json';
+}
 
 /** Returns whether a message contains something that is computed from the content. */
 export function coversContent(template: Template): boolean {
-  return template.some(({ kind }) => contentKinds.has(kind));
+  return template.some(isOfContent);
 }

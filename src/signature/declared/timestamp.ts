@@ -1,5 +1,8 @@
-/** The formats of a timestamp: seconds or milliseconds since 1970-01-01T00:00:00Z, RFC 3339, or an IMF-fixdate (RFC 9110 §5.6.7). */
-export const timestampUnits = ['s', 'ms', 'rfc3339', 'http-date'] as const;
+/**
+ * The formats of a timestamp: seconds since 1970-01-01T00:00:00Z, the same with an optional fraction, milliseconds, RFC 3339, or an
+ * IMF-fixdate (RFC 9110 §5.6.7).
+ */
+export const timestampUnits = ['s', 'fractional-s', 'ms', 'rfc3339', 'http-date'] as const;
 export type TimestampUnit = (typeof timestampUnits)[number];
 
 /** Parses a timestamp. Returns ms since 1970-01-01T00:00:00Z; undefined if it deviates in any character. */
@@ -8,20 +11,30 @@ export function parseTimestamp(text: string, unit: TimestampUnit): number | unde
     const number = digits(text);
     return number === undefined ? undefined : unit === 's' ? number * 1000 : number;
   }
+  if (unit === 'fractional-s') return parseFraction(text);
   return unit === 'rfc3339' ? parseRfc3339(text) : parseFixdate(text);
+}
+
+/** Parses `1709208000` or `1709208000.123`, with at most 9 digits of a fraction. What is beyond milliseconds is ignored. */
+function parseFraction(text: string): number | undefined {
+  const [whole = '', fraction, ...more] = text.split('.');
+  if (more.length > 0 || (fraction !== undefined && !/^\d{1,9}$/.test(fraction))) return undefined;
+  const seconds = digits(whole);
+  return seconds === undefined ? undefined : seconds * 1000 + Number(`${fraction ?? ''}000`.slice(0, 3));
 }
 
 /** Formats a time (ms since 1970-01-01T00:00:00Z). */
 export function formatTimestamp(ms: number, unit: TimestampUnit): string {
   if (unit === 's') return String(Math.floor(ms / 1000));
   if (unit === 'ms') return String(Math.floor(ms));
+  if (unit === 'fractional-s') return (Math.floor(ms) / 1000).toFixed(3);
   const whole = new Date(Math.floor(ms / 1000) * 1000);
   return unit === 'rfc3339' ? whole.toISOString().replace('.000Z', 'Z') : whole.toUTCString();
 }
 
 /** Returns the time (ms) that passes before the next timestamp of a unit, less 1: a timestamp covers it to its end. */
 export function resolutionOf(unit: TimestampUnit): number {
-  return unit === 'ms' ? 0 : 999;
+  return unit === 'ms' || unit === 'fractional-s' ? 0 : 999;
 }
 
 /** Returns the number of 1 to 15 digits without a leading zero. */

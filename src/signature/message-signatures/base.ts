@@ -51,6 +51,8 @@ export interface CoveredComponents {
   readonly items: readonly Item[];
   /** The identifiers, serialized: `"@method"`. */
   readonly names: readonly string[];
+  /** The identifiers in the form of `identifierKey`. */
+  readonly keys: ReadonlySet<string>;
 }
 
 /** Checks the identifiers of covered components. Returns a fault if one is invalid or occurs twice. */
@@ -63,11 +65,11 @@ export function coverComponents(items: readonly Item[], kind: MessageKind): Cove
     const fault = identifierFault(identifier, kind);
     if (fault !== undefined) return malformed(fault);
     const name = serializeItem(identifier);
-    if (keys.size === keys.add(identifierKey(identifier)).size)
-      return malformed(`the component ${name} is covered twice`);
+    const key = identifier.parameters.size < 2 ? name : identifierKey(identifier);
+    if (keys.size === keys.add(key).size) return malformed(`the component ${name} is covered twice`);
     names.push(name);
   }
-  return { items, names };
+  return { items, names, keys };
 }
 
 /**

@@ -213,7 +213,9 @@ const planted: Readonly<Record<string, Planted>> = {
       'any time': [
         ...times,
         'a stale request has a fresh Date beside its X-Timestamp',
-        ...['ms', 'rfc3339', 'http-date'].map((unit) => `the timestamp is in the unit ${unit}`),
+        ...['fractional-s', 'ms', 'rfc3339', 'http-date'].map(
+          (unit) => `the timestamp is in the unit ${unit}`,
+        ),
       ],
       'empty secret': ['the user does not exist, and the secret is empty'],
       'serialized again': ['the content is serialized again', 'a line break follows the content'],

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import test from 'node:test';
-import { ambiguities, ambiguityWarnings } from '../../../src/auth/declared/ambiguity.ts';
+import {
+  ambiguities,
+  ambiguityWarnings,
+  unsignedParts,
+  unsignedWarnings,
+} from '../../../src/auth/declared/ambiguity.ts';
 import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
 import { presets } from '../../../src/auth/declared/presets.ts';
 import { createRequest } from '../../../src/http/message.ts';
@@ -97,11 +102,15 @@ for (const message of certain) {
   });
 }
 
-test('of the presets, only that of Twilio is ambiguous, as Twilio defines it', () => {
-  const found = Object.keys(presets).filter(
-    (preset) => ambiguities(readDeclaredOptions({ preset, user: 'ann' }, 's')).length > 0,
+test('of the presets, those are ambiguous that join the target and the content, as their providers define it', () => {
+  const found = Object.entries(presets).filter(([preset, { declaration }]) => {
+    const named = 'user' in declaration ? {} : { user: 'ann' };
+    return ambiguities(readDeclaredOptions({ preset, ...named }, 's')).length > 0;
+  });
+  assert.deepEqual(
+    found.map(([preset]) => preset),
+    ['twilio', 'square', 'hubspot', 'coinbase', 'binance'],
   );
-  assert.deepEqual(found, ['twilio']);
 });
 
 test('a warning names the parts and shows both requests', () => {
@@ -117,4 +126,30 @@ test('a warning names the parts and shows both requests', () => {
       'schemes.partner.message is ambiguous: the text between {path} and {body} may occur in both. These requests have the same signature: POST /a?b=1 with the content ".c" and POST /a.?b=1 with the content "c"',
     ],
   );
+});
+
+test('a message that signs the method, the target and the content leaves nothing unsigned', () => {
+  for (const message of ['{method}{target}.{body}', '{method-lower} {url}\n{body-sha512-hex}'])
+    assert.equal(unsignedParts(readDeclaredOptions(declarationOf(message), 's')), undefined, message);
+});
+
+test('a warning names what a message leaves unsigned, with an example', () => {
+  const warnings = (message: string): string[] =>
+    unsignedWarnings(readDeclaredOptions(declarationOf(message), 's'), 'schemes.partner');
+  assert.deepEqual(warnings('{body}'), [
+    'schemes.partner.message leaves the method, the path and the query unsigned: POST /a?b=1 could be changed to DELETE /x?b=2 unnoticed',
+  ]);
+  assert.deepEqual(warnings('{method}{path}{json:/id}'), [
+    'schemes.partner.message leaves the query and the content unsigned: POST /a?b=1 with the content "{\\"id\\":\\"v\\"}" could be changed to POST /a?b=2 with the content "{\\"id\\":\\"v\\",\\"more\\":\\"1\\"}" unnoticed',
+  ]);
+});
+
+test('a preset is told as a note what its provider leaves unsigned', () => {
+  assert.deepEqual(
+    unsignedWarnings(readDeclaredOptions({ preset: 'mailgun', user: 'ann' }, 's'), 'schemes.m'),
+    [
+      'note: schemes.m: mailgun leaves the method, the path, the query and the content unsigned: POST /a?b=1 with the content "c" could be changed to DELETE /x?b=2 with the content "d" unnoticed',
+    ],
+  );
+  assert.deepEqual(unsignedWarnings(readDeclaredOptions({ preset: 'coinbase' }, 's'), 'schemes.c'), []);
 });

@@ -245,12 +245,19 @@ test('an explanation shows the parts that the server verifies, and the one that 
     explaining(),
     sent(hmac(message({ host: 'example.com' })).toString('hex')),
   );
+  const lineFeed = { name: '(text)', expected: '\n' };
   assert.deepEqual(parts, [
+    { name: '(text)', expected: 'v1:' },
     { name: 'method', expected: 'POST' },
+    lineFeed,
     { name: 'path', expected: path },
+    lineFeed,
     { name: 'query', expected: query },
+    lineFeed,
     { name: 'host', expected: host, signed: 'example.com' },
+    lineFeed,
     { name: 'timestamp', expected: startSeconds },
+    lineFeed,
     { name: 'body', expected: content },
   ]);
 });

@@ -18,7 +18,7 @@ test('a declaration has the defaults sha256, hex, utf8, seconds and 300 s', () =
       hash: 'sha256',
       encoding: 'hex',
       key: 'utf8',
-      timestamp: { field: 'X-Timestamp', unit: 's', window: 300_000 },
+      timestamp: { place: { field: 'X-Timestamp' }, unit: 's', window: 300_000 },
       replay: 'accept',
     },
   );
@@ -33,7 +33,7 @@ test('a timestamp in the signature needs no declaration', () => {
     },
     'schemes.p',
   );
-  assert.deepEqual(timestamp, { field: undefined, unit: 's', window: 300_000 });
+  assert.deepEqual(timestamp, { place: { format: true }, unit: 's', window: 300_000 });
 });
 
 test('a preset has its own window, which a configuration can change', () => {
@@ -41,7 +41,7 @@ test('a preset has its own window, which a configuration can change', () => {
     { preset: 'stripe', user: 'ann', timestamp: { window: 60 } },
     'schemes.p',
   );
-  assert.deepEqual(timestamp, { field: undefined, unit: 's', window: 60_000 });
+  assert.deepEqual(timestamp, { place: { format: true }, unit: 's', window: 60_000 });
 });
 
 const refused: [what: string, value: unknown, message: RegExp][] = [
@@ -131,6 +131,70 @@ const refused: [what: string, value: unknown, message: RegExp][] = [
     /either field or query/,
   ],
   ['a field name with a space', { ...partner, signature: { field: 'X Signature' } }, /is not a field name/],
+  [
+    'the user in the format and beside it',
+    { ...partner, signature: { field: 'S', format: '{user} {signature}' } },
+    /^schemes\.p\.user: the user is already in signature\.format$/,
+  ],
+  [
+    'a nonce in the format that is not signed',
+    { ...partner, signature: { field: 'S', format: '{nonce} {signature}' } },
+    /does not contain \{nonce\}/,
+  ],
+  [
+    'a timestamp in a query that is not signed',
+    { ...partner, message: '{path}{body}', timestamp: { query: 't' } },
+    /does not contain \{timestamp\}/,
+  ],
+  [
+    'a malformed JSON Pointer',
+    { ...partner, timestamp: { json: 'time' } },
+    /^schemes\.p\.timestamp\.json: a JSON Pointer \(RFC 6901\)/,
+  ],
+  [
+    'a malformed JSON Pointer in the message',
+    { ...partner, message: '{timestamp}{json:a}' },
+    /"a" is not a JSON Pointer/,
+  ],
+  [
+    'content with the signature in it',
+    { ...partner, signature: { json: '/sign' } },
+    /cannot contain its own signature, which is the member \/sign of the content/,
+  ],
+  [
+    'a key of Ed25519',
+    { ...partner, algorithm: 'ed25519', key: 'hex' },
+    /ed25519 has public keys, not secrets/,
+  ],
+  ['a hash of Ed25519', { ...partner, algorithm: 'ed25519', hash: 'sha256' }, /a hash function of its own/],
+  ['a form of ECDSA without it', { ...partner, dsaEncoding: 'der' }, /an option of ecdsa-p256/],
+  ['HMAC with MD5', { ...partner, hash: 'md5' }, /md5 is for plain digests only/],
+  [
+    'a plain digest without a secret',
+    { ...partner, algorithm: 'digest' },
+    /must contain \{secret\}; otherwise anyone could compute it/,
+  ],
+  [
+    'HMAC of the secret',
+    { ...partner, message: '{secret}{timestamp}' },
+    /\{secret\} is for plain digests only/,
+  ],
+  [
+    'names of a signature elsewhere',
+    { ...partner, signature: { field: 'S', names: ['A'] } },
+    /only a signature in Authorization has names/,
+  ],
+  [
+    'a built-in name',
+    { ...partner, signature: { field: 'Authorization', format: 'A {signature}', names: ['basic'] } },
+    /names\[0\]: the scheme basic is built in/,
+  ],
+  [
+    'a user for a provider whose requests name it',
+    { preset: 'coinbase', user: 'ann' },
+    /^schemes\.p\.user: unknown key/,
+  ],
+  ['a window for Binance', { preset: 'binance', timestamp: { window: 5 } }, /choose their lifetime/],
   ['an empty prefix of the key', { ...partner, keyPrefix: '' }, /keyPrefix: a text that is not empty/],
   ['a query parameter that needs encoding', { ...partner, signature: { query: 'a&b' } }, /percent-encoding/],
   [

@@ -63,7 +63,7 @@ test('the entry of a refusal names the scheme, the checks, the mistake and the p
     [await refusal(by({ ...aws4, secret })), left, 'aws4', 'canonical query: expected "limit=1", signed ""'],
     [
       await refusal(by({ ...signatures, key: { id: 'ann', secret } })),
-      '"@query" was signed as empty, but the request has a query',
+      left,
       'message-signatures',
       '"@query": expected "?limit=1", signed "?"',
     ],

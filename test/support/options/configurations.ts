@@ -76,7 +76,41 @@ export const complete = {
       ...{ message: '{timestamp}.{nonce}', signature: { query: 'signature' }, user: 'ann' },
       ...{ timestamp: { field: 'X-Time' }, nonce: { field: 'X-Nonce' } },
     },
-    ...Object.fromEntries(Object.keys(presets).map((preset) => [`of-${preset}`, { preset, user: 'ann' }])),
+    acme: {
+      message: '{timestamp}{user}{key-id}{nonce}{json:/a/0}{body-md5-hex}',
+      signature: {
+        field: 'Authorization',
+        format: 'Acme {user},{key-id},{nonce},{timestamp},{signature}',
+        names: ['Old-Acme'],
+      },
+      timestamp: { unit: 'fractional-s' },
+      passphrase: { field: 'X-Pass' },
+    },
+    events: {
+      message: '{timestamp}.{nonce}',
+      algorithm: 'ecdsa-p256',
+      dsaEncoding: 'ieee-p1363',
+      signature: { json: '/sign' },
+      user: { query: 'user' },
+      timestamp: { form: 'time', window: 1.5 },
+      nonce: { json: '/nonce' },
+    },
+    old: {
+      message: '{secret}{body}',
+      algorithm: 'digest',
+      hash: 'md5',
+      signature: { field: 'X-Hash' },
+      user: { form: 'user' },
+    },
+    token: { secret: { authorization: 'Bearer' } },
+    cookie: { secret: { cookie: 'key' }, user: 'ann' },
+    parameter: { secret: { query: 'key' }, user: { field: 'X-Own' } },
+    ...Object.fromEntries(
+      Object.entries(presets).map(([preset, { declaration }]) => [
+        `of-${preset}`,
+        { preset, ...('user' in declaration ? {} : { user: 'ann' }) },
+      ]),
+    ),
   },
   collections: {
     '/notes': {

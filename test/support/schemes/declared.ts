@@ -5,11 +5,15 @@ import {
   hmacOf,
   type Line,
   type Mistake,
+  type PlainRequest,
   type Sign,
   signable,
   targetOf,
   type Values,
 } from './signer.ts';
+
+/** Writes a signature into content. */
+type Write = (content: string, signature: string) => string;
 
 /** A declared scheme, as far as its client must know it. */
 export interface DeclaredClient {
@@ -20,9 +24,25 @@ export interface DeclaredClient {
   /** Returns the key that a secret contains. Default: its characters. */
   readonly keyOf?: (secret: string) => string | Buffer;
   /** The field, or the parameter of the query. */
-  readonly signature: { readonly field: string } | { readonly query: string };
+  readonly signature: { readonly field: string } | { readonly query: string } | { readonly content: Write };
+  /** Parameters of the query. */
+  readonly userParameter?: string;
+  readonly timeParameter?: string;
+  readonly nonceParameter?: string;
+  /** Writes the time and the nonce into the content. */
+  readonly inContent?: (content: string, time: string, nonce: string) => string;
+  /** Returns a further part of the message, which is computed from the content. */
+  readonly partOf?: (name: string, content: string, values: Values) => string;
+  /** Further lines, by the user. */
+  readonly linesOf?: (user: string) => readonly Line[];
+  /** Signs the message. Default: HMAC. */
+  readonly sign?: (message: Buffer, secret: string) => Buffer;
   /** Returns the value of the signature field. */
-  readonly format?: (signature: string, time: string) => string;
+  readonly format?: (
+    signature: string,
+    time: string,
+    named: { readonly user: string; readonly nonce: string },
+  ) => string;
   readonly userField?: string;
   readonly timeField?: string;
   readonly timeOf?: (ms: number) => string;
@@ -47,15 +67,41 @@ function partsOf(list: readonly string[], values: Values, read: (name: string) =
   return list.map((part) => (/^"/.test(part) ? part.slice(1, -1) : (texts[part] ?? read(part))));
 }
 
+/** Returns the parameters of the query with parts of the credentials. */
+function parametersOf(
+  { userParameter, timeParameter, nonceParameter }: DeclaredClient,
+  { user, time, nonce }: { readonly user: string; readonly time: string; readonly nonce: string },
+): string {
+  const all = [
+    [userParameter, user],
+    [timeParameter, time],
+    [nonceParameter, nonce],
+  ] as const;
+  return all
+    .flatMap(([name, value]) => (name === undefined ? [] : [`${name}=${encodeURIComponent(value)}`]))
+    .join('&');
+}
+
 /** Signs as a declaration of an HMAC scheme says. */
 export function declaredSigner(client: DeclaredClient): Sign {
   const { hash = 'sha256', encoding = 'hex', format = (signature) => signature } = client;
   const timeOf = client.timeOf ?? ((ms) => String(Math.floor(ms / 1000)));
-  return (request, identity, mistake: Mistake = {}) => {
-    const { method, path, query, host, secure, content } = request;
+  return (plain, identity, mistake: Mistake = {}) => {
     const user = mistake.user?.(identity.user) ?? identity.user;
     const nonce = mistake.nonce?.(identity.nonce) ?? identity.nonce;
     const time = mistake.time?.(timeOf(identity.now), identity.now) ?? timeOf(identity.now);
+    const given = { user, time, nonce };
+    const parameters = parametersOf(client, given);
+    const request: PlainRequest = {
+      ...plain,
+      ...(parameters === ''
+        ? {}
+        : { query: plain.query === undefined ? parameters : `${plain.query}&${parameters}` }),
+      ...(client.inContent === undefined
+        ? {}
+        : { content: client.inContent(plain.content ?? '', time, nonce) }),
+    };
+    const { method, path, query, host, secure, content } = request;
     const signed = mistake.signedContent?.(content ?? '') ?? content ?? '';
     const own: Values = {
       method,
@@ -79,18 +125,24 @@ export function declaredSigner(client: DeclaredClient): Sign {
       const isLeftOut = (name: string): boolean => name in own && values[name as keyof Values] === undefined;
       return !isLeftOut(part) && !(/^"/.test(part) && isLeftOut(before));
     });
-    const pieces = partsOf(list, values, (name) => (name === 'form' ? (values.content ?? '') : name));
+    const pieces = partsOf(list, values, (name) =>
+      name === 'form'
+        ? (values.content ?? '')
+        : (client.partOf?.(name, values.content ?? '', values) ?? name),
+    );
     const named = pieces.filter((_, at) => !/^"/.test(list[at] ?? ''));
     const text = pieces.join('');
     const message = mistake.message?.(text, named) ?? text;
     const raw = mistake.key?.(identity.secret) ?? client.keyOf?.(identity.secret) ?? identity.secret;
     const key = bytesOf(raw);
     const signature =
-      mistake.sign?.(bytesOf(message), key, hmacOf(hash, '', '').length) ?? hmacOf(hash, key, message);
+      mistake.sign?.(bytesOf(message), key, hmacOf(hash, '', '').length) ??
+      client.sign?.(bytesOf(message), identity.secret) ??
+      hmacOf(hash, key, message);
     const usual = signature.toString(encoding);
-    const value = format(mistake.encode?.(signature, usual) ?? usual, time);
+    const value = format(mistake.encode?.(signature, usual) ?? usual, time, { user, nonce });
     const target = targetOf(request);
-    const lines: Line[] = [['Host', host], ...request.lines];
+    const lines: Line[] = [['Host', host], ...request.lines, ...(client.linesOf?.(user) ?? [])];
     if (client.userField !== undefined) lines.push([client.userField, user]);
     if (client.timeField !== undefined) lines.push([client.timeField, time]);
     if (client.nonceField !== undefined) lines.push([client.nonceField, nonce]);
@@ -101,7 +153,7 @@ export function declaredSigner(client: DeclaredClient): Sign {
       target: pair === '' ? target : `${target}${target.includes('?') ? '&' : '?'}${pair}`,
       secure,
       lines,
-      content,
+      content: 'content' in client.signature ? client.signature.content(content ?? '', value) : content,
     };
     return mistake.sent?.(sent) ?? sent;
   };

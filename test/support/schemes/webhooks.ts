@@ -1,3 +1,4 @@
+import type { PresetName } from '../../../src/auth/scheme-declarations.ts';
 import type { SchemeSubject } from '../scheme-contract.ts';
 import { secrets, usualWithContent } from '../scheme-contract.ts';
 import { type DeclaredClient, declaredSigner } from './declared.ts';
@@ -17,7 +18,7 @@ export const generalDeclared: readonly RegExp[] = [
 
 /** A webhook of a provider, whose sender is ann. */
 export function webhook(
-  preset: 'stripe' | 'github' | 'slack' | 'standard-webhooks',
+  preset: PresetName,
   client: DeclaredClient & { readonly signature: { readonly field: string } },
   time?: { readonly field: string; readonly changed: (text: string) => string },
 ): SchemeSubject {

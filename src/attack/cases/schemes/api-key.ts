@@ -1,4 +1,5 @@
 import type { ApiKeyOptions } from '../../../auth/api-key/options.ts';
+import { fieldIn } from '../../../signature/declared/places.ts';
 import {
   type Attempt,
   adding,
@@ -12,7 +13,9 @@ import { attemptsOf, type Forger } from '../../forger.ts';
 
 /** API keys of which a part is missing, repeated, or in another place. */
 export function* apiKeyAttempts(forger: Forger, options: ApiKeyOptions): Generator<Attempt> {
-  const [userField, secretField] = [options.user.field, options.secret.field];
+  const [userField, secretField] = [fieldIn(options.user), fieldIn(options.secret)];
+  // A key alone has no parts.
+  if (userField === undefined || secretField === undefined) return;
   const good = forger.good();
   const { user = '', plain, otherUser } = forger;
   const secret = forger.credentials(good)?.[1] ?? '';

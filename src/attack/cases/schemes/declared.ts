@@ -1,5 +1,6 @@
 import type { DeclaredOptions } from '../../../auth/declared/options.ts';
 import { guardsOf } from '../../../auth/declared/plan.ts';
+import { fieldIn } from '../../../signature/declared/places.ts';
 import { timestampUnits } from '../../../signature/declared/timestamp.ts';
 import { type Attempt, adding, attempt, malformed, refused } from '../../attempt.ts';
 import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
@@ -22,11 +23,14 @@ function* otherDeclarations(forger: Forger, declaration: DeclaredOptions): Gener
   const { hash, timestamp, format } = declaration;
   const weak = 'The scheme has one hash function.';
   for (const other of ['sha1', 'sha512'] as const) {
+    if (declaration.algorithm === 'ed25519') continue;
     const request = forger.resigned({ declaration: { hash: other } });
     if (other !== hash) yield [`the hash function is ${other}`, weak, malformed, request];
   }
   for (const unit of timestampUnits) {
-    if (timestamp === undefined || unit === timestamp.unit) continue;
+    // A whole number of seconds is a number of seconds with an optional fraction.
+    const isSame = unit === timestamp?.unit || (unit === 's' && timestamp?.unit === 'fractional-s');
+    if (timestamp === undefined || isSame) continue;
     const request = forger.resigned({ declaration: { timestamp: { ...timestamp, unit } } });
     const why = 'The timestamp has one unit. Implementations could interpret others differently.';
     yield [`the timestamp is in the unit ${unit}`, why, malformed, request];
@@ -64,16 +68,17 @@ function* separators(forger: Forger, declaration: DeclaredOptions): Generator<Fo
 
 function* repeatedFields(forger: Forger, declaration: DeclaredOptions): Generator<Forgery> {
   const { user, nonce, id } = declaration;
-  const roles = { user: typeof user === 'string' ? undefined : user, nonce, id };
+  const roles = { user, nonce, id };
   const why = 'It is ambiguous which of two lines counts (RFC 9110 §5.3).';
   for (const [role, place] of Object.entries(roles)) {
-    if (place === undefined) continue;
-    const added = adding(forger.good(), [place.field, 'another']);
+    const field = fieldIn(place);
+    if (field === undefined) continue;
+    const added = adding(forger.good(), [field, 'another']);
     yield [`there is a second ${role}`, why, malformed, added];
     const changed = forger
       .good()
       .headers.map(([name, value]) =>
-        name === place.field ? ([name, `${value}x`] as const) : ([name, value] as const),
+        name === field ? ([name, `${value}x`] as const) : ([name, value] as const),
       );
     const differs = `The ${role} is another one than was signed.`;
     yield [`the ${role} was changed after signing`, differs, refused, { ...forger.good(), headers: changed }];

@@ -1,0 +1,249 @@
+// Changes the sources in small ways, one at a time, and reports the changes that no test notices. Exits non-zero if there are any.
+//
+//   node scripts/mutate.mjs [--count 100] [--seed N] [--jobs N] [WORD …]
+//
+// A change turns a comparison, moves a constant by one, removes a check or a call, or empties a branch. For each one, only the
+// test files run that execute the changed place, until one fails. Which files those are is measured once, and again when a
+// source has changed. With a WORD, only test files whose path contains it are used, and only what they execute is changed.
+import { spawn } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { parseAst } from 'rollup/parseAst';
+import { compile, compiled } from './compile.mjs';
+import { createPositions } from './report.mjs';
+import { findTestFiles } from './test-files.mjs';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const { values, positionals: words } = parseArgs({
+  options: {
+    count: { type: 'string', default: '100' },
+    seed: { type: 'string', default: `${process.hrtime()[1]}` },
+    jobs: { type: 'string', default: `${availableParallelism()}` },
+  },
+  allowPositionals: true,
+});
+
+/** The folders whose modules are changed. */
+const areas = ['auth', 'signature', 'store', 'pipeline', 'net'];
+/** Test files that do not execute the compiled sources, or take too long for a run per change. */
+const excluded = [
+  'architecture',
+  'bench/',
+  'console/',
+  'documents/',
+  'hosts/',
+  'http/linear-time',
+  'package/',
+  'packaging/',
+];
+/** What a comparison and a logical operator become. */
+const turned = {
+  '<': '<=',
+  '<=': '<',
+  '>': '>=',
+  '>=': '>',
+  '===': '!==',
+  '!==': '===',
+  '&&': '||',
+  '||': '&&',
+};
+/** Where the compiled modules are copied to: one copy for each change that is tried at the same time. */
+const folder = join(root, 'coverage', 'mutation');
+const copy = (job) => join(folder, `${job}`);
+
+await compile();
+const { createRandom } = await import(pathToFileURL(join(compiled, 'src', 'store-contract', 'random.js')));
+const jobs = Number(values.jobs);
+for (let job = 0; job < jobs; job += 1) {
+  rmSync(copy(job), { recursive: true, force: true });
+  cpSync(compiled, copy(job), { recursive: true });
+}
+const files = findTestFiles(root, words)
+  .map((path) => relative(compiled, path))
+  .filter((name) => !excluded.some((part) => name.startsWith(join('test', part))));
+const coverage = await measureCoverage(files);
+const all = areas.flatMap((area) => modulesIn(join('src', area)).flatMap(findMutants));
+const candidates = words.length === 0 ? all : all.filter((mutant) => filesThatReach(mutant).length > 0);
+const mutants = pick(candidates, Number(values.count));
+console.log(`${mutants.length} changes, --seed ${values.seed}, ${files.length} test files`);
+
+const position = createPositions(root);
+const found = { noticed: 0, unnoticed: 0, unreached: 0 };
+const waiting = [...mutants];
+await Promise.all(Array.from({ length: jobs }, (_, job) => work(job)));
+console.log(
+  `${found.noticed} noticed, ${found.unnoticed} not noticed, ${found.unreached} not executed by any test`,
+);
+if (found.unnoticed + found.unreached > 0) process.exitCode = 1;
+
+/** Tries one change after the other in a copy. */
+async function work(job) {
+  for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
+    const reached = filesThatReach(mutant);
+    const result = reached.length === 0 ? 'unreached' : await attempt(job, mutant, reached);
+    found[result] += 1;
+    if (result !== 'noticed') console.log(describe(mutant, result, reached.length));
+  }
+}
+
+/** Runs test files with a change until one fails. */
+async function attempt(job, { name, start, end, replacement }, reached) {
+  const path = join(copy(job), name);
+  const original = readFileSync(path, 'utf8');
+  writeFileSync(path, original.slice(0, start) + replacement + original.slice(end));
+  try {
+    for (const { file, duration } of reached) {
+      const passed = await runFile(copy(job), file, 10_000 + 10 * duration);
+      if (!passed) return 'noticed';
+    }
+    return 'unnoticed';
+  } finally {
+    writeFileSync(path, original);
+  }
+}
+
+function describe({ name, start, end, replacement }, result, count) {
+  const text = readFileSync(join(compiled, name), 'utf8');
+  const before = text.slice(0, start).split('\n');
+  const place = position(join(compiled, name), before.length, (before.at(-1)?.length ?? 0) + 1);
+  const shorten = (code) => code.replace(/\s+/g, ' ').slice(0, 80);
+  const change = `${shorten(text.slice(start, end))}  →  ${shorten(replacement) || 'removed'}`;
+  return `${place}: ${change} (${result === 'unreached' ? 'not executed' : `passes ${count} test files`})`;
+}
+
+/** Runs a test file of a copy. Returns whether it passed in time. */
+function runFile(tree, file, timeout, environment = {}) {
+  const env = { ...process.env, SEED: '1', TEST_COMPILED: tree, ...environment };
+  const child = spawn(process.execPath, [join(tree, file)], {
+    env,
+    cwd: root,
+    stdio: 'ignore',
+    timeout,
+    killSignal: 'SIGKILL',
+  });
+  return new Promise((resolve) => child.once('close', (status) => resolve(status === 0)));
+}
+
+/**
+ * Measures what each test file executes: the covered places of each module as pairs of offsets, and the time that it takes (ms).
+ * A file that fails without a change is reported, and not used.
+ */
+async function measureCoverage(names) {
+  const stored = join(folder, 'coverage.json');
+  const state = modulesIn('src')
+    .concat(modulesIn('test'))
+    .map((name) => readFileSync(join(compiled, name), 'utf8').length);
+  const known = existsSync(stored) ? JSON.parse(readFileSync(stored, 'utf8')) : {};
+  const isCurrent = JSON.stringify(known.state) === JSON.stringify(state);
+  const measured = isCurrent ? known.files : {};
+  const missing = names.filter((name) => measured[name] === undefined);
+  const measure = async (job) => {
+    for (let name = missing.shift(); name !== undefined; name = missing.shift()) {
+      const raw = join(folder, `raw-${job}`);
+      rmSync(raw, { recursive: true, force: true });
+      const begun = Date.now();
+      const passed = await runFile(copy(job), name, 240_000, { NODE_V8_COVERAGE: raw });
+      if (!passed) console.log(`${name} fails without a change, and is not used`);
+      measured[name] = {
+        passed,
+        duration: Date.now() - begun,
+        covered: passed ? readCoverage(raw, copy(job)) : {},
+      };
+      rmSync(raw, { recursive: true, force: true });
+    }
+  };
+  await Promise.all(Array.from({ length: jobs }, (_, job) => measure(job)));
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(stored, JSON.stringify({ state, files: measured }));
+  return measured;
+}
+
+/** Reads what V8 has written: the covered places of each module of `areas`, of all processes together. */
+function readCoverage(raw, tree) {
+  const painted = new Map();
+  const prefix = pathToFileURL(join(tree, '/')).href;
+  for (const name of readdirSync(raw))
+    for (const { url, functions } of JSON.parse(readFileSync(join(raw, name), 'utf8')).result) {
+      const module = url.startsWith(prefix) ? url.slice(prefix.length) : '';
+      if (!areas.some((area) => module.startsWith(`src/${area}/`))) continue;
+      const ranges = functions.flatMap((each) => each.ranges);
+      // The innermost range of a place counts.
+      ranges.sort((one, other) => other.endOffset - other.startOffset - (one.endOffset - one.startOffset));
+      const paint = new Uint8Array(ranges[0]?.endOffset ?? 0);
+      for (const { startOffset, endOffset, count } of ranges)
+        paint.fill(count > 0 ? 1 : 0, startOffset, endOffset);
+      const before = painted.get(module);
+      painted.set(module, before === undefined ? paint : paint.map((value, at) => value | (before[at] ?? 0)));
+    }
+  return Object.fromEntries([...painted].map(([module, paint]) => [module, pairsOf(paint)]));
+}
+
+function pairsOf(paint) {
+  const pairs = [];
+  for (let at = 0; at < paint.length; at += 1)
+    if (paint[at] === 1 && paint[at - 1] !== 1) pairs.push([at, paint.length]);
+    else if (paint[at] === 0 && paint[at - 1] === 1) pairs[pairs.length - 1][1] = at;
+  return pairs;
+}
+
+/** Returns the test files that execute the place of a change: those of its folder first, then the quickest. */
+function filesThatReach({ name, start }) {
+  const area = name.split('/')[1];
+  const isOther = ({ file }) => (file.startsWith(`test/${area}/`) ? 0 : 1);
+  return files
+    .map((file) => ({ file, ...coverage[file] }))
+    .filter(({ covered }) => covered[name]?.some(([from, to]) => from <= start && start < to))
+    .sort((one, other) => isOther(one) - isOther(other) || one.duration - other.duration);
+}
+
+/** Returns the paths of the modules in a folder, relative to the copy. */
+function modulesIn(path) {
+  return readdirSync(join(compiled, path), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => join(path, name))
+    .sort();
+}
+
+function pick(candidates, count) {
+  const random = createRandom(Number(values.seed));
+  const left = [...candidates];
+  return Array.from(
+    { length: Math.min(count, candidates.length) },
+    () => left.splice(random.below(left.length), 1)[0],
+  );
+}
+
+/** Returns all changes of a module: the place, and what is written there instead. */
+function findMutants(name) {
+  const text = readFileSync(join(compiled, name), 'utf8');
+  const mutants = [];
+  const add = ({ start, end }, replacement) => mutants.push({ name, start, end, replacement });
+  visit(parseAst(text), (node) => {
+    const code = ({ start, end }) => text.slice(start, end);
+    if (node.type === 'BinaryExpression' || node.type === 'LogicalExpression') {
+      const operator = turned[node.operator];
+      const between = { start: node.left.end, end: node.right.start };
+      if (operator !== undefined) add(between, code(between).replace(node.operator, operator));
+    } else if (node.type === 'Literal' && typeof node.value === 'number') add(node, `${node.value + 1}`);
+    else if (node.type === 'UnaryExpression' && node.operator === '!') add(node, code(node.argument));
+    else if (node.type === 'IfStatement') {
+      add(node.test, 'false');
+      add(node.consequent, '{}');
+      if (node.alternate) add(node.alternate, '{}');
+    } else if (node.type === 'ConditionalExpression') add(node.test, 'false');
+    else if (node.type === 'ExpressionStatement' && /^(Call|Await)Expression$/.test(node.expression.type))
+      add(node, '');
+  });
+  return mutants;
+}
+
+/** Calls a function with each node of a syntax tree. */
+function visit(node, see) {
+  see(node);
+  for (const value of Object.values(node))
+    for (const child of Array.isArray(value) ? value : [value])
+      if (typeof child?.type === 'string') visit(child, see);
+}

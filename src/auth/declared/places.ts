@@ -1,0 +1,99 @@
+// Reads the parts of credentials from their places in a request.
+import {
+  decodeFormText,
+  hasForm,
+  hasTooManyParameters,
+  isCoded,
+  maxFormParameters,
+  parseForm,
+} from '../../http/form.ts';
+import { parseMediaType } from '../../http/headers/media-type.ts';
+import type { Request } from '../../http/message.ts';
+import { createJsonReader, takeParameter } from '../../signature/declared/message.ts';
+import { describePlace, isInContent, type RolePlace } from '../../signature/declared/places.ts';
+import type { FormatName, FormatValues } from '../../signature/declared/signature-format.ts';
+import { octets } from '../../signature/declared/template.ts';
+import type { Fault } from '../signature-scheme.ts';
+
+/** Where the parts of credentials are read from. Each character of a value is one octet. */
+export interface PlaceReader {
+  readonly request: Request;
+  /** The values in the text with the signature. */
+  readonly values: FormatValues;
+  /** The content; undefined before it is read. */
+  readonly content: ContentReader | undefined;
+  /** Whether a parameter that the query lacks may be one of a form. */
+  readonly queryOrForm: boolean;
+}
+
+/** Reads values from content. */
+export interface ContentReader {
+  /** Returns the text at a JSON Pointer. */
+  readonly json: (pointer: string) => string | undefined;
+  /** Returns the values of a parameter of the form. */
+  readonly form: (name: string) => readonly string[];
+}
+
+/** Returns whether the content is JSON by its Content-Type. */
+export function hasJson({ body, fields }: Request): boolean {
+  const type = body.present ? fields.get('content-type') : undefined;
+  const name = type === undefined ? undefined : parseMediaType(type)?.type;
+  return name !== undefined && (name === 'application/json' || name.endsWith('+json'));
+}
+
+/** Creates a reader of content, which parses it once. Returns a fault if the content is a form with too many parameters. */
+export function readContent(request: Request, content: Uint8Array): ContentReader | Fault {
+  const isReadable = !isCoded(request);
+  const isForm = isReadable && hasForm(request);
+  const text = isForm ? Buffer.from(content).toString('latin1') : '';
+  if (hasTooManyParameters(text))
+    return { detail: `A form with credentials can have at most ${maxFormParameters} parameters.` };
+  const json = isReadable && hasJson(request) ? createJsonReader(content) : undefined;
+  const form = parseForm(text) ?? [];
+  return {
+    json: (pointer) => json?.(pointer),
+    form: (name) => form.flatMap(([own, value]) => (own === name ? [octets(value)] : [])),
+  };
+}
+
+/** Returns whether a value can only be read after the content. */
+export function isPending(place: RolePlace, { content, request, queryOrForm }: PlaceReader): boolean {
+  if (content !== undefined) return false;
+  if (isInContent(place)) return true;
+  const isAbsent = 'query' in place && takeParameter(request.target, place.query).values.length === 0;
+  return queryOrForm && isAbsent && hasForm(request);
+}
+
+/** Returns the value at a place; undefined if there is none, or a fault if there are several or it is malformed. */
+export function readPlace(
+  place: RolePlace,
+  role: FormatName,
+  reader: PlaceReader,
+): string | Fault | undefined {
+  const { request, values, content } = reader;
+  if ('field' in place) return request.fields.get(place.field.toLowerCase());
+  if ('format' in place) return values[role];
+  if ('json' in place) {
+    const text = content?.json(place.json);
+    return text === undefined ? undefined : octets(text);
+  }
+  if ('form' in place) return single(content?.form(place.form) ?? [], place);
+  const found = takeParameter(request.target, place.query).values;
+  if (found.length === 0 && reader.queryOrForm) return single(content?.form(place.query) ?? [], place);
+  const encoded = single(found, place);
+  if (typeof encoded !== 'string') return encoded;
+  const decoded = decodeFormText(encoded);
+  return decoded === undefined
+    ? { detail: `The query parameter ${place.query} cannot be decoded.` }
+    : octets(decoded);
+}
+
+function single(found: readonly string[], place: RolePlace): string | Fault | undefined {
+  const [only, another] = found;
+  return another === undefined ? only : { detail: `${sentence(describePlace(place))} was sent twice.` };
+}
+
+/** Returns a text with its first letter in upper case. */
+export function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,136 @@
+// Fields and parameters that clients confuse with those of a scheme. Only refusals are explained with them.
+import { closestMatch } from '../../did-you-mean.ts';
+import { queryOf } from '../../http/form.ts';
+import type { Request } from '../../http/message.ts';
+
+/** Fields of one purpose, as their owners write them, with what a field is if another one is expected. */
+type Group = readonly (readonly [name: string, what?: string])[];
+
+const groups: readonly Group[] = [
+  [['X-Hub-Signature-256'], ['X-Hub-Signature', 'the SHA-1 signature of older webhooks']],
+  [
+    ['webhook-signature'],
+    ['svix-signature', 'the name of Svix for the same signature'],
+    ['X-Webhook-Signature'],
+  ],
+  [['webhook-id'], ['svix-id', 'the name of Svix for the same id'], ['X-Webhook-Id']],
+  [
+    ['webhook-timestamp'],
+    ['svix-timestamp', 'the name of Svix for the same timestamp'],
+    ['X-Webhook-Timestamp'],
+  ],
+  [['X-HubSpot-Signature-v3'], ['X-HubSpot-Signature', 'the signature of version 1 or 2']],
+  [['x-square-hmacsha256-signature'], ['x-square-signature', 'the SHA-1 signature of older webhooks']],
+  [
+    ['X-Twilio-Signature', 'the signature of requests of Twilio, not of events of SendGrid'],
+    [
+      'X-Twilio-Email-Event-Webhook-Signature',
+      'the signature of events of SendGrid, not of requests of Twilio',
+    ],
+  ],
+  [
+    ['CB-ACCESS-SIGN'],
+    ['CB-ACCESS-SIGNATURE'],
+    ['X-CB-ACCESS-SIGNATURE', 'the name of Coinbase Prime'],
+    ['ACCESS-SIGN'],
+  ],
+  [['CB-ACCESS-KEY'], ['X-CB-ACCESS-KEY', 'the name of Coinbase Prime'], ['ACCESS-KEY']],
+  [['X-API-Key'], ['API-Key'], ['ApiKey'], ['X-Auth-Token'], ['X-Access-Token']],
+  [['Signature'], ['X-Signature'], ['X-Sign'], ['Sign']],
+];
+
+const byName = new Map(
+  groups.flatMap((group) => group.map(([name]) => [name.toLowerCase(), group] as const)),
+);
+
+/** Returns the fields that clients confuse with a field, in lower case. */
+export function relatedFields(name: string): readonly string[] {
+  const lower = name.toLowerCase();
+  const group = byName.get(lower) ?? [];
+  return group.map(([each]) => each.toLowerCase()).filter((each) => each !== lower);
+}
+
+/** Where the schemes that a resource accepts have their credentials, in lower case except for parameters. */
+export interface ExpectedNames {
+  readonly fields: readonly string[];
+  readonly parameters: readonly string[];
+  /** Names in Authorization. */
+  readonly authorization: readonly string[];
+}
+
+/** The number of names of a request that are examined: a client may send thousands. */
+const maxNames = 64;
+
+/** Returns what is misnamed in a request without credentials: a field, a parameter, or a scheme. Undefined if nothing is. */
+export function describeMisnamed(request: Request, expected: ExpectedNames): string | undefined {
+  return (
+    describeVersion2(request, expected) ??
+    describeFields(request, expected.fields) ??
+    describeParameters(request, expected.parameters)
+  );
+}
+
+/** Returns the field that was sent in place of another one. Undefined if there is none. */
+export function describeFields({ fields }: Request, expected: readonly string[]): string | undefined {
+  const sent = fields.raw.filter((_, at) => at % 2 === 0).slice(0, maxNames);
+  for (const name of expected) {
+    if (fields.has(name)) continue;
+    const found = sent.find((each) => isRelated(each.toLowerCase(), name)) ?? closest(name, sent);
+    if (found === undefined || expected.includes(found.toLowerCase())) continue;
+    const what = groupOf(name)?.find(([each]) => each.toLowerCase() === found.toLowerCase())?.[1];
+    return `the field ${found} was sent${what === undefined ? '' : `, ${what}`}; ${displayName(name)} is expected`;
+  }
+  return undefined;
+}
+
+function groupOf(name: string): Group | undefined {
+  return byName.get(name.toLowerCase());
+}
+
+function isRelated(sent: string, expected: string): boolean {
+  return relatedFields(expected).includes(sent) || bare(sent) === bare(expected);
+}
+
+/** Returns a name without what often differs: "X-" at its beginning, hyphens and underscores. */
+function bare(name: string): string {
+  return name.replace(/^x-/, '').replace(/[-_]/g, '');
+}
+
+/** Returns the name that is most similar. Short names are similar by chance. */
+function closest(name: string, sent: readonly string[]): string | undefined {
+  const long = sent.filter((each) => each.length >= 8 && Math.abs(each.length - name.length) <= 3);
+  return name.length < 8 ? undefined : closestMatch(name, long);
+}
+
+/** Returns a field name as its owner writes it, or else with the first letter of each word in upper case. */
+function displayName(name: string): string {
+  const known = groupOf(name)?.find(([each]) => each.toLowerCase() === name)?.[0];
+  return known ?? name.replace(/(?<![^-])[a-z]/g, (letter) => letter.toUpperCase());
+}
+
+function parameterNames(request: Request): string[] {
+  return queryOf(request.target)
+    .split('&', maxNames)
+    .map((pair) => pair.split('=', 1)[0] ?? '');
+}
+
+function describeParameters(request: Request, expected: readonly string[]): string | undefined {
+  const sent = parameterNames(request);
+  for (const name of expected) {
+    const found =
+      sent.find((each) => bare(each.toLowerCase()) === bare(name.toLowerCase())) ?? closest(name, sent);
+    if (found !== undefined && found !== name && !sent.includes(name))
+      return `the query parameter ${found} was sent; ${name} is expected`;
+  }
+  return undefined;
+}
+
+const version2 =
+  'these are credentials of AWS Signature Version 2; Version 4 is expected (AWS4-HMAC-SHA256, X-Amz-Signature)';
+
+/** Recognizes AWS Signature Version 2: `Authorization: AWS KEY:SIGNATURE`, or `AWSAccessKeyId` in the query. */
+function describeVersion2(request: Request, { authorization }: ExpectedNames): string | undefined {
+  if (!authorization.includes('aws4-hmac-sha256')) return undefined;
+  const isInField = /^AWS [^\s:]+:\S+$/i.test(request.fields.get('authorization') ?? '');
+  return isInField || parameterNames(request).includes('AWSAccessKeyId') ? version2 : undefined;
+}
