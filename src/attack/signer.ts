@@ -200,7 +200,7 @@ function changeIdentity(
         token: { ...token, tokenSecret: secret ?? token.tokenSecret },
       },
     };
-  const isInField = scheme.kind === 'api-key' || scheme.kind === 'declared';
+  const isInField = ['api-key', 'declared', 'defined'].includes(scheme.kind);
   // A field value has no white space at its ends, so such a name cannot be sent.
   if (isInField && user !== undefined && user !== user.trim()) return undefined;
   // A private key has no other secret.

@@ -117,6 +117,17 @@ const onlyByReader = new RegExp(
       /cannot be used with Basic/,
     ],
     ...[/requires a timestamp/, /contains a control character/, /signature\.field: Authentication/],
+    ...[
+      /for plain digests only/,
+      /must contain \{secret\}/,
+      /an option of ecdsa-p256/,
+      /has public keys, not secrets/,
+      /already in signature\.format/,
+      /is not a JSON Pointer|a JSON Pointer \(RFC 6901\)/,
+      /only a signature in Authorization has names/,
+      /is built in/,
+      /percent-encoding/,
+    ],
   ]
     .map(({ source }) => `(?:${source})`)
     .join('|'),

@@ -164,6 +164,12 @@ function presetSchema(names: readonly string[], left: ReadonlySet<string>): Json
   return objectOf(Object.fromEntries(own), left.has('user') ? ['preset'] : ['preset', 'user']);
 }
 
+/** A signature whose format contains the user. */
+const withUserInFormat: JsonSchema = {
+  required: ['format'],
+  properties: { format: { pattern: '\\{(?:user|key-id)\\}' } },
+};
+
 const declared: MembersOf<DeclaredHmacDeclaration> = {
   message: described('the signed message, with placeholders such as {timestamp} and {body}', text),
   algorithm: described('how a signature is made', word(algorithms)),
@@ -204,7 +210,10 @@ export const schemesSchema = described('authentication schemes by name', {
       anyOf: [
         objectOf(apiKey, ['secret']),
         ...presetSchemas(),
-        objectOf(declared, ['message', 'signature'], { not: { required: ['nonce', 'replay'] } }),
+        objectOf(declared, ['message', 'signature'], {
+          not: { required: ['nonce', 'replay'] },
+          anyOf: [{ required: ['user'] }, { properties: { signature: withUserInFormat } }],
+        }),
       ],
     },
   ),

@@ -51,7 +51,8 @@ test('it warns of a user whose secret two schemes with messages in common use', 
     writeFileSync(config, JSON.stringify({ users: { ann: user }, schemes }), { mode: 0o600 });
     const { status, stderr } = await call(['check', '--memory', '--no-tls', '--config', config]);
     assert.equal(status, 0, stderr);
-    return stderr;
+    // What a provider leaves unsigned is told as a note.
+    return stderr.replace(/^countersign: note: .* github leaves .*\n/m, '');
   };
   const secret = 'the secret of ann';
   assert.match(
@@ -156,4 +157,23 @@ test('a flag that it does not know is a wrong question: exit 2', async () => {
   const { status, stderr } = await call(['check', '--confg', 'x']);
   assert.equal(status, 2);
   assert.match(stderr, /did you mean "--config"\?/);
+});
+
+test('it shows what a declared message leaves unsigned, for a preset as a note', async () => {
+  const config = join(temporaryDirectory(), 'config.json');
+  const signature = { field: 'X-Signature' };
+  const schemes = {
+    own: { message: '{method}{path}{body}', signature, user: 'ann' },
+    all: { message: '{method} {target}\n{body-sha256}', signature: { field: 'X-Sign' }, user: 'ann' },
+    mail: { preset: 'mailgun', user: 'ann' },
+  };
+  const user = { secret: 'the secret of ann', schemes: ['own'] };
+  writeFileSync(config, JSON.stringify({ users: { ann: user }, schemes }), { mode: 0o600 });
+  const { status, stderr } = await call(['check', '--memory', '--no-tls', '--config', config]);
+  assert.equal(status, 0, stderr);
+  const lines = stderr.split('\n').filter((line) => line.includes('unsigned'));
+  assert.deepEqual(lines, [
+    `countersign: ${config}: schemes.own.message leaves the query unsigned: POST /a?b=1 could be changed to POST /a?b=2 unnoticed`,
+    `countersign: note: ${config}: schemes.mail: mailgun leaves the method, the path, the query and the content unsigned: POST /a?b=1 with the content "c" could be changed to DELETE /x?b=2 with the content "d" unnoticed`,
+  ]);
 });

@@ -81,7 +81,9 @@ test('without a known mistake, the entry shows the expected value of each part',
   const text = await refusal(partner('another secret'));
   assert.match(
     text,
-    new RegExp(`\n {2}expected timestamp ${second} \\| method GET \\| target /articles\\?limit=1$`),
+    new RegExp(
+      `\n {2}expected timestamp ${second} \\| \\(text\\) \\. \\| method GET \\| \\(text\\) \\. \\| target /articles\\?limit=1$`,
+    ),
   );
   const signed = await refusal(by({ ...signatures, key: { id: 'ann', secret: 'another secret' } }));
   assert.match(
