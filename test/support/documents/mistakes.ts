@@ -21,6 +21,7 @@ const kindNames: Readonly<Partial<Record<PartKind, string>>> = {
   target: 'Target',
   path: 'Path',
   query: 'Query',
+  search: 'Query with its question mark',
   url: 'URL',
   host: 'Host',
   header: 'Header field',
