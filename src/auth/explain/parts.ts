@@ -117,8 +117,8 @@ const timeForms: readonly (readonly [name: string, format: (time: number) => str
   ['without the time of day', (time) => new Date(time).toISOString().slice(0, 10).replaceAll('-', '')],
 ];
 
-/** The times (ms) that a date can have. */
-const maxTime = 8.64e15;
+/** The last time (ms) of the year 9999: no form of a date has more digits. */
+const maxTime = 253_402_300_799_999;
 
 const timeMistakes: readonly Mistake[] = [
   ...timeForms.map(

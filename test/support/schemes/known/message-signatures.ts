@@ -195,7 +195,7 @@ export const knownMistakes: NamedMistakes = {
     'user does not exist': /there is no user nobody; the request is signed with the secret of /,
     'name nearly right: letter case': /there is no user Ann; did you mean ann\?; the request is signed wit/,
     'name nearly right: typing error': /there is no user annn; did you mean ann\?; the request is signed wi/,
-    'user empty': /the name of the user, or the id of the key, is empty; the request /,
+    'user empty': /the request is signed with the secret of another user, ann/,
     'content signed where its digest is': /the content itself was signed, but not as it was sent/,
     'digest by another hash signed': /the sha1 digest of the content was signed, but not as it was sent/,
     'digest sent as bare hexadecimal': /Content-Digest is bare hexadecimal; send sha-256=:BASE64:/,
