@@ -43,6 +43,7 @@ export {
   type DefinedSignerOptions,
   declaredSigner,
   definedSigner,
+  draftCavageSigner,
   type HmacSignerOptions,
   hmacSigner,
   type MessageAlgorithm,

@@ -3,6 +3,7 @@ export type {
   ApiKeyDeclaration,
   CredentialField,
   DeclaredHmacDeclaration,
+  DraftCavageDeclaration,
   PresetDeclaration,
   PresetName,
 } from '../auth/scheme-declarations.ts';
@@ -29,6 +30,7 @@ export {
   type DefinedSignerOptions,
   declaredSigner,
   definedSigner,
+  draftCavageSigner,
   type GoodRequest,
   type HeaderLine,
   type HmacSignerOptions,

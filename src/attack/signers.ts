@@ -7,11 +7,13 @@ import { readsContent } from '../auth/declared/plan.ts';
 import { definitionOf } from '../auth/defined/define-scheme.ts';
 import type { Scheme } from '../auth/defined/definition.ts';
 import type { SealedDefinition } from '../auth/defined/sealed.ts';
+import { readDraftCavage } from '../auth/draft-cavage/definition.ts';
 import { readMessageSignaturesOptions } from '../auth/message-signatures/options.ts';
 import { type Members, readMembers, readText } from '../auth/option-values.ts';
 import type {
   ApiKeyDeclaration,
   DeclaredHmacDeclaration,
+  DraftCavageDeclaration,
   PresetDeclaration,
 } from '../auth/scheme-declarations.ts';
 import { closestMatch } from '../did-you-mean.ts';
@@ -272,13 +274,25 @@ export function definedSigner(scheme: Scheme, options: DefinedSignerOptions): Re
   return signerOfDefinition(definition, options);
 }
 
-/** Creates a signer for a definition. */
-export function signerOfDefinition(
-  definition: SealedDefinition,
+/**
+ * Creates a signer for draft-cavage-http-signatures.
+ * @throws RangeError if the declaration is invalid, or credentials are missing
+ * @example draftCavageSigner({}, { user: 'ann', secret })
+ */
+export function draftCavageSigner(
+  declaration: DraftCavageDeclaration,
   options: DefinedSignerOptions,
 ): RequestSigner {
+  return signerOfDefinition(readDraftCavage(declaration, 'draftCavageSigner'), options);
+}
+
+function signerOfDefinition(definition: SealedDefinition, options: DefinedSignerOptions): RequestSigner {
   const { user, secret, privateKey } = options;
-  checkSignerOptions(options, 'definedSigner', privateKey === undefined ? ['user', 'secret'] : ['user']);
+  checkSignerOptions(
+    options,
+    'the credentials of the signer',
+    privateKey === undefined ? ['user', 'secret'] : ['user'],
+  );
   const { place, form, headers, dateField, replay } = definition;
   const otherFields = headers.filter((name) => !('field' in place) || name !== place.field);
   const traits: SignerTraits = {

@@ -43,6 +43,7 @@ export {
 } from '../attack/index.ts';
 export type { AsymmetricAlgorithm, KeyDeclaration } from '../auth/account-key.ts';
 export type { KnownPassword, UserDeclaration } from '../auth/accounts.ts';
+export type { Scheme } from '../auth/defined/definition.ts';
 export type { MessagePart } from '../auth/explanation.ts';
 export type { QuotaDeclaration, QuotaPolicy, QuotaPolicyDeclaration } from '../auth/quota/policy.ts';
 export type { QuotaUse } from '../auth/quota/quota.ts';

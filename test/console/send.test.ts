@@ -11,6 +11,7 @@ import {
   until,
 } from '../support/console/browser.ts';
 import { pressUntilFocused, shows } from '../support/console/interaction.ts';
+import { tally } from '../support/schemes/tally.ts';
 
 const users = {
   ann: { secret: 'the-secret-of-ann', password: 'the password of ann' },
@@ -164,6 +165,8 @@ test('configured schemes are signed by the server, also in the query', inBrowser
         user: { field: 'X-User' },
         timestamp: { field: 'X-Time' },
       },
+      tally,
+      'draft-cavage': {},
     },
   });
   await page.getByLabel('User', { exact: true }).selectOption('ann');
@@ -173,6 +176,8 @@ test('configured schemes are signed by the server, also in the query', inBrowser
   for (const [scheme, signature] of [
     ['aws4', /Authorization: AWS4-HMAC-SHA256 /],
     ['links', /GET \/articles\?limit=1&sig=/],
+    ['tally', /X-Tally: 1:/],
+    ['draft-cavage', /Authorization: Signature keyId=/],
   ] as const) {
     await page.getByLabel('Scheme').selectOption(`configured:${scheme}`);
     await shows(page, 'Press Sign');

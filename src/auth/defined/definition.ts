@@ -1,6 +1,5 @@
 // The public types of signature schemes in code.
 import type { KeyObject } from 'node:crypto';
-import type { PartKind } from '../../signature/message.ts';
 import type { AsymmetricAlgorithm } from '../account-key.ts';
 
 /** The header fields of a request, by name in any letter case. UTF-8 is decoded. */
@@ -77,7 +76,7 @@ export interface SignedParts {
 
 /**
  * A part of a message: its name in explanations, its value, and its kind if the name is no kind. The names of the catalogue are
- * `method`, `target`, `path`, `query`, `url`, `host`, `time`, `nonce`, `id`, `user`, `body`, `digest`, `form` and `header`: the usual
+ * `method`, `target`, `path`, `query`, `search` (the query with its question mark), `url`, `host`, `time`, `nonce`, `id`, `user`, `body`, `digest`, `form` and `header`: the usual
  * mistakes in such a part are explained. A part with the name '' is fixed text. Text is signed in UTF-8.
  */
 export type SchemeMessagePart = readonly [
@@ -87,7 +86,22 @@ export type SchemeMessagePart = readonly [
 ];
 
 /** The kind of a part, which determines the mistakes that are explained. */
-export type SchemePartKind = 'body' | Exclude<PartKind, 'content' | 'text' | 'other'>;
+export type SchemePartKind =
+  | 'method'
+  | 'target'
+  | 'path'
+  | 'query'
+  | 'search'
+  | 'url'
+  | 'host'
+  | 'header'
+  | 'time'
+  | 'nonce'
+  | 'id'
+  | 'user'
+  | 'body'
+  | 'digest'
+  | 'form';
 
 /** The members of all definitions. */
 interface CommonDefinition<Parsed extends ParsedCredentials> {

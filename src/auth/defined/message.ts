@@ -78,27 +78,16 @@ function toTime(value: unknown): number {
     : Number.NaN;
 }
 
+/** The kinds that a definition can give to parts, but for `body`. */
+const publicKinds = [
+  ...(['method', 'target', 'path', 'query', 'search', 'url', 'host', 'header'] as const),
+  ...(['time', 'nonce', 'id', 'user', 'digest', 'form'] as const),
+] as const;
+
 const kindsByName: ReadonlyMap<string, PartKind> = new Map<string, PartKind>([
   ['', 'text'],
   ['body', 'content'],
-  ...(
-    [
-      ...([
-        'method',
-        'target',
-        'path',
-        'query',
-        'url',
-        'host',
-        'header',
-        'time',
-        'nonce',
-        'id',
-        'user',
-      ] as const),
-      ...(['digest', 'form'] as const),
-    ] as const
-  ).map((kind) => [kind, kind] as const),
+  ...publicKinds.map((kind) => [kind, kind] as const),
 ]);
 
 /** Returns the parts of a message, with a joining text between them. Throws TypeError if they are malformed. */
@@ -125,8 +114,6 @@ function toPiece(value: unknown, name: string): Piece {
   throw new TypeError(`message returned the part ${JSON.stringify(name)}, which is neither text nor bytes`);
 }
 
-const names: Readonly<Partial<Record<PartKind, SchemePartKind>>> = { content: 'body' };
-
 /**
  * Returns what is wrong with a nonce or an id that contains the text beside it: it could extend another part, so that two requests
  * have the same message.
@@ -149,12 +136,13 @@ export function joinParts(parts: readonly Part[], { join }: UnplacedDefinition):
   const joined = join(
     parts.map(({ kind, name, value }): SchemeMessagePart => {
       const text = typeof value === 'string' ? decodeUtf8Octets(value) : value;
-      return kind === 'text' || kind === 'other' ? [name, text] : [name, text, names[kind] ?? partKind(kind)];
+      const known = publicKind(kind);
+      return known === undefined ? [name, text] : [name, text, known];
     }),
   );
   return [toPiece(joined, 'join')];
 }
 
-function partKind(kind: PartKind): SchemePartKind | undefined {
-  return kind === 'content' || kind === 'text' || kind === 'other' ? undefined : kind;
+function publicKind(kind: PartKind): SchemePartKind | undefined {
+  return kind === 'content' ? 'body' : publicKinds.find((each) => each === kind);
 }

@@ -1,5 +1,6 @@
 // Signs a request with a scheme in code. The client, the command, the double and the adversary sign with this function.
 import type { KeyObject } from 'node:crypto';
+import { sendableLine } from '../../http/fields.ts';
 import { messageBytes, type Part } from '../../signature/message.ts';
 import type { AsymmetricAlgorithm } from '../account-key.ts';
 import type { SchemeCredentials, SignedParts } from './definition.ts';
@@ -112,7 +113,7 @@ interface Placed {
 
 function placeParts({ fields, target }: Placed, { headers = {}, query = {} }: SignedParts): Placed {
   const octets = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
-  const added = Object.entries(headers).map(([name, value]): Line => [name, octets(value)]);
+  const added = Object.entries(headers).map(([name, value]): Line => sendableLine(name, octets(value)));
   const names = new Set(added.map(([name]) => name.toLowerCase()));
   const kept = fields.filter(([name]) => !names.has(name.toLowerCase()));
   const pairs = Object.entries(query).map(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, createHmac, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { adversary, attack, definedSigner } from '../../../src/attack/index.ts';
+import { adversary, attack, definedSigner, draftCavageSigner } from '../../../src/attack/index.ts';
 import { signRequest, signUrl } from '../../../src/client/index.ts';
 import { type Double, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
 import { action, defineScheme, Problem, type Scheme } from '../../../src/index.ts';
@@ -133,7 +133,32 @@ test('the adversary finds nothing that a double accepts of a scheme in code', as
   }
 });
 
-test('an adversary of a scheme that forgets to sign the query finds that', async (context) => {
+test('the adversary finds nothing that a double accepts of draft-cavage', async (context) => {
+  const schemes = { 'draft-cavage': { replay: 'refuse' } } as const;
+  const double = await start(context, { users, schemes, maxAuthFailures: 0 });
+  const signer = draftCavageSigner({ replay: 'refuse' }, { user: 'ann', secret: secrets.ann });
+  const headers = { 'Content-Type': 'application/json' };
+  for (const good of [
+    { url: `${double.url}/articles?limit=2` },
+    { method: 'PUT', url: `${double.url}/articles/1`, headers, body: '{"title": "Ink"}' },
+  ]) {
+    const attempts = adversary(good, signer, {
+      clock: double.clock,
+      window: 300,
+      otherUser: 'jane',
+      open: true,
+    });
+    assert.ok(attempts.length > 50, `${attempts.length}`);
+    const report = await attack({ url: double.url }, attempts);
+    assert.deepEqual(
+      report.results.filter(({ verdict }) => verdict === 'let through'),
+      [],
+      `${report}`,
+    );
+  }
+});
+
+test('what a definition does not sign can be changed', async (context) => {
   const careless = defineScheme({
     headers: ['X-User', 'X-Time', 'X-Sig'],
     replay: 'refuse',

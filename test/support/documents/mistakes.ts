@@ -21,12 +21,14 @@ const kindNames: Readonly<Partial<Record<PartKind, string>>> = {
   target: 'Target',
   path: 'Path',
   query: 'Query',
+  search: 'Query with its question mark',
   url: 'URL',
   host: 'Host',
   header: 'Header field',
   time: 'Time',
   nonce: 'Nonce, id and user',
   content: 'Content',
+  digest: 'Field with a digest of the content',
   form: 'Form',
 };
 

@@ -10,7 +10,7 @@ import { type ControlTarget, inMemory } from '../target.ts';
 export const signer = object({
   scheme: word([
     ...(['hmac', 'basic', 'bearer', 'oauth1'] as const),
-    ...(['message-signatures', 'aws4', 'declared', 'api-key'] as const),
+    ...(['message-signatures', 'aws4', 'draft-cavage', 'declared', 'api-key'] as const),
   ]),
   user: optional(text('for all schemes but bearer and oauth1; also the access key id of aws4')),
   secret: optional(text('the secret, the password (basic), or the consumer’s secret (oauth1)')),
@@ -44,6 +44,7 @@ export async function signerOf(options: SignerOptions, target: ControlTarget): P
   switch (options.scheme) {
     case 'message-signatures':
     case 'aws4':
+    case 'draft-cavage':
     case 'declared':
     case 'api-key':
       return configuredSigner(options, target);
@@ -103,6 +104,10 @@ async function configuredSigner(options: SignerOptions, target: ControlTarget): 
     const lifetime = presigned === undefined ? {} : { presigned };
     return aws4Signer({ ...declared.aws4, ...lifetime, accessKeyId: user, secret });
   }
+  if (declared['draft-cavage'] !== undefined) {
+    const { draftCavageSigner } = await import('../../../attack/signers.ts');
+    return draftCavageSigner(declared['draft-cavage'], { user, secret });
+  }
   const { declaration } = declared;
   if (declaration === undefined) throw invalid('signer.declaration', 'is missing');
   if ('message' in declaration || 'preset' in declaration) {
@@ -116,7 +121,7 @@ async function configuredSigner(options: SignerOptions, target: ControlTarget): 
 
 /** Returns the declaration under the name of its scheme; a declared scheme and an API key have the name `declaration`. */
 function declarationsOf({ scheme, declaration }: SignerOptions): SchemeDeclarations {
-  const isOptional = scheme === 'message-signatures';
+  const isOptional = scheme === 'message-signatures' || scheme === 'draft-cavage';
   const isNamed = isOptional || scheme === 'aws4';
   const value = declaration ?? (isOptional ? {} : missing('signer.declaration'));
   const declared: unknown = { [isNamed ? scheme : 'declaration']: value };
