@@ -94,12 +94,18 @@ export function toResponse(call: CallContext, outcome: Outcome): Response | Prom
   if (
     representation !== undefined &&
     representation.content.length >= compressibleLength &&
-    acceptsCoding(call.request.fields.get('accept-encoding'), 'gzip')
+    acceptsCoding(call.request.fields.get('accept-encoding'), 'gzip') &&
+    !isCoded(outcome)
   ) {
     const compressing = call.gzip.pack(representation.content);
     if (compressing !== undefined) return compressed(call, outcome, compressing);
   }
   return assemble(call, outcome, representation?.content, '');
+}
+
+/** Returns whether the action has encoded the content itself. */
+function isCoded({ fields = [] }: Outcome): boolean {
+  return fields.some(([name]) => name.toLowerCase() === 'content-encoding');
 }
 
 /** Returns whether a status is final: after a 1xx, the client would keep waiting (RFC 9110 §15.2). */

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import test from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { type StubResponse, startDouble } from '../../src/double/index.ts';
 
 const users = { ann: { secret: 's3cret of ann', password: 'pw of ann' }, bob: { secret: 's3cret of bob' } };
@@ -278,6 +280,20 @@ test('the body of a response is JSON, text or bytes, and headers can name anothe
     ['application/hal+json', '{"a":1}'],
   );
   assert.deepEqual(named.headers.getSetCookie(), ['a=1', 'b=2']);
+});
+
+test('content that the stub has compressed is not compressed again', async () => {
+  await using double = await startDouble({ https: false });
+  const text = 'tea '.repeat(1000);
+  const headers = { 'Content-Encoding': 'gzip', 'Content-Type': 'text/plain' };
+  double.stub(
+    { path: '/any' },
+    { body: gzipSync(randomBytes(2000).toString('hex') + text), headers },
+    { access: 'anyone' },
+  );
+  const response = await fetch(`${double.url}/any`);
+  assert.equal(response.headers.get('content-encoding'), 'gzip');
+  assert.ok((await response.text()).endsWith(text));
 });
 
 test('a response is sent as the stub returns it, whatever Accept and the preconditions say', async () => {
