@@ -99,7 +99,7 @@ const chunks = {
   ],
   oauth: [
     ...['oauth/oauth1/access-token', 'oauth/oauth1/authorization', 'oauth/oauth1/parameters'],
-    ...['oauth/oauth1/request-token', 'oauth/oauth1/verification', 'oauth/consent/consents'],
+    ...['oauth/oauth1/request-token', 'oauth/oauth1/signed-requests', 'oauth/consent/consents'],
     ...['oauth/oauth2/authorization', 'oauth/oauth2/client-authentication', 'oauth/oauth2/introspection'],
     ...['oauth/oauth2/metadata', 'oauth/oauth2/reasons', 'oauth/oauth2/revocation', 'oauth/oauth2/token'],
   ],

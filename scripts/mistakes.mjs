@@ -5,6 +5,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compile, compiled } from './compile.mjs';
 
-compile();
+await compile();
 const { renderMistakes } = await import(join(compiled, 'test/support/documents/mistakes.js'));
 writeFileSync(join(import.meta.dirname, '../docs/mistakes.md'), renderMistakes());

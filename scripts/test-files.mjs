@@ -15,6 +15,7 @@ const alone = [
   'net/',
   'cli/commands/backup',
   'hosts/',
+  'postgres/',
   'store/',
   'double/control/fuzz',
   'http/linear-time',
@@ -45,8 +46,8 @@ export function findTestFiles(root, words) {
     .map((name) => join(compiled, name.replace(/\.ts$/, '.js')));
 }
 
-/** The number of files of a folder that share a process. */
-const groupSize = 6;
+/** The number of files of a folder that share a process: fewer of those that take long. */
+const groupSize = (folder) => (folder === 'console' ? 3 : 6);
 
 /**
  * Returns the processes of a run: the script of each, and the test files in it. Files of one folder share a process, in which
@@ -62,14 +63,15 @@ export function groupTestFiles(files) {
     const name = relative(join(compiled, 'test'), dirname(file)).split('/')[0] || 'test';
     groups.set(name, [...(groups.get(name) ?? []), file]);
   }
-  const shared = [...groups].flatMap(([name, members]) =>
-    Array.from({ length: Math.ceil(members.length / groupSize) }, (_, part) => {
+  const shared = [...groups].flatMap(([name, members]) => {
+    const size = groupSize(name);
+    return Array.from({ length: Math.ceil(members.length / size) }, (_, part) => {
       const script = join(folder, `${name}-${part + 1}.mjs`);
-      const paths = members.slice(part * groupSize, (part + 1) * groupSize);
+      const paths = members.slice(part * size, (part + 1) * size);
       writeFileSync(script, groupSource(paths));
       return { script, files: paths };
-    }),
-  );
+    });
+  });
   const single = files.filter((each) => rank(each) >= 0).sort((one, other) => rank(one) - rank(other));
   return [...single.map((script) => ({ script, files: [script] })), ...shared];
 }

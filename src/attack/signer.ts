@@ -147,7 +147,9 @@ function createResign(signing: Signing): Resign {
       ...overrides,
     };
     const signature = withoutRangeError(() => signer.sign(unsigned, changed.identity, options));
-    if (signature === undefined) return undefined;
+    // A field value has no white space at its ends (RFC 9110 §5.5), so such a name cannot be sent.
+    if (signature === undefined || signature.fields.some(([, value]) => /^[\t ]|[\t ]$/.test(value)))
+      return undefined;
     const fields = Object.fromEntries(remembered(signature, options).fields);
     return { fields, query: addedQuery(unsigned.target, signature.target) };
   };
@@ -181,7 +183,7 @@ function toUnsigned(request: OutgoingRequest, kind: SigningScheme['kind']): Unsi
   return { method: request.method, url: new URL(request.url), target, fields, content: bytesOf(request) };
 }
 
-/** Returns who signs. Undefined if the scheme cannot send the name, or has no secret. */
+/** Returns who signs. Undefined if the scheme has no secret. */
 function changeIdentity(
   { scheme, identity, choices: { key } }: Signing,
   { user, secret }: SigningChanges,
@@ -200,9 +202,6 @@ function changeIdentity(
         token: { ...token, tokenSecret: secret ?? token.tokenSecret },
       },
     };
-  const isInField = ['api-key', 'declared', 'defined'].includes(scheme.kind);
-  // A field value has no white space at its ends, so such a name cannot be sent.
-  if (isInField && user !== undefined && user !== user.trim()) return undefined;
   // A private key has no other secret.
   const hasSecret = scheme.kind !== 'declared' || !hasPrivateKey(scheme.options.algorithm);
   if (secret !== undefined && !hasSecret) return undefined;

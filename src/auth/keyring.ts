@@ -6,8 +6,11 @@ import { keyOf, type SigningKey } from '../signature/hmac.ts';
 import type { AccountKey, AsymmetricAlgorithm } from './account-key.ts';
 import type { Account, Accounts, Secret } from './accounts.ts';
 
+/** The algorithms of public keys: those of RFC 9421, and RSA-SHA1 of OAuth 1.0a (RFC 5849 §3.4.3). */
+export type PublicKeyKind = AsymmetricAlgorithm | 'rsa-v1_5-sha1';
+
 /** How a key signs: with a shared secret, or with a private key of an algorithm. */
-export type KeyKind = 'secret' | AsymmetricAlgorithm;
+export type KeyKind = 'secret' | PublicKeyKind;
 
 /** A shared secret. */
 export interface SecretKey {
@@ -21,7 +24,7 @@ export interface SecretKey {
 
 /** A public key. */
 export interface PublicKey {
-  readonly kind: AsymmetricAlgorithm;
+  readonly kind: PublicKeyKind;
   readonly publicKey: KeyObject;
   /** The length (bytes) of its signatures, if it is a key of RSA. */
   readonly rsaLength?: number | undefined;
@@ -156,7 +159,7 @@ export class Decoys {
 }
 
 /** Creates a public key whose private key is unknown. */
-function publicKeyOf(kind: AsymmetricAlgorithm, length: number): KeyObject {
+function publicKeyOf(kind: PublicKeyKind, length: number): KeyObject {
   if (kind === 'ed25519') return generateKeyPairSync('ed25519').publicKey;
   if (kind === 'ecdsa-p256-sha256') return generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
   if (kind === 'ecdsa-p384-sha384') return generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey;

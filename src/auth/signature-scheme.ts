@@ -167,7 +167,7 @@ export interface SignatureScheme<Own extends Presented = Presented, Holder exten
   /** Returns the values that clients sign in place of a part, beside those of its kind. Default: none. */
   partMistakes?(part: Part, presented: Own, content: Uint8Array): Iterable<Variant>;
   /** Returns the messages that clients sign by mistake, beside those of every scheme. Default: none. */
-  messageMistakes?(presented: Own, parts: readonly Part[], content: Uint8Array): readonly MessageMistake[];
+  messageMistakes?(presented: Own, parts: readonly Part[], content: Uint8Array): Iterable<MessageMistake>;
   /** Returns the keys that clients derive by mistake. Their number does not depend on the secret. Default: none. */
   keyMistakes?(secret: Buffer, presented: Own): readonly (readonly [hint: string, key: Buffer])[];
   /** Returns the credentials with a signature that was decoded again, if clients encode it by mistake. Default: none. */
@@ -176,8 +176,12 @@ export interface SignatureScheme<Own extends Presented = Presented, Holder exten
   timeHint?(presented: Own, off: number, now: number): string | undefined;
   /** Returns why the signature cannot be valid, for traces, if no mistake made it. Default: what the keys of the holder show. */
   unknownHint?(presented: Own, holder: Holder): string | undefined;
-  /** Returns members that every explanation has: the whole message. Default: none. */
-  explanationMembers?(presented: Own, content: Uint8Array): Readonly<Record<string, ProblemMember>>;
+  /** Returns members that the explanation of a refusal has: the whole message. Default: none. */
+  explanationMembers?(
+    presented: Own,
+    content: Uint8Array,
+    reason: RefusalReason,
+  ): Readonly<Record<string, ProblemMember>>;
   /** Returns the Problem of a refusal in the form of a partner. Default: a problem document. */
   problem?(refusal: Refusal<Own>): Problem;
 }

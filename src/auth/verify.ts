@@ -229,7 +229,7 @@ function contentFailure<Own extends Presented>(
     computed,
     explain: () =>
       andThen(explain(), (cause) => {
-        const members = { ...scheme.explanationMembers?.(attempt.presented, content), ...cause };
+        const members = { ...scheme.explanationMembers?.(attempt.presented, content, 'content'), ...cause };
         return { traced: members, shown: members };
       }),
   };
@@ -302,7 +302,7 @@ function checkTime<Own extends Presented>(
     fail(attempt, reason, 'date', detail, passed, {
       ...(hint === undefined ? {} : { hint }),
       serverDate: formatDate(now),
-      ...scheme.explanationMembers?.(presented, content),
+      ...scheme.explanationMembers?.(presented, content, reason),
     });
   const isLate = -off > window && !(expiryReplacesWindow && expires !== undefined);
   if (off > window || isLate) {
@@ -430,7 +430,7 @@ function refuseNonce<Own extends Presented>(
   const what = presented.nonce === undefined ? 'signature' : 'nonce';
   const detail = `The user has already used this ${what}.`;
   const hint = `generate a new ${what} for every request, including retries`;
-  const members = { hint, ...scheme.explanationMembers?.(presented, noContent) };
+  const members = { hint, ...scheme.explanationMembers?.(presented, noContent, 'replayed') };
   const failure = fail(attempt, 'replayed', 'nonce', detail, [], members);
   return refuse(failure, { traced: members, shown: members }, verification);
 }

@@ -11,7 +11,7 @@ export function mount(root, context) {
 	const attempt = attemptIn(context);
 	const places = { users: h('div'), clients: h('div'), consent: h('div'), tokens: h('div') };
 	const issued = h('div', { 'aria-live': 'polite' });
-	const live = h('input', { type: 'checkbox', checked: true, onchange: () => attempt(() => load()) });
+	const live = h('input', { type: 'checkbox', checked: true, onchange: () => attempt(load) });
 	let server;
 
 	/** Performs a change, reports it, and shows the new state. */

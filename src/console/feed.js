@@ -1,8 +1,6 @@
 import { ApiError, delay } from './api.js';
 
-/** An entry of `POST /journal/list`. */
-
-/** The number of entries that are loaded first, so that the table appears at once. */
+/** The number of entries that are loaded first, so the table appears at once. */
 const firstPage = 100;
 const page = 1000;
 /** How long the server holds a request for the next entry, in ms. */

@@ -1,10 +1,10 @@
 import type { Accounts } from '../auth/accounts.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { HashQueue } from '../auth/hash-queue.ts';
-import type { Nonces } from '../auth/nonce-claim.ts';
 import type { RateLimiter } from '../auth/rate-limit.ts';
 import type { Clock } from '../clock.ts';
 import type { Origins } from '../pipeline/origin.ts';
+import type { Nonces } from '../store/nonces/nonces.ts';
 import type { Client, Consumer, Registry } from './clients.ts';
 import type { Grants } from './grants.ts';
 import type { Lifetimes } from './lifetimes.ts';

@@ -1,4 +1,4 @@
-import { octetsOfPiece, type Part } from './message.ts';
+import { maxNonceLength, octetsOfPiece, type Part } from './message.ts';
 
 export { digestOf, digestOnce, keyOf, type SigningKey } from './hmac-sha256.ts';
 
@@ -93,7 +93,7 @@ export function isNonce(text: string): boolean {
 }
 
 function isNonceIn(text: string, from: number, to: number): boolean {
-  return to > from && to - from <= 128 && areAll(text, from, to, nonceCharacter);
+  return to > from && to - from <= maxNonceLength && areAll(text, from, to, nonceCharacter);
 }
 
 /** The length of a digest in base64. */

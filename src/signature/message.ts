@@ -1,5 +1,8 @@
 // The message that a signature covers, as named parts. Every scheme describes its message in this way.
 
+/** The longest nonce or id, in bytes. A server stores each nonce for a while. */
+export const maxNonceLength = 128;
+
 /** Octets as characters, or bytes. */
 export type Piece = string | Uint8Array;
 

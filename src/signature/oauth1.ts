@@ -19,29 +19,27 @@ export interface OAuth1Request {
 
 /** Returns the signature base string (RFC 5849 §3.4.1.1). */
 export function baseStringOf({ method, origin, path, parameters }: OAuth1Request): string {
-  const uri = normalizedOrigin(origin) + (path === '' ? '/' : path);
-  return [method.toUpperCase(), uri, normalizedParameters(parameters)].map(encodeOctets).join('&');
+  const pairs = parameters.filter(([name]) => name !== 'oauth_signature').map(encodePair);
+  return [method.toUpperCase(), baseUriOf(origin, path), normalizePairs(pairs)].map(encodeOctets).join('&');
 }
 
-/** Returns the origin in lower case, without a default port (RFC 5849 §3.4.1.2). */
-function normalizedOrigin(origin: string): string {
+/** Returns the base string URI: the origin in lower case, without a default port, and the path (RFC 5849 §3.4.1.2). */
+export function baseUriOf(origin: string, path: string): string {
   const lower = origin.toLowerCase();
-  return lower.replace(lower.startsWith('https:') ? /:(?:443)?$/ : /:(?:80)?$/, '');
+  const normalized = lower.replace(lower.startsWith('https:') ? /:(?:443)?$/ : /:(?:80)?$/, '');
+  return normalized + (path === '' ? '/' : path);
 }
 
-/** Returns the parameters encoded, then sorted by name and value (RFC 5849 §3.4.1.3.2). */
-function normalizedParameters(parameters: readonly Parameter[]): string {
-  return parameters
-    .filter(([name]) => name !== 'oauth_signature')
-    .map(([name, value]): Parameter => [encodeOctets(name), encodeOctets(value)])
-    .sort(([name, value], [otherName, otherValue]) => compare(name, otherName) || compare(value, otherValue))
-    .map(([name, value]) => `${name}=${value}`)
-    .join('&');
+/** Returns a parameter as `NAME=VALUE`, both percent-encoded. */
+export function encodePair([name, value]: Parameter): string {
+  return `${encodeOctets(name)}=${encodeOctets(value)}`;
 }
 
-/** Encoded text is ASCII, so the order of characters is that of octets. */
-function compare(one: string, other: string): number {
-  return one === other ? 0 : one < other ? -1 : 1;
+/** Sorts encoded pairs by name and value, and joins them (RFC 5849 §3.4.1.3.2). */
+export function normalizePairs(pairs: readonly string[]): string {
+  // A space is before all characters of names, and `=` is not: `a=2` comes before `a-b=1`.
+  const sorted = pairs.join('&').replaceAll('=', ' ').split('&').sort();
+  return sorted.join('&').replaceAll(' ', '=');
 }
 
 /**
@@ -52,6 +50,9 @@ export function keyTextOf(consumerSecret: string, tokenSecret: string): string {
   return `${encodeOctets(octetsOf(consumerSecret))}&${encodeOctets(octetsOf(tokenSecret))}`;
 }
 
+/** The hash functions of the methods with HMAC. */
+export const hmacHashes = { 'HMAC-SHA256': 'sha256', 'HMAC-SHA1': 'sha1' } as const;
+
 /** Returns the signature of a base string by a method with shared secrets. */
 export function signatureOf(
   method: Exclude<OAuth1Method, 'RSA-SHA1'>,
@@ -59,8 +60,7 @@ export function signatureOf(
   keyText: string,
 ): string {
   if (method === 'PLAINTEXT') return keyText;
-  const hash = method === 'HMAC-SHA1' ? 'sha1' : 'sha256';
-  return createHmac(hash, keyText).update(baseString, 'latin1').digest('base64');
+  return createHmac(hmacHashes[method], keyText).update(baseString, 'latin1').digest('base64');
 }
 
 /** Returns whether two signatures are equal. The time does not depend on where they differ. */

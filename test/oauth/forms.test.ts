@@ -11,7 +11,7 @@ import {
   type Service,
   type ServiceOptions,
 } from '../../src/index.ts';
-import { consumers, requestToken } from '../support/oauth/consumer.ts';
+import { consumers, requestToken, startSecond } from '../support/oauth/consumer.ts';
 import {
   answerOf,
   authorizeTarget,
@@ -171,7 +171,12 @@ test('a form at a resource is not awaited for its credentials where it cannot ha
   const status = async (request: Request): Promise<number> => (await replyWithout(service, request)).status;
   assert.equal(await status(formRequest('/closed', 65_537)), 401);
   assert.equal(await status(formRequest('/greeting', 10, undefined, 'GET')), 200);
-  assert.equal(await status(formRequest('/closed', 65_537, 'OAuth oauth_token="a"')), 413);
+  // What the Authorization field shows is judged first.
+  assert.equal(await status(formRequest('/closed', 65_537, 'OAuth oauth_token="a"')), 400);
+  const sent = (seconds: number): string =>
+    `OAuth oauth_consumer_key="c", oauth_token="a", oauth_signature_method="HMAC-SHA1", oauth_signature="s", oauth_timestamp="${seconds}", oauth_nonce="n"`;
+  assert.equal(await status(formRequest('/closed', 65_537, sent(startSecond - 301))), 401);
+  assert.equal(await status(formRequest('/closed', 65_537, sent(startSecond))), 413);
 });
 
 test('a form of up to the limit of the server still reaches the resource', async () => {

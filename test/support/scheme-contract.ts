@@ -487,8 +487,8 @@ function userRows(subject: SchemeSubject, row: Rows): void {
           .replaceAll(stranger, ann.user)
           .replace(/[0-9a-f]{64}/g, 'a hash');
       assert.deepEqual(shown(unknown), shown(wrong));
-      const named = /there is no user|no user has a key with this id/;
-      if (subject.scheme !== 'oauth') assert.match(recordedBy(opened.double), named, 'the journal names it');
+      const named = /there is no (?:user|consumer)|no user has a key with this id/;
+      assert.match(recordedBy(opened.double), named, 'the journal names it');
     },
     'unknown user',
   );
@@ -752,7 +752,7 @@ function mistakeRows(subject: SchemeSubject, row: Rows): void {
     row('the mistakes that are not named yet are refused with a general explanation', async (opened) => {
       for (const name of mistakes.notNamedYet) {
         opened.double.clock.advance('1s');
-        assertRefused(opened, await opened.send(opened.signed(catalogue[name])), name);
+        assertRefused(opened, await opened.send(signedToShow(opened, catalogue[name])), name);
         assertNamed(recordedBy(opened.double), undefined, subject, name);
       }
     });

@@ -14,6 +14,7 @@ import {
 import { describePlace, type RolePlace } from '../../signature/declared/places.ts';
 import { type ReadSignatures, readSignatures } from '../../signature/declared/signature-format.ts';
 import { octets } from '../../signature/declared/template.ts';
+import { maxNonceLength } from '../../signature/message.ts';
 import { describeTimeForm, unitNames } from '../freshness.ts';
 import type { Fault, Presented } from '../signature-scheme.ts';
 import { readUserName, userOf } from '../user-name.ts';
@@ -309,7 +310,7 @@ function tokenOf(
   if (value === undefined && isPending(place, reader)) return '';
   const where = sentence(describePlace(place));
   if (value === undefined) return missingAt(place, `contains the ${role}`, reader.request);
-  if (value.length > 128 || !/^[!-~]+$/.test(value))
+  if (value.length > maxNonceLength || !/^[!-~]+$/.test(value))
     return { detail: `${where} is not 1 to 128 visible ASCII characters.` };
   for (const guard of guards[role])
     if (value.includes(guard)) {

@@ -8,6 +8,7 @@ const costs: Readonly<Record<KeyKind, number>> = {
   'ecdsa-p384-sha384': 800,
   'rsa-pss-sha512': 80,
   'rsa-v1_5-sha256': 60,
+  'rsa-v1_5-sha1': 60,
 };
 
 /** The bytes that are hashed in a microsecond. */

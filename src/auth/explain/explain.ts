@@ -45,7 +45,7 @@ export async function explainSignature<Own extends Presented>(
       ? undefined
       : findMistake(wrong, parts, message);
   const known = found ?? (knowledge && (await explainByKnowledge(wrong, parts, message, knowledge)));
-  const common = scheme.explanationMembers?.(presented, content) ?? {};
+  const common = scheme.explanationMembers?.(presented, content, 'signature') ?? {};
   return {
     traced: { ...common, ...describe(parts, message, known, hintFor(wrong, parts)) },
     shown: {

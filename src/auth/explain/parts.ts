@@ -117,8 +117,8 @@ const timeForms: readonly (readonly [name: string, format: (time: number) => str
   ['without the time of day', (time) => new Date(time).toISOString().slice(0, 10).replaceAll('-', '')],
 ];
 
-/** The times (ms) that a date can have. */
-const maxTime = 8.64e15;
+/** The last time (ms) of the year 9999: no form of a date has more digits. */
+const maxTime = 253_402_300_799_999;
 
 const timeMistakes: readonly Mistake[] = [
   ...timeForms.map(
@@ -184,13 +184,16 @@ export const partMistakes: Readonly<Record<PartKind, readonly Mistake[]>> = {
   other: none,
 };
 
+/** The kinds whose parts have names of their own in a scheme. */
+const namedKinds: readonly PartKind[] = ['other', 'digest', 'time', 'id', 'user'];
+
 /** Returns how hints name a part. */
 export function labelOf(part: Part): string {
   const { kind, name } = part;
   if (kind === 'header') return `the value of ${fieldNameOf(part)}`;
   if (kind === 'url') return 'the URL';
   if (kind === 'search') return 'the query';
-  return kind === 'other' || kind === 'digest' || kind === 'time' ? `the ${name}` : `the ${kind}`;
+  return namedKinds.includes(kind) ? `the ${name}` : `the ${kind}`;
 }
 
 /** Returns the name of the header whose value a part is. */

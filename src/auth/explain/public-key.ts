@@ -1,6 +1,6 @@
 // Mistakes in signatures by private keys, of the right message.
 import { constants, createHash, type KeyObject, verify } from 'node:crypto';
-import type { AsymmetricAlgorithm } from '../account-key.ts';
+import type { PublicKeyKind } from '../keyring.ts';
 
 /** A signature in another encoding. */
 export interface Reencoded {
@@ -58,7 +58,7 @@ function integerAt(der: Buffer, at: number, size: number): Buffer | undefined {
  * the algorithm of the key and the lengths.
  */
 export function publicKeyMistake(
-  algorithm: AsymmetricAlgorithm,
+  algorithm: PublicKeyKind,
   key: KeyObject,
   message: Buffer,
   signature: Buffer,
@@ -107,7 +107,7 @@ const pkcs1 = constants.RSA_PKCS1_PADDING;
 
 type PublicKeyMistakes = readonly (readonly [hint: string, check: Check])[];
 
-const publicKeyMistakes: Readonly<Record<AsymmetricAlgorithm, PublicKeyMistakes>> = {
+const publicKeyMistakes: Readonly<Record<PublicKeyKind, PublicKeyMistakes>> = {
   'rsa-pss-sha512': [
     ['the salt of RSASSA-PSS has another length; 64 bytes are expected', rsa('sha512', pss)],
     ['RSASSA-PSS with SHA-256 was used; SHA-512 is expected', rsa('sha256', pss)],
@@ -123,6 +123,12 @@ const publicKeyMistakes: Readonly<Record<AsymmetricAlgorithm, PublicKeyMistakes>
     ['RSASSA-PSS was used, but the key with this id is for rsa-v1_5-sha256', rsa('sha256', pss)],
     ['RSASSA-PKCS1-v1_5 with SHA-512 was used; SHA-256 is expected', rsa('sha512', pkcs1)],
     ['RSASSA-PKCS1-v1_5 with SHA-1 was used; SHA-256 is expected', rsa('sha1', pkcs1)],
+  ],
+  'rsa-v1_5-sha1': [
+    ['RSASSA-PKCS1-v1_5 with SHA-256 was used; SHA-1 is expected', rsa('sha256', pkcs1)],
+    ['RSASSA-PKCS1-v1_5 with SHA-512 was used; SHA-1 is expected', rsa('sha512', pkcs1)],
+    ['RSASSA-PSS was used; RSASSA-PKCS1-v1_5 is expected', rsa('sha1', pss)],
+    ['RSASSA-PSS with SHA-256 was used; RSASSA-PKCS1-v1_5 with SHA-1 is expected', rsa('sha256', pss)],
   ],
   'ecdsa-p256-sha256': [
     ['ECDSA with SHA-384 was used; SHA-256 is expected for P-256', ecdsa('sha384')],

@@ -91,7 +91,7 @@ function* buildMistakes<Own extends Presented>(
     for (const variant of scheme.partMistakes?.(part, presented, content) ?? []) yield changed(variant);
     for (const variant of variantsOfPart(part, facts)) yield changed(variant);
   });
-  const own = scheme.messageMistakes?.(presented, parts, content) ?? [];
+  const own = [...(scheme.messageMistakes?.(presented, parts, content) ?? [])];
   const isOwn = ({ message }: MessageMistake): boolean => own.some((each) => each.message.equals(message));
   const ends = endMistakes(right, parts).filter((mistake) => !isOwn(mistake));
   yield* takeTurns([own, ends, ...changes]);

@@ -26,8 +26,9 @@ import type { Nonces } from '../nonce-claim.ts';
 import type { Scheme } from '../scheme.ts';
 import type { Fault, MessageMistake, Presented, SignatureScheme } from '../signature-scheme.ts';
 import { malformedDigest } from '../signed-digest.ts';
+import { explainDateForm } from '../time-form.ts';
 import { createVerification } from '../verify.ts';
-import { explainCredentialsForm, explainDateForm } from './credential-forms.ts';
+import { explainCredentialsForm } from './credential-forms.ts';
 
 /** Options of the scheme. */
 export interface HmacOptions {

@@ -183,6 +183,8 @@ function credentialsIn(fields: Fields): string | undefined {
 function schemeMistake(fields: Fields): string | undefined {
   const scheme = /^[^\s,:=]{1,32}(?= )/.exec(credentialsIn(fields) ?? '')?.[0];
   if (scheme === undefined) return undefined;
+  if (scheme.toLowerCase() === 'dpop')
+    return `the scheme ${scheme} was sent (RFC 9449), which is not supported; send the access token with Bearer`;
   const nearest =
     schemes.find((each) => scheme.toLowerCase().startsWith(each)) ??
     closestMatch(scheme.toLowerCase(), schemes);

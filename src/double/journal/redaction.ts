@@ -143,6 +143,11 @@ export function redactValue(name: string, value: string, redact: Redact): string
   return isSecret ? redacted : withoutEncoded(redact.values(value), redact);
 }
 
+/** Redacts the value of a part of a signed message. */
+export function redactPart(name: string, value: string, redact: Redact): string {
+  return isSecretName.test(name) ? redacted : redact(value);
+}
+
 /** Redacts content. Outside of OAuth, members named `code` or `token` are data. */
 export function redactContent(text: string, path: string, redact: Redact): string {
   return oauthPaths.has(path) ? redact(text) : redact.values(inData(text));

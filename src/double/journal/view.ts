@@ -7,7 +7,14 @@ import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import { pathOf } from '../match.ts';
 import type { RecordedContent } from './content.ts';
 import type { RecordedRequest } from './exchange.ts';
-import { type Redact, redactContent, redactField, redactTarget, redactValue } from './redaction.ts';
+import {
+  type Redact,
+  redactContent,
+  redactField,
+  redactPart,
+  redactTarget,
+  redactValue,
+} from './redaction.ts';
 
 /** A request in the journal. Secrets are redacted. */
 export interface ShownRequest {
@@ -164,8 +171,8 @@ function partsIn({ parts }: AuthenticationTrace['details'], redact: Redact): Mes
       Reflect.get(part, each),
     );
     if (typeof name !== 'string' || typeof expected !== 'string') return [];
-    const shown = { name, expected: redact(expected) };
-    return [typeof signed === 'string' ? { ...shown, signed: redact(signed) } : shown];
+    const shown = { name, expected: redactPart(name, expected, redact) };
+    return [typeof signed === 'string' ? { ...shown, signed: redactPart(name, signed, redact) } : shown];
   });
 }
 

@@ -1,31 +1,21 @@
-import { oauth1Error, rejectedParameters } from '../../auth/oauth1/error.ts';
-import type { Clock } from '../../clock.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import { type Found, firstOf, type Grants, isLive } from '../grants.ts';
-import type { Lifetimes } from '../lifetimes.ts';
 import { type Reason, uriDifference } from '../reasons.ts';
 import { formatScope } from '../scopes.ts';
 import { matchesSha256 } from '../sha256.ts';
 import { type Explain, type SignedEndpointContext, signedAction } from './endpoint.ts';
-import type { TokenSecrets } from './secrets.ts';
-
-/** Dependencies of the access token endpoint. */
-export interface AccessTokenContext extends SignedEndpointContext {
-  readonly grants: Grants;
-  readonly clock: Clock;
-  readonly lifetimes: Lifetimes;
-  readonly secretOf: TokenSecrets;
-}
+import { oauth1Error, rejectedParameters } from './error.ts';
 
 /** Maximum number of verifiers tried with one request token. The last wrong one uses it up. */
 const maxAttempts = 3;
 
 /** Creates the endpoint that exchanges authorized request tokens for access tokens (token credentials, RFC 5849 §2.3). */
-export function accessTokenResource(context: AccessTokenContext): Resource {
+export function accessTokenResource(context: SignedEndpointContext): Resource {
   const { grants, clock, lifetimes, secretOf } = context;
   return {
     ownCredentials: true,
-    POST: signedAction(context, 'access_token', async ({ found, parameters: { protocol } }, explain) => {
+    POST: signedAction(context, 'access_token', async ({ token, parameters: { protocol } }, explain) => {
+      const found = await grants.find(token, 'oauth1', 'request');
       const callback = protocol.get('oauth_callback');
       if (callback !== undefined && callback !== found?.token.details['callback'])
         throw explain(
@@ -35,13 +25,7 @@ export function accessTokenResource(context: AccessTokenContext): Resource {
           callbackReason(callback, found?.token.details['callback'] ?? ''),
         );
       const verifier = protocol.get('oauth_verifier') ?? '';
-      const spent = await useRequestToken(
-        context,
-        found,
-        protocol.get('oauth_token') ?? '',
-        verifier,
-        explain,
-      );
+      const spent = await useRequestToken(context, found, token, verifier, explain);
       const { client, user, scopes } = spent.token;
       const ends = clock.now() + lifetimes.oauth1Access;
       const draft = { mechanism: 'oauth1', client, user, scopes } as const;
@@ -65,7 +49,7 @@ export function accessTokenResource(context: AccessTokenContext): Resource {
  * token, the verifier is wrong, or the token was used.
  */
 async function useRequestToken(
-  { grants, clock }: AccessTokenContext,
+  { grants, clock }: SignedEndpointContext,
   found: Found | undefined,
   token: string,
   verifier: string,

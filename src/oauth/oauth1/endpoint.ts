@@ -1,28 +1,34 @@
-import type { Nonces } from '../../auth/nonce-claim.ts';
-import { challengeOf, oauth1Error, reportOf } from '../../auth/oauth1/error.ts';
 import { type RateLimiter, tooManyFailures } from '../../auth/rate-limit.ts';
 import { type AuthenticationTrace, traceOf } from '../../auth/trace.ts';
+import { holdForm } from '../../http/form.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
 import type { Request } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { type Action, action, type Outcome, type Representation } from '../../pipeline/resource.ts';
+import type { Principal } from '../../principal.ts';
 import { encodeOctets, octetsOf, type Parameter } from '../../signature/oauth1-parameters.ts';
+import type { Consumer } from '../clients.ts';
+import type { OAuthContext } from '../context.ts';
 import type { Reason } from '../reasons.ts';
-import { claimedBy } from './nonces.ts';
-import { type OAuth1Parameters, readOAuth1Parameters } from './parameters.ts';
+import type { SignedFor } from './checks.ts';
+import { challengeOf, oauth1Error, reportOf } from './error.ts';
+import { addForm, type OAuth1Parameters } from './parameters.ts';
+import type { OAuth1Presented } from './presented.ts';
 import { withReason } from './reason.ts';
-import type { SignedFor } from './required-parameters.ts';
-import { checks, type Verified, type Verify } from './verification.ts';
+import type { TokenSecrets } from './secrets.ts';
+import { createSignedRequests } from './signed-requests.ts';
 
 /** Dependencies of the endpoints that require a signed request. */
-export interface SignedEndpointContext {
-  readonly realm: string;
-  readonly rateLimiter: RateLimiter;
-  readonly nonces: Nonces;
-  readonly bodyLimit: number;
-  readonly verify: Verify;
-  /** Whether errors explain what the server checked. */
-  readonly explain: boolean;
+export interface SignedEndpointContext extends OAuthContext {
+  readonly secretOf: TokenSecrets;
+}
+
+/** A request whose signature is valid and whose nonce is fresh. */
+export interface Verified {
+  readonly consumer: Consumer;
+  /** The value of the token that it is signed with; empty without a token. */
+  readonly token: string;
+  readonly parameters: OAuth1Parameters;
 }
 
 /** Adds the reason to a Problem, for a trace and, with `--explain`, for the client. */
@@ -37,30 +43,56 @@ export function signedAction(
   signedFor: Exclude<SignedFor, 'resource'>,
   respond: Respond,
 ): Action {
+  const { rateLimiter, nonces } = context;
+  const { reader, verifier } = createSignedRequests(signedFor, context);
   return action('anyone', async ({ request }): Promise<Outcome> => {
-    const { rateLimiter } = context;
     const { peer } = request.connection;
+    const authTrace = traceOf(request);
     if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
-    let parameters: OAuth1Parameters | undefined;
+    let claimed: string | undefined;
     try {
-      parameters = await readOAuth1Parameters(request, authorizationOf(request), context.bodyLimit);
-      if (parameters !== undefined && rateLimiter.blocksPair(peer, claimedBy(parameters)))
-        throw tooManyFailures(rateLimiter, 'peer-and-user');
-      const verified = await context.verify(request, parameters ?? noParameters, signedFor, traceOf(request));
+      const read = (await reader.read(request, authorizationOf(request))) ?? reader.absent;
+      if (!('user' in read)) claimed = read.claimed;
+      else {
+        claimed = read.countedAs;
+        if (rateLimiter.blocksPair(peer, claimed)) throw tooManyFailures(rateLimiter, 'peer-and-user');
+      }
+      const verdict = await verifier(read, authTrace, false);
+      if (verdict.outcome === 'bad') throw verdict.problem;
+      if (!('user' in read)) throw new Error('a request without credentials was admitted');
+      const verified = await verifiedOf(read, context);
+      const explain: Explain = (problem, reason) => withReason(problem, reason, context.explain, authTrace);
       // The nonce is durable before the response is sent.
-      const explain: Explain = (problem, reason) =>
-        withReason(problem, reason, context.explain, traceOf(request));
-      const [response] = await Promise.all([respond(verified, explain), context.nonces.kept(true)]);
+      const [response] = await Promise.all([
+        respond(verified, explain),
+        keepNonce(verdict.principal, nonces),
+      ]);
       return { status: 200, noStore: true, representation: formOf(Object.entries(response).map(encoded)) };
     } catch (error) {
-      if (error instanceof Problem) return errorResponse(error, request, parameters, context);
+      if (error instanceof Problem) return errorResponse(error, request, claimed, context);
       throw error;
     }
   });
 }
 
-/** The parameters of a request without any protocol parameter. */
-const noParameters: OAuth1Parameters = { protocol: new Map(), signed: [], signsForm: false };
+/** Returns what an endpoint uses of a request that was verified. */
+async function verifiedOf(
+  { request, user, token, parameters }: OAuth1Presented,
+  { consumers, bodyLimit }: SignedEndpointContext,
+): Promise<Verified> {
+  const consumer = consumers.find(user);
+  // It may have been removed while the nonce was claimed.
+  if (consumer === undefined) throw oauth1Error('signature_invalid', 'The consumer was removed.');
+  const complete =
+    parameters.form === undefined ? addForm(parameters, await holdForm(request, bodyLimit)) : parameters;
+  if (complete instanceof Problem) throw complete;
+  return { consumer, token, parameters: complete };
+}
+
+/** Writes the nonce of a request, which is not part of a change in the store. */
+function keepNonce({ nonce }: Principal, nonces: OAuthContext['nonces']): Promise<void> | undefined {
+  return nonce === undefined ? nonces.kept(true) : nonces.release(nonce, true);
+}
 
 /** Returns the part of the Authorization field after `OAuth`; undefined without the field. */
 function authorizationOf({ fields }: Request): string | undefined {
@@ -76,8 +108,8 @@ function authorizationOf({ fields }: Request): string | undefined {
 function errorResponse(
   problem: Problem,
   request: Request,
-  parameters: OAuth1Parameters | undefined,
-  { realm, rateLimiter }: SignedEndpointContext,
+  claimed: string | undefined,
+  { realm, rateLimiter }: { readonly realm: string; readonly rateLimiter: RateLimiter },
 ): Outcome {
   const challenge = challengeOf(realm, problem);
   if (challenge === undefined) throw problem;
@@ -85,7 +117,6 @@ function errorResponse(
   const { connection } = request;
   if (problem.status === 400) rateLimiter.fail(connection.peer, undefined);
   if (problem.status === 401) {
-    const claimed = parameters && claimedBy(parameters);
     const blocked = claimed !== undefined && rateLimiter.blocksUser(claimed);
     rateLimiter.fail(connection.peer, claimed);
     if (blocked) throw tooManyFailures(rateLimiter, 'user');
@@ -102,7 +133,7 @@ function errorResponse(
 function recordProblem({ detail, members }: Problem, authTrace: AuthenticationTrace | undefined): void {
   if (authTrace === undefined) return;
   authTrace.scheme = 'oauth';
-  authTrace.fail(checks[authTrace.passed.length] ?? 'parameters', { detail, ...members });
+  authTrace.fail('parse', { detail, ...members });
 }
 
 function encoded([name, value]: readonly [string, string]): Parameter {

@@ -1,9 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { oauth1Error, rejectedParameters } from '../../auth/oauth1/error.ts';
 import {
   hasForm,
   hasTooManyParameters,
-  holdForm,
   isCoded,
   isDeclaredLonger,
   maxFormLength,
@@ -19,15 +17,16 @@ import {
   parseFormOctets,
   parseHeaderParameters,
 } from '../../signature/oauth1-parameters.ts';
+import { oauth1Error, rejectedParameters } from './error.ts';
 
 /** The parameters of a signed request. */
 export interface OAuth1Parameters {
   /** The protocol parameters by name, in UTF-8. */
   readonly protocol: ReadonlyMap<string, string>;
-  /** All signed parameters, as octets: those of header, query and form. */
+  /** The signed parameters of the Authorization field and the query, as octets. */
   readonly signed: readonly Parameter[];
-  /** Whether the content is a form and therefore signed. */
-  readonly signsForm: boolean;
+  /** Those of the form, likewise; undefined if the content is a form that has not been read. */
+  readonly form: readonly Parameter[] | undefined;
 }
 
 /** Names of protocol parameters begin with this (RFC 5849 §3.5). */
@@ -63,52 +62,74 @@ function mayHaveSignedForm(request: Request): boolean {
 }
 
 /**
- * Reads the parameters of a request. A form has at most 64 KiB, and a request at most 1,000 parameters. Resolves to undefined if
- * there are no protocol parameters. Rejects with a Problem if the parameters are malformed, repeated, too many or in two places,
- * or if the content is incomplete, too long (413) or coded (415).
+ * Reads the parameters of the Authorization field and the query, which have at most 1,000. There are no protocol parameters if they
+ * may be in the form. Returns a Problem if parameters are malformed, repeated, too many or in two places, or if the content is a
+ * form with a content coding (415).
  *
  * @param rest The part of the Authorization field after `OAuth`; undefined without the field.
- * @param bodyLimit Maximum content length in bytes.
  */
-export async function readOAuth1Parameters(
-  request: Request,
-  rest: string | undefined,
-  bodyLimit: number,
-): Promise<OAuth1Parameters | undefined> {
+export function readParameters(request: Request, rest: string | undefined): OAuth1Parameters | Problem {
   const header = rest === undefined ? [] : parseHeaderParameters(rest);
-  if (typeof header === 'string') throw oauth1Error('parameter_rejected', `Authorization: ${header}.`);
-  const query = parametersOf(queryOf(request.target), 'query');
+  if (typeof header === 'string') return oauth1Error('parameter_rejected', `Authorization: ${header}.`);
+  const query = parseParameters(queryOf(request.target), 'query');
+  if (query instanceof Problem) return query;
   const signsForm = hasForm(request);
-  // Protocol parameters are in one place. If that is not the form, the form is signed with them.
-  const mayHaveNone = rest === undefined && !query.some(isProtocol);
-  const form = signsForm ? await readForm(request, bodyLimit, mayHaveNone) : [];
-  const places = [header, query, form].map((place) => place.filter(isProtocol)).filter(isFilled);
+  if (signsForm && isCoded(request))
+    return new Problem('unsupported-content-coding', 'A signed form must be sent without a content coding.', {
+      fields: [['Accept-Encoding', 'identity']],
+    });
+  const inQuery = query.filter(isProtocol);
   // The Authorization field counts as a place even if it has no parameters.
-  if (rest !== undefined && !header.some(isProtocol)) places.unshift([]);
-  const [protocol, ...others] = places;
-  if (protocol === undefined) return undefined;
-  if (others.length > 0)
-    throw rejectedParameters(
-      'Protocol parameters were sent in more than one place.',
-      others.flat().map(nameOf),
-    );
-  const parameters = { protocol: textByName(protocol), signed: [...header, ...query, ...form], signsForm };
-  if (parameters.signed.length > maxFormParameters) throw tooMany();
-  return parameters;
+  if (rest !== undefined && inQuery.length > 0) return inTwoPlaces(inQuery);
+  const signed = [...header, ...query];
+  if (signed.length > maxFormParameters) return tooMany();
+  const protocol = textByName(rest === undefined ? inQuery : header.filter(isProtocol));
+  if (protocol instanceof Problem) return protocol;
+  return { protocol, signed, form: signsForm ? undefined : [] };
 }
 
-/** Returns the values of a parameter that is not a protocol parameter, in UTF-8, in the order sent. */
-export function valuesOf({ signed }: OAuth1Parameters, name: string): string[] {
-  return signed.filter(([each]) => each === name).map(([, value]) => textOf(name, value));
+/**
+ * Adds the parameters of the form. Returns a Problem if it is malformed, or has protocol parameters or more than 1,000 parameters
+ * beside those that were read.
+ */
+export function addForm(parameters: OAuth1Parameters, content: Uint8Array): OAuth1Parameters | Problem {
+  const { protocol, signed } = parameters;
+  const form = parseParameters(octetsIn(content), 'form');
+  if (form instanceof Problem) return form;
+  if (signed.length + form.length > maxFormParameters) return tooMany();
+  const inForm = form.filter(isProtocol);
+  if (inForm.length > 0 && protocol.size > 0) return inTwoPlaces(inForm);
+  const named = inForm.length === 0 ? protocol : textByName(inForm);
+  return named instanceof Problem ? named : { protocol: named, signed, form };
+}
+
+/** Returns whether content, which is a form, may have protocol parameters. Shows it without decoding. */
+export function mayHaveProtocol(content: Uint8Array): boolean {
+  return rawName.test(octetsIn(content));
+}
+
+function octetsIn({ buffer, byteOffset, byteLength }: Uint8Array): string {
+  return Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
+}
+
+/** Returns the values of a parameter that is not a protocol parameter, in UTF-8, in the order sent, or a Problem. */
+export function valuesOf({ signed, form = [] }: OAuth1Parameters, name: string): string[] | Problem {
+  const values: string[] = [];
+  for (const [each, octets] of [...signed, ...form]) {
+    const value = each === name ? decodeText(octets) : undefined;
+    if (each === name && value === undefined) return notUtf8(name);
+    if (value !== undefined) values.push(value);
+  }
+  return values;
 }
 
 /** Parses a query or a form. Counts the parameters first, because the sender is not authenticated yet. */
-function parametersOf(text: string, place: 'query' | 'form'): Parameter[] {
-  if (hasTooManyParameters(text)) throw tooMany();
-  const parameters = parseFormOctets(text);
-  if (parameters === undefined)
-    throw oauth1Error('parameter_rejected', `The ${place} has a malformed percent-encoding.`);
-  return parameters;
+function parseParameters(text: string, place: 'query' | 'form'): Parameter[] | Problem {
+  if (hasTooManyParameters(text)) return tooMany();
+  return (
+    parseFormOctets(text) ??
+    oauth1Error('parameter_rejected', `The ${place} has a malformed percent-encoding.`)
+  );
 }
 
 function tooMany(): Problem {
@@ -118,45 +139,38 @@ function tooMany(): Problem {
   );
 }
 
-/** Reads the form of a request. With `mayHaveNone`, a form without a protocol parameter is not parsed. */
-async function readForm(
-  request: Request,
-  bodyLimit: number,
-  mayHaveNone: boolean,
-): Promise<readonly Parameter[]> {
-  if (isCoded(request)) {
-    throw new Problem('unsupported-content-coding', 'A signed form must be sent without a content coding.', {
-      fields: [['Accept-Encoding', 'identity']],
-    });
-  }
-  const content = Buffer.from(await holdForm(request, bodyLimit)).toString('latin1');
-  return mayHaveNone && !rawName.test(content) ? [] : parametersOf(content, 'form');
+function inTwoPlaces(others: readonly Parameter[]): Problem {
+  return rejectedParameters(
+    'Protocol parameters were sent in more than one place.',
+    others.map(([name]) => name),
+  );
 }
 
-function isProtocol([name]: Parameter): boolean {
+/** Returns whether a parameter is a protocol parameter (RFC 5849 §3.1). */
+export function isProtocol([name]: Parameter): boolean {
   return name.startsWith(prefix);
 }
 
-function isFilled(place: readonly Parameter[]): boolean {
-  return place.length > 0;
+function textByName(parameters: readonly Parameter[]): ReadonlyMap<string, string> | Problem {
+  const values = new Map<string, string>();
+  const again: string[] = [];
+  for (const [name, octets] of parameters) {
+    const value = decodeText(octets);
+    if (value === undefined) return notUtf8(name);
+    if (values.has(name)) again.push(name);
+    values.set(name, value);
+  }
+  return again.length === 0
+    ? values
+    : rejectedParameters('A protocol parameter was sent more than once.', again);
 }
 
-function nameOf([name]: Parameter): string {
-  return name;
+function notUtf8(name: string): Problem {
+  return rejectedParameters('The value is not valid UTF-8.', [name]);
 }
 
-function textByName(parameters: readonly Parameter[]): ReadonlyMap<string, string> {
-  const values = new Map(parameters.map(([name, value]) => [name, textOf(name, value)]));
-  if (values.size === parameters.length) return values;
-  // Linear time: the sender is not authenticated yet.
-  const once = new Set<string>();
-  const again = parameters.map(nameOf).filter((name) => once.size === once.add(name).size);
-  throw rejectedParameters('A protocol parameter was sent more than once.', again);
-}
-
-function textOf(name: string, octets: string): string {
+function decodeText(octets: string): string | undefined {
   if (isAscii(octets)) return octets;
   const bytes = Buffer.from(octets, 'latin1');
-  if (!isUtf8(bytes)) throw rejectedParameters('The value is not valid UTF-8.', [name]);
-  return bytes.toString('utf8');
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }

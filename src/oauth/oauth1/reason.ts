@@ -1,6 +1,7 @@
 import type { AuthenticationTrace } from '../../auth/trace.ts';
-import { Problem } from '../../http/problem.ts';
+import type { Problem } from '../../http/problem.ts';
 import { type Reason, recordReason } from '../reasons.ts';
+import { withAdvice } from './error.ts';
 
 /**
  * Records the reason of a Problem of OAuth 1.0a in the trace. Returns the Problem; with `explain`, its report has the reason as
@@ -12,14 +13,10 @@ export function withReason(
   explain: boolean,
   authTrace: AuthenticationTrace | undefined,
 ): Problem {
-  const { type, detail, members, fields } = problem;
+  const { type, detail, members } = problem;
   recordReason(authTrace, 'oauth', reason, {
     detail,
     oauth_problem: String(members['oauth_problem'] ?? type),
   });
-  if (!explain || reason.isPrivate === true) return problem;
-  return new Problem(type, detail, {
-    members: { ...members, oauth_problem_advice: reason.hint, hint: reason.hint },
-    fields,
-  });
+  return explain && reason.isPrivate !== true ? withAdvice(problem, reason.hint) : problem;
 }

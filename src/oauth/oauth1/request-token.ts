@@ -1,26 +1,16 @@
-import { rejectedParameters } from '../../auth/oauth1/error.ts';
-import type { Clock } from '../../clock.ts';
+import { Problem } from '../../http/problem.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import type { Consumer } from '../clients.ts';
-import { firstOf, type Grants } from '../grants.ts';
-import type { Lifetimes } from '../lifetimes.ts';
+import { firstOf } from '../grants.ts';
 import { type Reason, scopeReason, uriDifference } from '../reasons.ts';
 import { isWithin, parseScope } from '../scopes.ts';
 import { type Explain, type SignedEndpointContext, signedAction } from './endpoint.ts';
+import { rejectedParameters } from './error.ts';
 import { type OAuth1Parameters, valuesOf } from './parameters.ts';
-import type { TokenSecrets } from './secrets.ts';
-
-/** Dependencies of the request token endpoint. */
-export interface RequestTokenContext extends SignedEndpointContext {
-  readonly grants: Grants;
-  readonly clock: Clock;
-  readonly lifetimes: Lifetimes;
-  readonly secretOf: TokenSecrets;
-}
 
 /** Creates the endpoint that issues request tokens (temporary credentials, RFC 5849 §2.1). */
-export function requestTokenResource(context: RequestTokenContext): Resource {
+export function requestTokenResource(context: SignedEndpointContext): Resource {
   const { grants, clock, lifetimes, secretOf } = context;
   return {
     ownCredentials: true,
@@ -50,7 +40,9 @@ function requestedScopes(
   consumer: Consumer,
   explain: Explain,
 ): readonly Scope[] {
-  const [requested = '', ...others] = valuesOf(parameters, 'scope');
+  const values = valuesOf(parameters, 'scope');
+  if (values instanceof Problem) throw values;
+  const [requested = '', ...others] = values;
   if (requested === '' && others.length === 0) return consumer.scopes;
   const scopes = parseScope(requested);
   if (others.length > 0 || scopes === undefined || !isWithin(scopes, consumer.scopes))

@@ -24,7 +24,7 @@ import { defaultScopes, isWithin, parseScope } from '../scopes.ts';
 import type { TokenHolderContext } from '../token-holder.ts';
 import { describe, recordRefusal } from './oauth-error.ts';
 import { isChallenge } from './pkce.ts';
-import { challengeReason, registrationReason } from './reasons.ts';
+import { challengeReason, registrationReason, requestObjectReason } from './reasons.ts';
 
 /** Dependencies of the authorization endpoint. */
 export interface AuthorizationContext extends TokenHolderContext {
@@ -170,6 +170,9 @@ const names = [
   'state',
   'code_challenge',
   'code_challenge_method',
+  // Not supported; a refusal names them.
+  'request',
+  'request_uri',
 ];
 
 /** An error that the user sees, because there is no verified address for a redirect. */
@@ -191,7 +194,7 @@ function readRequest(query: Form | undefined, clients: Registry<Client>): Author
     const missing = ['client_id', 'redirect_uri'].filter((name) => !values.has(name)).join(' and ');
     const hint = `missing or repeated: ${missing}`;
     const sentence = 'The parameters client_id and redirect_uri are required, exactly once each.';
-    return { sentence, reason: { check: 'parameters', hint } };
+    return { sentence, reason: requestObjectReason(values) ?? { check: 'parameters', hint } };
   }
   const client = clients.find(id);
   // Compared character by character (RFC 9700 §2.1).
@@ -212,7 +215,7 @@ function readRequested({ client, values, repeated }: AuthorizationRequest): Requ
   const failure = (error: string, error_description: string, reason?: Reason): Requested => ({
     error,
     error_description,
-    reason,
+    reason: requestObjectReason(values) ?? reason,
   });
   if (repeated[0] !== undefined) return failure('invalid_request', `${repeated[0]} occurs more than once.`);
   const type = values.get('response_type');

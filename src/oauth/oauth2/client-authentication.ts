@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { blockedAttempt, type HashQueue, queueFull } from '../../auth/hash-queue.ts';
 import { type RateLimiter, rateLimitKey, tooManyFailures } from '../../auth/rate-limit.ts';
-import { type AuthenticationTrace, traceOf } from '../../auth/trace.ts';
+import { traceOf } from '../../auth/trace.ts';
 import { decodeFormText } from '../../http/form.ts';
 import { formatChallenge, parseCredentials } from '../../http/headers/authorization.ts';
 import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
@@ -10,7 +10,7 @@ import type { Request } from '../../http/message.ts';
 import type { Client, ClientSecret, Registry } from '../clients.ts';
 import { matchesSha256, sha256 } from '../sha256.ts';
 import { OAuthError } from './oauth-error.ts';
-import { clientReason } from './reasons.ts';
+import { clientReason, unsupportedAuthentication } from './reasons.ts';
 
 /** The credentials that a client presents. A public client has no secret. */
 interface Presented {
@@ -78,7 +78,9 @@ export function createClientAuthentication(context: ClientAuthenticationContext)
     if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
     if (values instanceof OAuthError) throw counted(values, peer);
     const presented = presentedIn(request, values, invalidClient);
-    if (presented instanceof OAuthError) throw counted(presented, peer);
+    const unsupported = unsupportedAuthentication(request, values);
+    if (presented instanceof OAuthError)
+      throw counted(unsupported === undefined ? presented : presented.because(unsupported), peer);
     const claimed = claimedBy(presented);
     if (rateLimiter.blocksPair(peer, claimed)) throw tooManyFailures(rateLimiter, 'peer-and-user');
     for (const { id, secret } of presented) {
@@ -91,7 +93,8 @@ export function createClientAuthentication(context: ClientAuthenticationContext)
     const blocked = rateLimiter.blocksUser(claimed);
     rateLimiter.fail(peer, claimed);
     if (blocked) throw tooManyFailures(rateLimiter, 'user');
-    throw refusedClient(invalidClient, presented, clients, traceOf(request));
+    const refused = refusedClient(invalidClient, presented, clients, request);
+    throw unsupported === undefined ? refused : refused.because(unsupported);
   };
 }
 
@@ -100,11 +103,12 @@ function refusedClient(
   invalidClient: (description: string) => OAuthError,
   [first]: readonly Presented[],
   clients: Registry<Client>,
-  authTrace: AuthenticationTrace | undefined,
+  request: Request,
 ): OAuthError {
+  const authTrace = traceOf(request);
   const error = invalidClient('The client is unknown or its secret is wrong.');
   if (authTrace === undefined || first === undefined) return error;
-  return error.because(clientReason(first.id, clients.find(first.id), first.secret, authTrace));
+  return error.because(clientReason(first.id, clients.find(first.id), first.secret, request, authTrace));
 }
 
 /** Returns the name under which failures are counted. No user can have it: a user name has no colon (RFC 7617 §2). */

@@ -19,13 +19,13 @@ export interface ClientRequest {
 /** Returns the members of the JSON response. Rejects with an OAuthError. */
 export type Respond = (request: ClientRequest) => Promise<Readonly<Record<string, unknown>>>;
 
-const clientParameters = ['client_id', 'client_secret'];
+/** `client_assertion` is not supported; a refusal names it. */
+const clientParameters = ['client_id', 'client_secret', 'client_assertion'];
 
 /** Parameters that are refused in the query, because queries appear in logs (RFC 6749 §2.3.1, §3.2). */
 const neverInQuery: ReadonlySet<string> = new Set([
   ...clientParameters,
   'access_token',
-  'client_assertion',
   'code',
   'code_verifier',
   'grant_type',

@@ -3,6 +3,7 @@
 import type { AuthenticationTrace, KnownSecret } from '../../auth/trace.ts';
 import { counted } from '../../counted.ts';
 import { closestMatch } from '../../did-you-mean.ts';
+import type { Request } from '../../http/message.ts';
 import type { Client } from '../clients.ts';
 import type { Found } from '../grants.ts';
 import { nameOf, type Reason, tokenReason, uriDifference } from '../reasons.ts';
@@ -132,15 +133,65 @@ function verifierReason(verifier: string | undefined, challenge: string): Reason
   return { check, hint: `${hint}${mistake}` };
 }
 
+/**
+ * Returns how a client tried to authenticate if that is not supported: with a JWT (RFC 7523 §2.2), or with the scheme DPoP
+ * (RFC 9449). It depends on nothing but the request.
+ */
+export function unsupportedAuthentication(
+  { fields }: Request,
+  values: ReadonlyMap<string, string>,
+): Reason | undefined {
+  const check = 'client';
+  const assertion = values.get('client_assertion');
+  if (assertion !== undefined)
+    return {
+      check,
+      hint: `client_assertion was sent (${assertionMethod(assertion)}, RFC 7523), which is not supported; send the client secret with Basic or as client_secret`,
+    };
+  return /^dpop(?: |$)/i.test(fields.get('authorization') ?? '')
+    ? {
+        check,
+        hint: 'the scheme DPoP was sent (RFC 9449), which is not supported; send the client secret with Basic',
+      }
+    : undefined;
+}
+
+/** Returns the method (OpenID Connect Core 1.0 §9) that a client assertion is for, by the algorithm of its JWT. */
+function assertionMethod(assertion: string): string {
+  const header = Buffer.from(assertion.slice(0, 1024).split('.')[0] ?? '', 'base64url').toString('latin1');
+  return /"alg"\s*:\s*"HS/.test(header) ? 'client_secret_jwt' : 'private_key_jwt';
+}
+
+/** Returns why a request object is of no use (RFC 9101, RFC 9126); undefined if none was sent. */
+export function requestObjectReason(values: ReadonlyMap<string, string>): Reason | undefined {
+  const check = 'parameters';
+  if (values.has('request_uri'))
+    return {
+      check,
+      hint: 'request_uri was sent (PAR, RFC 9126, or JAR, RFC 9101), which is not supported; send all parameters in the query',
+    };
+  return values.has('request')
+    ? {
+        check,
+        hint: 'request was sent (JAR, RFC 9101), which is not supported; send all parameters in the query',
+      }
+    : undefined;
+}
+
 /** Returns why a client could not be authenticated. Only a journal shows it. */
 export function clientReason(
   id: string,
   client: Client | undefined,
   secret: string | undefined,
+  { fields }: Request,
   authTrace: AuthenticationTrace | undefined,
 ): Reason {
   const secrets = authTrace?.knowledge?.secrets().filter(({ owner }) => owner === 'client') ?? [];
-  return { check: 'client', hint: clientHint(id, client, secret, secrets), isPrivate: true };
+  const hint = clientHint(id, client, secret, secrets);
+  if (client?.secret === undefined || secret !== undefined || !fields.has('dpop'))
+    return { check: 'client', hint, isPrivate: true };
+  const proof = 'a DPoP proof does not replace it, and is not supported (RFC 9449): tokens are bearer tokens';
+  return { check: 'client', hint: `${hint}; ${proof}`, isPrivate: true };
 }
 
 function clientHint(

@@ -170,21 +170,29 @@ const encodingNames: Readonly<Record<Encoding, string>> = {
 function likelyCause(text: string, encoding: Encoding, hash: HashName): string | undefined {
   if (/%[0-9A-F]{2}/i.test(text)) return 'it is percent-encoded';
   if (/^"[^"]*"$/.test(text)) return 'it is in quotes';
+  if (/(?:\\[nr]|[\r\n])$/.test(text)) return 'it ends with a line feed';
+  if (/^\d{1,3}(?:, *\d{1,3}){7,}$/.test(text)) return 'it is a list of bytes';
   if (/^[A-Za-z0-9-]+[=,:](?=..)/.test(text) && !/^[A-Za-z0-9]+={1,2}$/.test(text))
     return 'it has a prefix that is not expected here';
+  // Before base64url, which such a text is, too.
+  if (encoding === 'base64' && hashOf(`${text}${'='.repeat((4 - (text.length % 4)) % 4)}`, 'base64') === hash)
+    return 'the padding "=" is missing';
   for (const other of ['hex', 'base64', 'base64url'] as const) {
-    const found = hashOf(text, other);
+    const found = hashOf(other === encoding ? text : lowerHexadecimal(text), other);
     if (found === hash && other !== encoding) return `it is ${otherNames[other]}`;
     if (found !== undefined && found !== hash && other === encoding)
       return `it has the length of ${found}; ${hash} is expected`;
   }
   if (encoding === 'hex' && hashOf(text.toLowerCase(), 'hex') === hash) return 'it is in upper case';
-  if (encoding === 'base64' && hashOf(`${text}${'='.repeat((4 - (text.length % 4)) % 4)}`, 'base64') === hash)
-    return 'the padding "=" is missing';
   const [inner] = [Buffer.from(text, 'base64').toString('latin1')];
   return hashOf(inner.toLowerCase(), 'hex') === hash
     ? 'it is hexadecimal, encoded in base64 again'
     : undefined;
+}
+
+/** Returns hexadecimal in lower case, and any other text unchanged. */
+function lowerHexadecimal(text: string): string {
+  return /^[0-9A-F]+$/i.test(text) ? text.toLowerCase() : text;
 }
 
 const otherNames: Readonly<Record<Encoding, string>> = {

@@ -172,7 +172,82 @@ const atToken: readonly Mistake[] = [
     },
     /there is no client apps; did you mean app\?$/,
   ],
+  [
+    'the client authenticates with a JWT that it signed with its private key',
+    async (double) => {
+      const assertion = jwt({ alg: 'ES256' });
+      await withoutBasic(double, { client_id: 'app', client_assertion: assertion });
+      return [assertion];
+    },
+    /client_assertion was sent \(private_key_jwt, RFC 7523\), which is not supported; send the client secret with Basic/,
+  ],
+  [
+    'the client authenticates with a JWT that it signed with its secret',
+    async (double) => {
+      const assertion = jwt({ alg: 'HS256' });
+      await withoutBasic(double, { client_assertion: assertion });
+      return [assertion];
+    },
+    /client_assertion was sent \(client_secret_jwt, RFC 7523\)/,
+  ],
+  [
+    'the client sends a proof of possession in place of its secret',
+    async (double) => {
+      await withoutBasic(double, { client_id: 'app' }, { DPoP: jwt({ alg: 'ES256', typ: 'dpop+jwt' }) });
+      return [];
+    },
+    /the client app has a secret, but none was sent; a DPoP proof does not replace it, and is not supported/,
+  ],
+  [
+    'the client authenticates with the scheme DPoP',
+    async (double) => {
+      await withoutBasic(double, { client_id: 'app' }, { Authorization: 'DPoP abc' });
+      return [];
+    },
+    /the scheme DPoP was sent \(RFC 9449\), which is not supported; send the client secret with Basic/,
+  ],
 ];
+
+function jwt(header: Readonly<Record<string, string>>): string {
+  const parts = [header, { iss: 'app' }].map((part) =>
+    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  );
+  return `${parts.join('.')}.c2lnbmF0dXJl`;
+}
+
+/** Sends a request to the token endpoint without a client secret. */
+async function withoutBasic(
+  double: Double,
+  form: Readonly<Record<string, string>>,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const body = new URLSearchParams({ grant_type: 'client_credentials', ...form });
+  await double.fetch('/oauth2/token', { method: 'POST', secure: true, headers: { ...headers }, body });
+}
+
+test('a token that is sent with the scheme DPoP is explained', async () => {
+  await using double = await openWithOAuth();
+  const { accessToken } = await double.oauth2.issueToken({ client: 'app', user: 'johndoe' });
+  const headers = { Authorization: `DPoP ${accessToken}` };
+  await double.fetch('/articles', { secure: true, headers });
+  assert.match(
+    lineOf(double, accessToken),
+    /the scheme DPoP was sent \(RFC 9449\), which is not supported; send the access token with Bearer$/,
+  );
+});
+
+for (const [name, named] of [
+  ['request', /request was sent \(JAR, RFC 9101\), which is not supported; send all parameters in the query/],
+  ['request_uri', /request_uri was sent \(PAR, RFC 9126, or JAR, RFC 9101\), which is not supported/],
+] as const)
+  test(`an authorization request with ${name} alone is explained`, async () => {
+    await using double = await openWithOAuth({ explain: true });
+    const headers = { Authorization: basic('johndoe', secrets.johndoe) };
+    const target = `/oauth2/authorize?client_id=app&${name}=x`;
+    const refused = await double.fetch(target, { secure: true, headers, redirect: 'manual' });
+    assert.match(lineOf(double), named);
+    assert.match(await refused.text(), named);
+  });
 
 function authorize(double: Double, changes: Readonly<Record<string, string>>): Promise<Response> {
   const query = new URLSearchParams({ ...authorization, ...changes });

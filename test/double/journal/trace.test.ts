@@ -210,7 +210,7 @@ test('tokens and signatures of OAuth are told check by check, with the base stri
   assert.equal(double.journal.last()?.auth?.passed.at(-1), 'nonce');
   const signature = await john.sign('GET', `${double.secureUrl}/articles`);
   const story = await storyOf(double, '/articles?limit=2', signature, true);
-  assert.deepEqual([story.scheme, story.failedAt, story.passed.at(-1)], ['oauth', 'signature', 'timestamp']);
+  assert.deepEqual([story.scheme, story.failedAt, story.passed.at(-1)], ['oauth', 'signature', 'user']);
   const authority = encodeURIComponent(`${double.secureUrl}/articles`);
   assert.ok(story.expected?.startsWith(`GET&${authority}&limit%3D2%26`), story.expected);
   assert.match(story.expected ?? '', /oauth_token%3D\[redacted\]/);

@@ -27,9 +27,9 @@ const faults: readonly Fault[] = [
   { check: 'version', problem: 'version_rejected', protocol: { oauth_version: '2.0' } },
   { check: 'presence', problem: 'parameter_absent', protocol: { oauth_consumer_key: '' } },
   { check: 'method', problem: 'signature_method_rejected', protocol: { oauth_signature_method: 'HMAC-MD5' } },
-  { check: 'timestamp', problem: 'timestamp_refused', protocol: { oauth_timestamp: '1' } },
   { check: 'signature', problem: 'signature_invalid', secret: 'wrong' },
   { check: 'token', problem: 'token_rejected', before: ({ service }) => service.replaceUsers({}) },
+  { check: 'timestamp', problem: 'timestamp_refused', protocol: { oauth_timestamp: '1' } },
   { check: 'content', problem: 'parameter_rejected', protocol: { oauth_body_hash: 'x' } },
   { check: 'nonce', problem: 'nonce_used', before: (server, good) => ask(server, good) },
 ];

@@ -28,6 +28,7 @@ const kindNames: Readonly<Partial<Record<PartKind, string>>> = {
   time: 'Time',
   nonce: 'Nonce, id and user',
   content: 'Content',
+  digest: 'Field with a digest of the content',
   form: 'Form',
 };
 

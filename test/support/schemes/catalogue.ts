@@ -393,7 +393,11 @@ export const catalogue = {
     encode: (signature) => signature.toString('base64url'),
     isShown: (written) => /[-_]/.test(written),
   },
-  'signature without padding': encoding((signature) => signature.toString('base64').replace(/=+$/, '')),
+  'signature without padding': {
+    encode: (signature) => signature.toString('base64').replace(/=+$/, ''),
+    // Without these it is base64url.
+    isShown: (written) => /[+/]/.test(written),
+  },
   'bits before the padding of the signature not zero': encoding((signature) =>
     signature
       .toString('base64')

@@ -10,7 +10,7 @@ const fixed = 'the scheme has one user, whom the request does not name';
 
 /** The general explanation of a declared scheme. */
 export const generalDeclared: readonly RegExp[] = [
-  /the secret is different, or the message differs/,
+  /the (?:secret|key) is different, or the message differs/,
   /^The user, the secret or the signed message is wrong\.$/,
   /^The timestamp is not a number of seconds since 1970\.$/,
   /^The signature is not the hexadecimal, in lower case, of 32 bytes\.$/,

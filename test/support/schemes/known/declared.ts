@@ -157,6 +157,7 @@ export const knownMistakes: NamedMistakes = {
     'signature percent-encoded': /The signature is not the hexadecimal, in lower case, of 32/,
     'signature in quotes': /The signature is not the hexadecimal, in lower case, of 32/,
     'signature with a prefix': /The signature is not the hexadecimal, in lower case, of 32/,
+    'line feed at the end of the signature': /it ends with a line feed/,
     'signature empty': /the value is empty/,
     'signature printed as a list of bytes': /The signature is not the hexadecimal, in lower case, of 32/,
     'method of an override field signed':
@@ -233,7 +234,6 @@ export const knownMistakes: NamedMistakes = {
     'signature without padding',
     'bits before the padding of the signature not zero',
     'signature in base64 twice',
-    'line feed at the end of the signature',
     'signature cut off',
     'signature printed with hyphens',
     'placeholder not replaced as the signature',

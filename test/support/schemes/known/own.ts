@@ -528,7 +528,10 @@ export const ofOAuth1: OwnMistakes = {
     mistake: parameter('oauth_consumer_key', undefined),
     hint: /These parameters are required and must not be empty:/,
   },
-  'token unknown': { mistake: parameter('oauth_token', 'unknown'), hint: undefined },
+  'token unknown': {
+    mistake: parameter('oauth_token', 'unknown'),
+    hint: /the token is unknown, of another kind, or was deleted/,
+  },
   'parameters separated by semicolons': {
     mistake: authorization((value) => value.replaceAll(', ', '; ')),
     hint: /Authorization: a comma is expected at position 27\./,

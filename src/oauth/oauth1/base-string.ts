@@ -1,0 +1,108 @@
+// The signature base string (RFC 5849 §3.4.1) in named parts. Each character is one octet.
+import { octetsOfPiece, type Part, type PartKind } from '../../signature/message.ts';
+import { baseUriOf, encodePair, normalizePairs } from '../../signature/oauth1.ts';
+import { encodeOctets, type Parameter } from '../../signature/oauth1-parameters.ts';
+import { isProtocol } from './parameters.ts';
+import type { OAuth1Presented } from './presented.ts';
+
+const ampersand: Part = { kind: 'text', name: '', value: '&' };
+const afterScheme: Part = { kind: 'text', name: '', value: '://' };
+
+/** The kinds of the protocol parameters that have mistakes of their own, with their names in explanations. */
+const kinds: ReadonlyMap<string, Pick<Part, 'kind' | 'name'>> = new Map([
+  ['oauth_consumer_key', { kind: 'user', name: 'consumer key' }],
+  ['oauth_token', { kind: 'id', name: 'token' }],
+  ['oauth_timestamp', { kind: 'time', name: 'timestamp' }],
+  ['oauth_nonce', { kind: 'nonce', name: 'nonce' }],
+]);
+
+const parameterNames: ReadonlyMap<PartKind, string> = new Map(
+  [...kinds].map(([name, { kind }]) => [kind, name]),
+);
+
+/**
+ * Returns the parts: method; scheme, host and path of the base string URI; each protocol parameter; and the other parameters of
+ * query and form, encoded once.
+ *
+ * @param origin Scheme and authority that the client addressed.
+ */
+export function baseStringParts(
+  { request, parameters: { signed, form = [] } }: OAuth1Presented,
+  origin: string,
+): Part[] {
+  const uri = baseUriOf(origin, pathOf(request.target));
+  const colon = uri.indexOf(':');
+  const slash = uri.indexOf('/', colon + 3);
+  const parts: Part[] = [
+    { kind: 'method', name: 'method', value: request.method.toUpperCase() },
+    ampersand,
+    { kind: 'other', name: 'scheme', value: uri.slice(0, colon) },
+    afterScheme,
+    { kind: 'host', name: 'host', value: uri.slice(colon + 3, slash) },
+    { kind: 'path', name: 'path', value: uri.slice(slash) },
+    ampersand,
+  ];
+  const query = addParameters(signed, parts);
+  const content = addParameters(form, parts);
+  if (query !== '') parts.push({ kind: 'query', name: 'query parameters', value: query });
+  if (content !== '') parts.push({ kind: 'other', name: 'form parameters', value: content });
+  return parts;
+}
+
+/** Returns the path of a target. The absolute form (RFC 9112 §3.2.2) has it after the authority. */
+function pathOf(target: string): string {
+  const question = target.indexOf('?');
+  const path = question < 0 ? target : target.slice(0, question);
+  return path.startsWith('/') ? path : path.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*/, '');
+}
+
+/** Adds the protocol parameters to the parts, and returns the others, encoded and joined. */
+function addParameters(parameters: readonly Parameter[], parts: Part[]): string {
+  let others = '';
+  for (const parameter of parameters) {
+    const [name, value] = parameter;
+    if (!isProtocol(parameter)) others += `${others === '' ? '' : '&'}${encodePair(parameter)}`;
+    else if (name !== 'oauth_signature') {
+      const { kind, name: label } = kinds.get(name) ?? { kind: 'other', name };
+      parts.push({ kind, name: label, value });
+    }
+  }
+  return others;
+}
+
+/** Returns the base string of parts. Some may be missing; the parameters stand where the first one is, sorted. */
+export function assemble(parts: readonly Part[]): readonly string[] {
+  const pairs = pairsIn(parts);
+  let text = '';
+  let areAdded = false;
+  for (const part of parts) {
+    const { kind, value } = part;
+    if (isParameter(part)) {
+      if (!areAdded) text += encodeOctets(normalizePairs(pairs));
+      areAdded = true;
+    } else if (kind !== 'text' || value === afterScheme.value) text += encodeOctets(octetsOfPiece(value));
+    else if (!areAdded) text += octetsOfPiece(value);
+  }
+  return [text];
+}
+
+function isParameter(part: Part): boolean {
+  return part.name.endsWith(' parameters') || protocolName(part) !== undefined;
+}
+
+/** Returns the name of the protocol parameter that a part is; undefined if it is none. */
+function protocolName({ kind, name }: Part): string | undefined {
+  return parameterNames.get(kind) ?? (name.startsWith('oauth_') ? name : undefined);
+}
+
+/** Returns the parameters among the parts as encoded pairs, in the order of the parts. */
+export function pairsIn(parts: readonly Part[]): string[] {
+  const pairs: string[] = [];
+  for (const part of parts) {
+    const name = protocolName(part);
+    if (name !== undefined) pairs.push(`${name}=${encodeOctets(octetsOfPiece(part.value))}`);
+    else if (part.name.endsWith(' parameters') && part.value !== '')
+      pairs.push(...octetsOfPiece(part.value).split('&'));
+  }
+  return pairs;
+}

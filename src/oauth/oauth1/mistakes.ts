@@ -1,0 +1,166 @@
+// Mistakes that only clients of OAuth 1.0a make, beside those of the catalogue.
+import type { Variant } from '../../auth/explain/mistake.ts';
+import { orderMistakes, separatorMistakes } from '../../auth/explain/whole.ts';
+import type { MessageMistake } from '../../auth/signature-scheme.ts';
+import { queryOf } from '../../http/form.ts';
+import { octetsOfPiece, type Part } from '../../signature/message.ts';
+import { normalizePairs } from '../../signature/oauth1.ts';
+import { decodeOctets, encodeOctets } from '../../signature/oauth1-parameters.ts';
+import { assemble, pairsIn } from './base-string.ts';
+import type { OAuth1Presented } from './presented.ts';
+
+/** Returns the values that clients sign in place of a part. */
+export function partMistakes({ name, value }: Part): Variant[] {
+  if (name === 'form parameters') return [['the parameters of the form were left out', '']];
+  if (name !== 'scheme') return [];
+  return value === 'https'
+    ? [['http was signed instead of https', 'http']]
+    : [['https was signed instead of http', 'https']];
+}
+
+/** Returns the base string URIs that clients sign by mistake, in which more than one part differs. */
+function uriMistakes(
+  { target, fields }: OAuth1Presented['request'],
+  scheme: string,
+  authority: string,
+  path: string,
+): (readonly [hint: string, uri: string])[] {
+  const host = (fields.get('host') ?? '').toLowerCase();
+  const other = scheme === 'https' ? 'http' : 'https';
+  const uri = `${scheme}://${authority}${path}`;
+  return [
+    ['the query was left in the base URI', `${uri}?${queryOf(target)}`],
+    [`${other} was signed, without the port`, `${other}://${authority.replace(/:\d*$/, '')}${path}`],
+    ...(host === authority
+      ? []
+      : [scheme, other].map(
+          (each) =>
+            [
+              `the host of Host was signed, ${host}, but the server is ${authority}`,
+              `${each}://${host}${path}`,
+            ] as const,
+        )),
+    ['the path was signed without scheme and host', path],
+    ['the base URI was signed in upper case', uri.toUpperCase()],
+  ];
+}
+
+/** The largest number of parameters that are left out one by one: a form may have a thousand. */
+const maxTried = 32;
+
+/** Yields the base strings that clients sign by mistake. Each is computed on demand: a form can have 64 KiB. */
+export function* messageMistakes(
+  { request }: OAuth1Presented,
+  parts: readonly Part[],
+): Generator<MessageMistake> {
+  const textOf = (name: string): string =>
+    octetsOfPiece(parts.find((part) => part.name === name)?.value ?? '');
+  const [method, scheme, host, path] = ['method', 'scheme', 'host', 'path'].map(textOf);
+  const uri = `${scheme}://${host}${path}`;
+  const pairs = pairsIn(parts);
+  const normalized = normalizePairs(pairs);
+  const [right = ''] = assemble(parts);
+  const mistake = (hint: string, base: string): MessageMistake => ({
+    hint,
+    message: Buffer.from(base, 'latin1'),
+  });
+  const withParameters = (hint: string, parameters: string): MessageMistake =>
+    mistake(hint, [method, uri, parameters].map((each = '') => encodeOctets(each)).join('&'));
+  for (const [hint, other] of uriMistakes(request, scheme ?? '', host ?? '', path ?? ''))
+    yield mistake(hint, [method, other, normalized].map((each = '') => encodeOctets(each)).join('&'));
+  yield mistake('the parts of the base string were not percent-encoded', [method, uri, normalized].join('&'));
+  yield mistake(
+    'the parameters were encoded once instead of twice',
+    [...[method, uri].map((each = '') => encodeOctets(each)), normalized].join('&'),
+  );
+  yield mistake('the base string has escapes in lower case', right.replace(/%[0-9A-F]{2}/g, lower));
+  yield withParameters('the parameters were not sorted', pairs.join('&'));
+  yield withParameters(
+    'the parameters were sorted as one text, not by name and then by value',
+    [...pairs].sort().join('&'),
+  );
+  yield withParameters(
+    'the parameters were not percent-encoded',
+    pairs
+      .map((pair) => decodeOctets(pair) ?? pair)
+      .sort()
+      .join('&'),
+  );
+  yield withParameters('spaces were encoded as "+" instead of %20', normalized.replaceAll('%20', '+'));
+  yield withParameters(
+    "the characters !*'() were not percent-encoded",
+    normalized.replace(/%(?:21|27|28|29|2A)/g, (octet) => decodeOctets(octet) ?? octet),
+  );
+  yield withParameters('"~" was percent-encoded', normalized.replaceAll('~', '%7E'));
+  yield withParameters(
+    'the escapes of the parameters are in lower case',
+    normalized.replace(/%[0-9A-F]{2}/g, lower),
+  );
+  const protocol = pairs.filter((pair) => pair.startsWith('oauth_'));
+  const groups = parts.filter(({ name }) => name.endsWith(' parameters'));
+  if (groups.length > 1)
+    yield withParameters('the parameters of query and form were left out', normalizePairs(protocol));
+  const added = (hint: string, pair: string): MessageMistake =>
+    withParameters(hint, normalizePairs([...pairs, pair]));
+  yield added('oauth_signature was signed too', 'oauth_signature=');
+  if (!pairs.some((pair) => pair.startsWith('oauth_token=')))
+    yield added('an empty oauth_token was signed, but not sent', 'oauth_token=');
+  if (!pairs.some((pair) => pair.startsWith('oauth_version=')))
+    yield added('oauth_version was signed, but not sent', 'oauth_version=1.0');
+  for (const pair of pairs.length > maxTried ? [] : pairs) {
+    const [name = ''] = pair.split('=');
+    const others = normalizePairs(pairs.filter((each) => each !== pair));
+    yield withParameters(`the parameter ${decodeOctets(name)} was left out, or added after signing`, others);
+  }
+  const segments = segmentsOf(method, uri, normalized);
+  yield* separatorMistakes(segments, (changed) => changed.map(({ value }) => value));
+  yield* orderMistakes(segments, (changed) =>
+    changed.map(({ kind, value }) => (kind === 'text' ? value : encodeOctets(octetsOfPiece(value)))),
+  );
+}
+
+/** Returns the three parts of the base string that are encoded and joined. */
+function segmentsOf(method: string | undefined, uri: string, parameters: string): Part[] {
+  const ampersand: Part = { kind: 'text', name: '', value: '&' };
+  const segments = [
+    ['method', method ?? ''],
+    ['base URI', uri],
+    ['parameters', parameters],
+  ] as const;
+  return segments.flatMap(([name, value], at): Part[] => {
+    const part: Part = { kind: 'other', name, value };
+    return at === 0 ? [part] : [ampersand, part];
+  });
+}
+
+function lower(text: string): string {
+  return text.toLowerCase();
+}
+
+/**
+ * Returns keys that clients make of the secrets of consumer and token by mistake.
+ *
+ * @param otherTokenSecret The secret that the other kind of token of this value would have.
+ */
+export function keyMistakes(
+  secret: Buffer,
+  tokenSecret: string,
+  otherTokenSecret: string,
+): (readonly [hint: string, key: Buffer])[] {
+  const octets = secret.toString('latin1');
+  const once = encodeOctets(octets);
+  const keys: readonly (readonly [hint: string, key: string])[] = [
+    ['the secret of the token was left out of the key', `${once}&`],
+    ['the key was the secret of the consumer alone, without "&" and the secret of the token', octets],
+    ['the key was used without its "&"', `${octets}${tokenSecret}`],
+    ['the secrets were not percent-encoded in the key', `${octets}&${tokenSecret}`],
+    ['the secrets were percent-encoded twice in the key', `${encodeOctets(once)}&${tokenSecret}`],
+    ['the key was percent-encoded as a whole', encodeOctets(`${octets}&${tokenSecret}`)],
+    ['the secrets of consumer and token were swapped in the key', `${tokenSecret}&${once}`],
+    [
+      'the secret of the request token was used instead of that of the access token, or the reverse',
+      `${once}&${otherTokenSecret}`,
+    ],
+  ];
+  return keys.map(([hint, key]) => [hint, Buffer.from(key, 'latin1')] as const);
+}

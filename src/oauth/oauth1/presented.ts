@@ -1,0 +1,192 @@
+// Reads the credentials of a signed request (RFC 5849 §3.1), and checks what shows without the consumer.
+import type { Fault, Presented } from '../../auth/signature-scheme.ts';
+import { explainSecondsForm } from '../../auth/time-form.ts';
+import { hasForm, holdForm } from '../../http/form.ts';
+import type { Request } from '../../http/message.ts';
+import { Problem } from '../../http/problem.ts';
+import type { OAuth1Method } from '../../signature/oauth1.ts';
+import type { OAuthContext } from '../context.ts';
+import { sha256 } from '../sha256.ts';
+import { absenceProblem, checks, type SignedFor } from './checks.ts';
+import { oauth1Error, rejectedParameters, withAdvice } from './error.ts';
+import { addForm, mayHaveProtocol, type OAuth1Parameters, readParameters } from './parameters.ts';
+import { createTokenSecrets, type SecretKind } from './secrets.ts';
+
+/** The credentials of a signed request. The user is the consumer. */
+export interface OAuth1Presented extends Presented {
+  readonly parameters: OAuth1Parameters;
+  /** Whether the content is a form, whose parameters are signed. */
+  readonly signsForm: boolean;
+  readonly method: OAuth1Method;
+  readonly signature: string;
+  /** The value of the token, and the secret that it has or would have; both empty without a token. */
+  readonly token: string;
+  readonly tokenSecret: string;
+  /** The name under which failures and nonces of the consumer are counted. No user can have it. */
+  readonly countedAs: string;
+}
+
+/** Reads the credentials of requests for one purpose. */
+export interface Reader {
+  /**
+   * Reads the credentials in the Authorization field, the query or the form. Resolves to undefined if there are none. Rejects with
+   * a Problem if the form is incomplete or too long (413).
+   *
+   * @param rest The part of the Authorization field after `OAuth`; undefined without the field.
+   */
+  read(request: Request, rest: string | undefined): Promise<OAuth1Presented | Fault | undefined>;
+  /** Reads the credentials in the Authorization field. */
+  readField(request: Request, rest: string): OAuth1Presented | Fault;
+  /** Adds the parameters of a form. */
+  addContent(presented: OAuth1Presented, content: Uint8Array): OAuth1Presented | Fault;
+  /** Returns the fault of a request without credentials. */
+  readonly absent: Fault;
+}
+
+const methods: readonly OAuth1Method[] = ['HMAC-SHA256', 'HMAC-SHA1', 'PLAINTEXT', 'RSA-SHA1'];
+
+/** Creates the reader for a purpose. */
+export function createReader(signedFor: SignedFor, context: OAuthContext): Reader {
+  const { bodyLimit } = context;
+  const secretOf = createTokenSecrets(context.masterKey);
+  const kind = tokenKindOf(signedFor);
+
+  const present = (request: Request, parameters: OAuth1Parameters): OAuth1Presented | Fault => {
+    const { protocol } = parameters;
+    const fault = faultOf(protocol, signedFor, context);
+    if (fault !== undefined) return fault;
+    const method = methods.find((each) => each === protocol.get('oauth_signature_method'));
+    return method === undefined || !context.consumers.some((one) => one.methods.includes(method))
+      ? faultWith(methodRejected(), 'method', claimedBy(protocol))
+      : presentedOf(request, parameters, method, secretOf(kind, protocol.get('oauth_token') ?? ''));
+  };
+
+  const readField: Reader['readField'] = (request, rest) => {
+    const parameters = readParameters(request, rest);
+    return parameters instanceof Problem ? faultWith(parameters, 'parse') : present(request, parameters);
+  };
+
+  return {
+    readField,
+    async read(request, rest) {
+      if (rest !== undefined) return readField(request, rest);
+      const parameters = readParameters(request, rest);
+      if (parameters instanceof Problem) return faultWith(parameters, 'parse');
+      if (parameters.protocol.size > 0) return present(request, parameters);
+      if (!hasForm(request)) return undefined;
+      const content = await holdForm(request, bodyLimit);
+      if (!mayHaveProtocol(content)) return undefined;
+      const complete = addForm(parameters, content);
+      if (complete instanceof Problem) return faultWith(complete, 'parse');
+      return complete.protocol.size === 0 ? undefined : present(request, complete);
+    },
+    addContent(presented, content) {
+      const parameters = addForm(presented.parameters, content);
+      return parameters instanceof Problem
+        ? faultWith(parameters, 'parse', presented.countedAs)
+        : { ...presented, parameters };
+    },
+    get absent() {
+      const problem = absenceProblem(new Map(), signedFor) ?? oauth1Error('parameter_absent', '');
+      return faultWith(problem, 'presence');
+    },
+  };
+}
+
+/** Returns the kind of token with which requests for a purpose are signed. */
+export function tokenKindOf(signedFor: SignedFor): SecretKind {
+  return signedFor === 'resource' ? 'access' : 'request';
+}
+
+function faultWith(problem: Problem, check: string, claimed?: string, hint?: string): Fault {
+  const { detail } = problem;
+  return { detail, check, problem, hint, ...(claimed === undefined ? {} : { claimed }) };
+}
+
+/** Returns the name under which failures of the consumer are counted; undefined if it is not named. */
+function claimedBy(protocol: OAuth1Parameters['protocol']): string | undefined {
+  const consumer = protocol.get('oauth_consumer_key');
+  return consumer === undefined ? undefined : countedName(consumer);
+}
+
+/** Returns the first fault of the protocol parameters. */
+function faultOf(
+  protocol: OAuth1Parameters['protocol'],
+  signedFor: SignedFor,
+  { explain }: OAuthContext,
+): Fault | undefined {
+  for (const [name, check] of checks) {
+    const problem = check(protocol, signedFor);
+    if (problem !== undefined) return faultWith(problem, name, claimedBy(protocol));
+  }
+  const sent = protocol.get('oauth_timestamp');
+  if (sent === undefined || timeOf(sent) !== undefined) return undefined;
+  const hint = explainSecondsForm(sent);
+  const detail = 'oauth_timestamp must be a positive number of seconds since 1970.';
+  const problem = rejectedParameters(detail, ['oauth_timestamp']);
+  return faultWith(explain ? withAdvice(problem, hint) : problem, 'timestamp', claimedBy(protocol), hint);
+}
+
+/** Returns the Problem (400) of a signature method that is not allowed. */
+export function methodRejected(): Problem {
+  return oauth1Error('signature_method_rejected', 'The signature method is not supported here.');
+}
+
+/** Returns a timestamp in ms; undefined if it is not a positive integer (RFC 5849 §3.3). */
+function timeOf(sent: string): number | undefined {
+  return /^[1-9][0-9]{0,11}$/.test(sent) ? Number(sent) * 1000 : undefined;
+}
+
+function presentedOf(
+  request: Request,
+  parameters: OAuth1Parameters,
+  method: OAuth1Method,
+  secret: string,
+): OAuth1Presented {
+  const { protocol } = parameters;
+  const textOf = (name: string): string => protocol.get(name) ?? '';
+  const [user, token, signature] = [
+    textOf('oauth_consumer_key'),
+    textOf('oauth_token'),
+    textOf('oauth_signature'),
+  ];
+  const timestamp = protocol.get('oauth_timestamp');
+  return {
+    request,
+    user,
+    countedAs: countedName(user),
+    signatures: [encodedSignature(method, signature)],
+    time: timestamp === undefined ? undefined : timeOf(timestamp),
+    // A nonce is unique for its consumer, token and timestamp (RFC 5849 §3.3).
+    nonce: timestamp && digestOfAll([user, token, timestamp, textOf('oauth_nonce')]),
+    parameters,
+    signsForm: hasForm(request),
+    method,
+    signature,
+    token,
+    tokenSecret: token === '' ? '' : secret,
+  };
+}
+
+/** A signature of a length that the dummy RSA key has (2048 bits). */
+const usualRsaSignature = Buffer.alloc(256).toString('base64');
+/** The lengths (bytes) of the signatures of RSA keys. */
+const [minRsaLength, maxRsaLength] = [128, 1024];
+
+/** Returns a signature in base64. One of RSA that has no possible length is replaced, because dummy keys are made for each length. */
+function encodedSignature(method: OAuth1Method, signature: string): string {
+  if (method === 'PLAINTEXT') return Buffer.from(signature, 'utf8').toString('base64');
+  if (method !== 'RSA-SHA1') return signature;
+  const length = Buffer.byteLength(signature, 'base64');
+  return length >= minRsaLength && length <= maxRsaLength ? signature : usualRsaSignature;
+}
+
+/** Returns the name under which failures and nonces of a consumer are counted: a digest, so that files contain no text of clients. */
+function countedName(consumer: string): string {
+  return `oauth1:${digestOfAll([consumer])}`;
+}
+
+/** Returns the digest of several texts. JSON makes the encoding of the list unambiguous. */
+function digestOfAll(texts: readonly string[]): string {
+  return sha256(JSON.stringify(texts));
+}

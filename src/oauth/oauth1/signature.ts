@@ -1,0 +1,286 @@
+// OAuth 1.0a (RFC 5849) as a signature scheme. Its holder is a consumer with a token, found in the store of grants.
+import { createHash, createPublicKey } from 'node:crypto';
+import { describeOtherUnit, wholeSecond } from '../../auth/freshness.ts';
+import { derivedOnce, type Key, type KeyHolder, type KeyKind } from '../../auth/keyring.ts';
+import type { DigestFault, Fault, Refusal, SignatureScheme } from '../../auth/signature-scheme.ts';
+import type { Problem } from '../../http/problem.ts';
+import type { Principal } from '../../principal.ts';
+import { decodeSignature, signatureFault } from '../../signature/declared/key.ts';
+import { keyOf } from '../../signature/hmac.ts';
+import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
+import {
+  createKeyCheck,
+  hmacHashes,
+  isSameSignature,
+  type SignatureCheck,
+  signatureOf,
+} from '../../signature/oauth1.ts';
+import { encodeOctets } from '../../signature/oauth1-parameters.ts';
+import type { Consumer } from '../clients.ts';
+import type { OAuthContext } from '../context.ts';
+import { type Found, isIssuedTo, isLive } from '../grants.ts';
+import { type Reason, tokenReason } from '../reasons.ts';
+import { commonScopes } from '../scopes.ts';
+import { assemble, baseStringParts } from './base-string.ts';
+import type { SignedFor } from './checks.ts';
+import { oauth1Error, rejectedParameters, withAdvice } from './error.ts';
+import { keyMistakes, messageMistakes, partMistakes } from './mistakes.ts';
+import { methodRejected, type OAuth1Presented, type Reader, tokenKindOf } from './presented.ts';
+import { createTokenSecrets } from './secrets.ts';
+
+/** A consumer, and the token that the request names. */
+export interface OAuth1Holder extends KeyHolder {
+  readonly consumer: Consumer;
+  /** Undefined without a token, and if there is none of this value and kind. */
+  readonly found: Found | undefined;
+}
+
+/** Creates the signature scheme of the requests for one purpose. */
+export function createOAuth1Signature(
+  signedFor: SignedFor,
+  reader: Reader,
+  context: OAuthContext,
+): SignatureScheme<OAuth1Presented, OAuth1Holder> {
+  const { consumers, grants, origins, lifetimes, explain, bodyLimit } = context;
+  const kind = tokenKindOf(signedFor);
+  const otherKind = kind === 'access' ? 'request' : 'access';
+  const secretOf = createTokenSecrets(context.masterKey);
+  const keysOf = createKeyLookup();
+  const isSigned = createSignatureCheck();
+  const partsOf = (presented: OAuth1Presented): Part[] =>
+    presented.method === 'PLAINTEXT'
+      ? []
+      : baseStringParts(presented, origins.asAddressed(presented.request));
+  const baseStringOf = (presented: OAuth1Presented): string => assemble(partsOf(presented)).join('');
+  return {
+    name: 'oauth',
+    owner: 'consumer',
+    check: 'signature',
+    wrong,
+    time: { subject: 'The timestamp', window: lifetimes.oauth1Window, resolution: 1000 },
+    read: (request, rest) => reader.readField(request, rest),
+    needsContent: ({ parameters }) => (parameters.form === undefined ? 'form' : false),
+    addContent: (presented, content) => reader.addContent(presented, content),
+    async find({ user, token }) {
+      const consumer = consumers.find(user);
+      const found = token === '' ? undefined : await grants.find(token, 'oauth1', kind);
+      if (consumer === undefined) return undefined;
+      return { principal: principalOf(consumer, found), keys: keysOf(consumer), consumer, found };
+    },
+    kinds: ({ method }) => (method === 'RSA-SHA1' ? onlyRsa : onlySecret),
+    messages: (presented) => [partsOf(presented)],
+    assemble,
+    signs: isSigned,
+    signatureFault: (presented) => formFault(presented, () => baseStringOf(presented), explain),
+    holderFault(presented, holder) {
+      // Only a consumer with a valid signature learns that it may not use this method.
+      if (!holder.consumer.methods.includes(presented.method)) {
+        const problem = methodRejected();
+        return { detail: problem.detail, check: 'method', problem };
+      }
+      return presented.token === '' ? undefined : tokenFault(holder, context);
+    },
+    digestCheck: 'content',
+    digestFault(presented) {
+      const sent = presented.parameters.protocol.get('oauth_body_hash');
+      return sent === undefined ? undefined : bodyHashFault(presented, sent, bodyLimit);
+    },
+    mac: ({ method, tokenSecret }) =>
+      method === 'RSA-SHA1'
+        ? undefined
+        : {
+            hash: method === 'PLAINTEXT' ? undefined : hmacHashes[method],
+            encoding: 'utf8',
+            key: (secret) => keyBytes(secret, tokenSecret),
+          },
+    partMistakes,
+    messageMistakes,
+    keyMistakes: (secret, { token, tokenSecret }) =>
+      keyMistakes(secret, tokenSecret, token === '' ? '' : secretOf(otherKind, token)),
+    unknownHint: ({ token }, { consumer, found }) =>
+      token === '' ? undefined : foreignHint(found, consumer),
+    timeHint: ({ time = 0 }, _off, now) => describeOtherUnit('the timestamp', time / 1000, 's', now),
+    // The base string contains the token, so it is shown only where it matters.
+    explanationMembers: (presented, _content, reason) =>
+      reason !== 'signature' || presented.method === 'PLAINTEXT' ? {} : { message: baseStringOf(presented) },
+    problem: (refusal) => problemOf(refusal, context),
+  };
+}
+
+const wrong = 'The consumer, its secret, the token secret or the signed base string is wrong.';
+
+const onlySecret: readonly KeyKind[] = ['secret'];
+const onlyRsa: readonly KeyKind[] = ['rsa-v1_5-sha1'];
+
+function principalOf({ key, scopes }: Consumer, found: Found | undefined): Principal {
+  const { user = key, scopes: granted = [] } = found?.token ?? {};
+  // A scope that was removed from the consumer's registration is removed from its tokens too.
+  const lent = { client: key, scopes: commonScopes(granted, scopes), users: undefined };
+  return { name: user, scheme: 'oauth', lent };
+}
+
+/** Creates the function that prepares the keys of a consumer. They are prepared once, so that a registered one costs no more time. */
+function createKeyLookup(): (consumer: Consumer) => readonly Key[] {
+  const known = new WeakMap<Consumer, readonly Key[]>();
+  return (consumer) => {
+    const prepared = known.get(consumer) ?? prepareKeys(consumer);
+    known.set(consumer, prepared);
+    return prepared;
+  };
+}
+
+function prepareKeys({ secret, rsaPublicKey }: Consumer): readonly Key[] {
+  const keys: Key[] = [];
+  if (secret !== undefined) keys.push({ kind: 'secret', secret: keyOf(secret) });
+  if (rsaPublicKey !== undefined) {
+    const publicKey = createPublicKey(rsaPublicKey);
+    const rsaLength = Math.ceil((publicKey.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
+    keys.push({ kind: 'rsa-v1_5-sha1', publicKey, rsaLength });
+  }
+  return keys;
+}
+
+/** Returns the key that the bytes of a secret and the secret of a token make (RFC 5849 §3.4.2). */
+function keyBytes(secret: Buffer, tokenSecret: string): Buffer {
+  return Buffer.from(`${encodeOctets(secret.toString('latin1'))}&${encodeOctets(tokenSecret)}`);
+}
+
+/** Creates the function that returns whether a key made the signature. What depends on the key alone is computed once. */
+function createSignatureCheck(): SignatureScheme<OAuth1Presented>['signs'] {
+  const prepared = derivedOnce((secret) => ({ text: `${encodeOctets(secret.toString('latin1'))}&` }));
+  const checks = new WeakMap<object, SignatureCheck>();
+  return (key, message, { method, signature, tokenSecret }) => {
+    const base = octetsIn(message);
+    if (key.kind === 'secret') {
+      if (method === 'RSA-SHA1') return false;
+      // A token secret is base64url, which percent-encoding does not change.
+      return isSameSignature(signatureOf(method, base, prepared(key.secret).text + tokenSecret), signature);
+    }
+    const check = checks.get(key.publicKey) ?? createKeyCheck(key.publicKey);
+    checks.set(key.publicKey, check);
+    return check(base, signature);
+  };
+}
+
+function octetsIn(message: readonly Piece[]): string {
+  const [only = ''] = message;
+  return typeof only === 'string' && message.length <= 1 ? only : messageBytes(message).toString('latin1');
+}
+
+/** Returns the fault of a signature that is not in base64, or has the length of another method. It shows without a key. */
+function formFault(
+  { method, signature, countedAs }: OAuth1Presented,
+  baseString: () => string,
+  explain: boolean,
+): Fault | undefined {
+  if (method === 'PLAINTEXT' || method === 'RSA-SHA1') return undefined;
+  const hash = hmacHashes[method];
+  if (decodeSignature(signature, 'base64', hash) !== undefined) return undefined;
+  const hint = signature.includes(' ')
+    ? 'a "+" in the signature was sent as it is and arrived as a space; percent-encode it'
+    : signatureFault(signature, 'base64', hash);
+  const message = baseString();
+  return {
+    detail: wrong,
+    hint,
+    members: { message },
+    check: 'signature',
+    claimed: countedAs,
+    problem: oauth1Error('signature_invalid', wrong, explain ? { oauth_problem_advice: message, hint } : {}),
+  };
+}
+
+/** Returns the Problem of a refusal in the form of OAuth. */
+function problemOf(
+  { reason, detail, members, now }: Refusal<OAuth1Presented>,
+  { lifetimes, notBefore = Number.NEGATIVE_INFINITY }: OAuthContext,
+): Problem {
+  const { message, hint } = members;
+  const advice = typeof hint === 'string' ? hint : undefined;
+  switch (reason) {
+    case 'time':
+    case 'expired':
+    case 'before-start': {
+      const second = wholeSecond(now);
+      const first = Math.max(second - lifetimes.oauth1Window, wholeSecond(notBefore));
+      const accepted = `${Math.ceil(first / 1000)}-${Math.floor((second + lifetimes.oauth1Window) / 1000)}`;
+      return withAdvice(
+        oauth1Error('timestamp_refused', detail, { oauth_acceptable_timestamps: accepted }),
+        advice,
+      );
+    }
+    case 'content':
+      return withAdvice(rejectedParameters(detail, ['oauth_body_hash']), advice);
+    case 'replayed':
+      return withAdvice(oauth1Error('nonce_used', 'A request with this nonce was already accepted.'), advice);
+    default:
+      // The advice is the base string, which contains all parts.
+      return oauth1Error('signature_invalid', detail, {
+        ...(message === undefined ? {} : { oauth_problem_advice: message }),
+        ...(hint === undefined ? {} : { hint }),
+      });
+  }
+}
+
+/** Returns the fault (401) of a token that is not valid. Only a consumer that signed with the token secret learns its state. */
+async function tokenFault(holder: OAuth1Holder, context: OAuthContext): Promise<Fault | undefined> {
+  const problem = await tokenProblem(holder, context);
+  if (problem === undefined) return undefined;
+  const { check, hint, isPrivate } = await reasonOfToken(holder, context);
+  const shown = context.explain && isPrivate !== true ? withAdvice(problem, hint) : problem;
+  return { detail: problem.detail, check, hint, problem: shown };
+}
+
+async function tokenProblem(
+  { consumer, found }: OAuth1Holder,
+  { accounts, clock }: OAuthContext,
+): Promise<Problem | undefined> {
+  if (found === undefined || found.token.client !== consumer.key || !isIssuedTo(found, consumer))
+    return oauth1Error('token_rejected', 'The token does not belong to this consumer.');
+  const { token, grant } = found;
+  if (token.used) return oauth1Error('token_used', 'The token has already been used.');
+  if (grant?.revoked === true) return oauth1Error('token_revoked', 'The token was revoked.');
+  if (!isLive(found, clock.now())) return oauth1Error('token_expired', 'The token has expired.');
+  if (token.user === undefined) {
+    if (token.kind === 'request') return undefined;
+    throw new Error('an access token of OAuth 1.0a has no user');
+  }
+  const account = await accounts.find(token.user);
+  // A request token may be older than the user that authorized it.
+  const isValid = account !== undefined && (token.kind === 'request' || isIssuedTo(found, account));
+  return isValid
+    ? undefined
+    : oauth1Error('token_rejected', 'The user of the token was removed or disabled.');
+}
+
+async function reasonOfToken(
+  { consumer, found }: OAuth1Holder,
+  { accounts, clock }: OAuthContext,
+): Promise<Reason> {
+  const hint = foreignHint(found, consumer);
+  if (hint !== undefined || found === undefined) return { check: 'token', hint: hint ?? '' };
+  const reason = await tokenReason(found, { accounts, now: clock.now(), owner: consumer });
+  return reason ?? { check: 'token', hint: 'the token is not valid' };
+}
+
+/** Returns why a token is not one of this consumer. */
+function foreignHint(found: Found | undefined, { key }: Consumer): string | undefined {
+  if (found === undefined) return 'the token is unknown, of another kind, or was deleted after it expired';
+  return found.token.client === key ? undefined : `the token was issued to another consumer, not to ${key}`;
+}
+
+/** Returns the fault of an oauth_body_hash that does not match the content (OAuth Request Body Hash 1.0 §4). */
+async function bodyHashFault(
+  { request: { body }, method, signsForm }: OAuth1Presented,
+  sent: string,
+  limit: number,
+): Promise<DigestFault | undefined> {
+  // §4.1.1: a form is signed by its parameters, without a hash.
+  if (signsForm) return { detail: 'oauth_body_hash is not allowed with a form.', explain: () => ({}) };
+  const content = body.present ? await body.hold(limit) : new Uint8Array();
+  // Many clients send SHA-1 with every method.
+  const accepted = method === 'HMAC-SHA256' ? ['sha256', 'sha1'] : ['sha1'];
+  return accepted.some((hash) => createHash(hash).update(content).digest('base64') === sent)
+    ? undefined
+    : { detail: 'oauth_body_hash does not match the content.', explain: () => ({}) };
+}
