@@ -26,7 +26,7 @@ const require = createRequire(import.meta.url);
 
 /** The entries of the library, by their paths in src and dist. */
 const entries = [
-  ...['index', 'double/index', 'attack/index', 'client/index', 'xml/index'],
+  ...['index', 'double/index', 'matchers/index', 'attack/index', 'client/index', 'xml/index'],
   ...['postgres/index', 'redis/index', 'store-contract/index'],
 ];
 
@@ -104,12 +104,22 @@ const chunks = {
     ...['oauth/oauth2/metadata', 'oauth/oauth2/reasons', 'oauth/oauth2/revocation', 'oauth/oauth2/token'],
   ],
   items: [
-    ...['formats/json/index', 'formats/json/content', 'schema/pattern/syntax'],
+    ...[
+      'formats/json/index',
+      'formats/json/content',
+      'formats/json/decoder',
+      'formats/json/any',
+      'schema/pattern/syntax',
+    ],
     ...['collections/idempotency-key', 'collections/lists/query', 'collections/lists/searched-list'],
   ],
   certificate: ['net/tls/certificate'],
-  journal: ['double/journal/match', 'double/journal/mistakes', 'double/journal/text', 'double/journal/view'],
+  journal: [
+    ...['double/journal/match', 'double/journal/mistakes', 'double/journal/text', 'double/journal/verdict'],
+    'double/journal/view',
+  ],
   faults: ['double/faults/declaration', 'double/faults/match', 'double/faults/response'],
+  stubs: ['double/stubs/content', 'double/stubs/declaration', 'double/stubs/response'],
   attack: ['attack/adversary', 'attack/oauth/adversary', 'attack/oauth/oauth1-adversary'],
   configuration: ['options/options', 'cli/accounts/credentials'],
 };
@@ -129,6 +139,7 @@ const onFirstUse = [
     'certificate',
     'journal',
     'faults',
+    'stubs',
     'attack',
   ],
 ];

@@ -95,6 +95,7 @@ export type {
   ElementDeclaration,
   FieldDeclaration,
   IntegerDeclaration,
+  JsonDeclaration,
   ListDeclaration,
   SimpleDeclaration,
   TextDeclaration,

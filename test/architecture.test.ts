@@ -260,10 +260,13 @@ test('decide names no concrete scheme, store or format', () => {
   assert.doesNotMatch(decide[0]?.text ?? '', /\b(hmac|basic|bearer|oauth|xml|json|sqlite)\b/i);
 });
 
-test('nothing outside double imports double, except the control interface of the command', () => {
+test('nothing outside double imports double, except the control interface of the command and the matchers', () => {
   const control = 'src/cli/serve/control.ts';
   assert.deepEqual(
-    arrows((path) => path !== control && !isIn('src/double')(path), isIn('src/double')),
+    arrows(
+      (path) => path !== control && !isIn('src/double')(path) && !isIn('src/matchers')(path),
+      isIn('src/double'),
+    ),
     [],
   );
   // Both are loaded on demand: the one with a control port, the other by the double too.

@@ -31,7 +31,7 @@ export interface DoubleApi {
   readonly auth: AuthControl;
   /**
    * The requests that the double received, with their responses.
-   * @example double.journal.last()?.auth; // { scheme: 'hmac', passed: ['parse', 'user'], failedAt: 'digest', hint: 'the query was left out', … }
+   * @example double.journal.last().auth; // { scheme: 'hmac', passed: ['parse', 'user'], failedAt: 'digest', hint: 'the query was left out', … }
    */
   readonly journal: Journal;
   /**

@@ -5,7 +5,7 @@ import type { Collection } from '../collections/declaration.ts';
 import type { RemovedNames } from '../oauth/revoke-on-removal.ts';
 import type { Observer } from '../pipeline/observer.ts';
 import { noncesWindowOf, schemesOf } from '../service/authentication.ts';
-import type { ServiceOptions } from '../service/options.ts';
+import { defaultLimits, type ServiceOptions } from '../service/options.ts';
 import { type ControllableService, createControllableService } from '../service/service.ts';
 import { checkDistinctSecrets } from '../service/user-checks.ts';
 import { createMemoryStore } from '../store/memory.ts';
@@ -26,6 +26,7 @@ import { createItems, type Items } from './state/seed.ts';
 import type { Snapshottable } from './state/snapshot.ts';
 import { createState, type State } from './state/state.ts';
 import { createDoubleUsers, type DoubleUsers } from './state/users.ts';
+import { createStubs, type StubsPart } from './stubs/stubs.ts';
 
 /** The collections that a service serves, and the store that holds their items. */
 export interface ServedData {
@@ -57,6 +58,7 @@ export interface ComposedService {
 export interface ComposedDouble extends ComposedService {
   readonly nonces: DoubleNonces;
   readonly routes: DoubleRoutes;
+  readonly stubs: StubsPart;
   readonly items: Items;
   readonly state: State;
   /** Returns a copy with the same items, users, routes and time, which shares no state with the double. */
@@ -73,7 +75,7 @@ const masterKeyBytes = 32;
 export function composeDouble(options: DoubleOptions, random: SeededRandom): ComposedDouble {
   const { randomSeed: _, now, https: __, users: declared = {}, seed = {}, ...others } = options;
   const { journal: bounds, pendingFaults: ___, keepAlive: ____, ...placed } = others;
-  const { port: _____, securePort: ______, aliases = [], ...given } = placed;
+  const { port: _____, securePort: ______, aliases = [], stubs: declaredStubs, ...given } = placed;
   const { onError } = options;
   const schemes = schemesOf(options);
   const events = createEvents(onError);
@@ -81,6 +83,8 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
   const nonces = noncesOf({ ...options, schemes }, random, time, events, () => faults.burnsNonce());
   const store = createMemoryStore({ storeId: Buffer.from(random.bytes(4)).toString('hex') });
   const routes = createDoubleRoutes(options);
+  const { xmlDepth: maxDepth } = { ...defaultLimits, ...options.limits };
+  const stubs = createStubs({ schemes, maxDepth, stubs: declaredStubs });
   const items = createItems(store, () => routes.state.collections, time.clock, seed);
   const users = createDoubleUsers(declared, random.bytes);
   const masterKey = random.bytes(masterKeyBytes);
@@ -112,7 +116,7 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
       users: users.all,
       observer: skewDates(time, journal.observer(faults)),
     },
-    { onGrantEvent: (event) => events.emit(event), aliases },
+    { onGrantEvent: (event) => events.emit(event), aliases, layer: stubs.layer },
   );
   const service = withRegistrations(controllable, (changed) => {
     registered = { ...registered, ...changed };
@@ -130,6 +134,7 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
     departures: revocation,
     users,
     routes,
+    stubs,
     nonces,
     random,
     time,
@@ -141,12 +146,23 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
     get options() {
       return { ...options, ...registered };
     },
-    ...{ events, faults, journal, time, nonces, routes, items, users, masterKey, service, schemes, state },
+    ...{ events, faults, journal, time, nonces, routes, stubs, items, users, masterKey, service, schemes },
+    state,
     random: random.bytes,
     data: { collections: () => routes.state.collections, store },
     fork() {
       const limits = { maxAuthFailures: 0, quota: 'none' };
-      const composed = { ...options, ...registered, users: unlimited(users.all), seed: {}, ...limits };
+      const held = stubs
+        .all()
+        .map(({ stub, remaining: times }) => ({ ...stub, ...(times < Infinity && { times }) }));
+      const composed = {
+        ...options,
+        ...registered,
+        users: unlimited(users.all),
+        seed: {},
+        ...limits,
+        stubs: held,
+      };
       const copy = composeDouble(composed, createSeededRandom('fork'));
       copy.items.restore(items.snapshot());
       copy.service.oauth.departures.restore(revocation.snapshot());

@@ -124,7 +124,7 @@ function doubleOf(
   random: SeededRandom,
   { authority, ...addresses }: Addresses & { readonly authority: CertificateAuthority | undefined },
 ): Double {
-  const { service, events, faults, journal } = context;
+  const { service, events, faults, journal, stubs } = context;
   const { url, secureUrl } = addresses;
   const api = createDoubleApi(context, addresses);
   const memory = createMemoryControl(context);
@@ -162,7 +162,7 @@ function doubleOf(
       const controlled = { url, secureUrl, certificate: authority?.certificate };
       const unref = options.keepAlive !== true;
       const target = {
-        ...{ ...api, memory, addresses: controlled, events, windows: dateWindows(options) },
+        ...{ ...api, memory, stubs, addresses: controlled, events, windows: dateWindows(options) },
         listing: createListing(context),
       };
       const control = await openControl(target, controlOptions, unref);

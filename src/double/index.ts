@@ -117,6 +117,7 @@ export type {
   ElementDeclaration,
   FieldDeclaration,
   IntegerDeclaration,
+  JsonDeclaration,
   ListDeclaration,
   SimpleDeclaration,
   TextDeclaration,
@@ -171,6 +172,7 @@ export type { IssuedToken, OAuth2Control, OAuth2Endpoint, TokenWish } from './au
 export type { TokenChoice, TokenFilter } from './auth/tokens.ts';
 export type { Control, ControlOptions } from './control/control.ts';
 export { type Double, startDouble } from './double.ts';
+export { DoubleError, type DoubleErrorCode } from './error.ts';
 export type { DoubleEvent, EventOf } from './events.ts';
 export type { Fault, FaultParts } from './faults/declaration.ts';
 export type { Faults, PlannedFault } from './faults/faults.ts';
@@ -185,6 +187,7 @@ export type { AsOptions, ConfiguredAsOptions, ConfiguredSchemeOptions } from './
 export type { Fetch } from './fetch/fetch.ts';
 export type { FetchInit, FetchInput } from './fetch/fetch-request.ts';
 export type { Signer } from './fetch/signed-client.ts';
+export { assertAccepted, assertRefused } from './journal/assertions.ts';
 export type {
   EntrySummary,
   FirstDifference,
@@ -196,6 +199,7 @@ export type {
 } from './journal/entry.ts';
 export type { Journal, JournalOptions } from './journal/journal.ts';
 export type { EntryMatch, EntryParts } from './journal/match.ts';
+export type { Answer, RefusalMatch } from './journal/verdict.ts';
 export { JournalTimeout, type WaitOptions } from './journal/waiting.ts';
 export type { BarePath, Match, MatchMethod, MatchPath } from './match.ts';
 export type { DoubleOptions } from './options.ts';
@@ -209,3 +213,12 @@ export type { DoubleClock, Duration, Moment } from './state/clock.ts';
 export type { GeneratedKey } from './state/generate-key.ts';
 export type { DoubleSnapshot } from './state/state.ts';
 export type { Credentials, DoubleUser, DoubleUsersOption } from './state/users.ts';
+export type {
+  Stub,
+  StubHandler,
+  StubMatch,
+  StubOptions,
+  StubRequest,
+} from './stubs/declaration.ts';
+export type { StubResponse } from './stubs/response.ts';
+export type { RuleHandle } from './stubs/stubs.ts';

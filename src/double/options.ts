@@ -6,6 +6,7 @@ import { checkAliases } from './fetch/origins.ts';
 import { checkJournalLimits, type JournalOptions } from './journal/journal.ts';
 import type { Moment } from './state/clock.ts';
 import type { DoubleUsersOption } from './state/users.ts';
+import type { Stub } from './stubs/declaration.ts';
 
 /** The service options that a double sets itself. */
 type OwnOption = 'clock' | 'random' | 'store' | 'nonces' | 'notBefore' | 'masterKey' | 'observer' | 'users';
@@ -40,6 +41,11 @@ export interface DoubleOptions extends Omit<ServiceOptions, OwnOption> {
    * @example ['http://example.com', 'https://api.example:8443']
    */
   readonly aliases?: readonly string[];
+  /**
+   * The stubs at the start, as `double.stub` adds them. `reset` restores them.
+   * @example [{ match: { path: '/rates/{currency}' }, response: { body: { rate: '1.08' } }, access: 'anyone' }]
+   */
+  readonly stubs?: readonly Stub[];
   /** With `error`, `close` rejects if a planned fault was not applied to any request. Default: `ignore`. */
   readonly pendingFaults?: 'ignore' | 'error';
 }
@@ -55,6 +61,7 @@ const doubleOnly: Readonly<Record<Exclude<keyof DoubleOptions, keyof ServiceOpti
   port: true,
   securePort: true,
   aliases: true,
+  stubs: true,
 };
 
 const ownOptions: Readonly<Record<Exclude<OwnOption, 'users'>, true>> = {
@@ -78,13 +85,14 @@ export function checkDoubleOptions(options: DoubleOptions): void {
       throw new RangeError(`${name} is not an option of a double${didYouMean(name, names)}`);
   }
   checkOptionValues(options);
-  const { https, keepAlive, journal, pendingFaults, randomSeed, aliases } = options;
+  const { https, keepAlive, journal, pendingFaults, randomSeed, aliases, stubs } = options;
   checkFlag(https, 'https');
   checkFlag(keepAlive, 'keepAlive');
   checkJournalLimits(journal);
   checkWord(pendingFaults, ['ignore', 'error'], 'a value of pendingFaults');
   checkPorts(options);
   checkAliases(aliases);
+  if (stubs !== undefined && !Array.isArray(stubs)) throw new RangeError('stubs must be a list of stubs');
   if (typeof randomSeed !== 'number') checkText(randomSeed, 'randomSeed');
 }
 

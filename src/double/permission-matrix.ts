@@ -104,7 +104,8 @@ export async function allowMatrix(double: ComposedDouble, options: AllowMatrixOp
     const api = createDoubleApi(context, addresses);
     const held = context.items.snapshot();
     const routes =
-      paths?.map((path) => routeOf(path, context)) ?? context.service.router.routes.filter(isEnabled);
+      paths?.map((path) => routeOf(path, context)) ??
+      distinct(context.service.router.routes.filter(isEnabled));
     const trials = new Trials(context, api, held);
     const rows: AllowMatrixRow[] = [];
     for (const { template, resource } of routes)
@@ -158,7 +159,7 @@ class Trials {
 
   /** A resource that verifies its own credentials refuses them while acting, after access was granted. */
   #isRefused(status: number, { ownCredentials }: Resource): boolean {
-    const step = this.#context.journal.journal.last()?.step;
+    const step = this.#context.journal.journal.last().step;
     return refusals.has(status) && !(ownCredentials === true && step === acting);
   }
 
@@ -185,6 +186,11 @@ class Trials {
     const init = { ...common, ...(sends && content !== undefined && { body: content }) };
     return as === nobody ? this.#api.fetch(path, init) : this.#api.as(as).fetch(path, init);
   }
+}
+
+/** Returns one route for each template, since a stub can have that of a collection. */
+function distinct(routes: readonly Route[]): readonly Route[] {
+  return [...new Map(routes.map((route) => [route.template, route])).values()];
 }
 
 function isEnabled({ open }: Route): boolean {

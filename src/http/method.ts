@@ -1,15 +1,15 @@
-/** The methods that this server implements, in the order of `Allow`. */
+/** The methods that collections implement, in the order of `Allow`. */
 export const methods = ['HEAD', 'GET', 'PUT', 'POST', 'DELETE', 'OPTIONS'] as const;
 
-/** A method that this server implements. */
+/** A method that collections implement. */
 export type Method = (typeof methods)[number];
 
-/** Returns whether the server implements the method; methods are case-sensitive (RFC 9110 §9.1). */
+/** Returns whether the method is one that collections implement; methods are case-sensitive (RFC 9110 §9.1). */
 export function isMethod(token: string): token is Method {
   return methods.some((method) => method === token);
 }
 
-/** Returns whether the method is safe (RFC 9110 §9.2.1). */
-export function isSafe(method: Method): boolean {
+/** Returns whether the method is one of the safe ones that this server knows (RFC 9110 §9.2.1). Any other may change something. */
+export function isSafe(method: string): boolean {
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }

@@ -2,7 +2,6 @@ import type { DeferredNonce } from '../auth/authenticate.ts';
 import type { QuotaUse } from '../auth/quota/quota.ts';
 import type { AuthenticationTrace } from '../auth/trace.ts';
 import type { Request } from '../http/message.ts';
-import type { Method } from '../http/method.ts';
 import type { Problem } from '../http/problem.ts';
 import type { Target } from '../http/target.ts';
 import type { Principal } from '../principal.ts';
@@ -29,6 +28,8 @@ export interface RequestTrace {
   writeProblem?: Resource['writeProblem'];
   /** The state of the quota after this request; undefined if there is none. */
   quota: readonly QuotaUse[] | undefined;
+  /** Gives the reservation of a limited route back. Undefined if there is none, or once its action is called. */
+  release: (() => void) | undefined;
   /** The id of the request; undefined until it is needed. */
   requestId: string | undefined;
 }
@@ -51,6 +52,7 @@ export function createRequestTrace(authTrace?: AuthenticationTrace): RequestTrac
     defaultFormat: undefined,
     writeProblem: undefined,
     quota: undefined,
+    release: undefined,
     requestId: undefined,
   };
 }
@@ -58,7 +60,7 @@ export function createRequestTrace(authTrace?: AuthenticationTrace): RequestTrac
 /** The parts of a call that steps 1 to 7 have determined. */
 export interface CallParts {
   readonly request: Request;
-  readonly method: Method;
+  readonly method: string;
   readonly target: Target;
   readonly parameters: Parameters;
   readonly principal: Principal | undefined;
@@ -73,7 +75,7 @@ export interface CallParts {
 /** The call of a resource as it passes the steps; each step sets what it found out. */
 export class CallContext implements Call {
   readonly request: Request;
-  readonly method: Method;
+  readonly method: string;
   readonly parameters: Parameters;
   readonly principal: Principal | undefined;
   readonly now: number;
@@ -83,7 +85,9 @@ export class CallContext implements Call {
   readonly gzip: GzipQueue;
   variant: Variant | undefined;
   found: Found | undefined;
-  content: unknown;
+  /** Whether the request has content that the action does not read. */
+  isUnread = false;
+  #content: unknown;
   readonly #target: Target;
   #query: URLSearchParams | undefined;
 
@@ -98,7 +102,19 @@ export class CallContext implements Call {
     this.gzip = parts.gzip;
     this.variant = undefined;
     this.found = undefined;
-    this.content = undefined;
+    this.#content = undefined;
+  }
+
+  /** Throws Error if the action does not read the content: it would look as if there was none. */
+  get content(): unknown {
+    if (!this.isUnread) return this.#content;
+    throw new Error(
+      `the content of ${this.method} ${this.path} was not read: its action has no reads, such as { reads: [bytes] }`,
+    );
+  }
+
+  set content(content: unknown) {
+    this.#content = content;
   }
 
   /** The value of Date in the response. */

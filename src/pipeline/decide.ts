@@ -3,7 +3,6 @@ import type { Clock } from '../clock.ts';
 import { preferred } from '../http/headers/accept.ts';
 import { evaluatePreconditions, isConditional, requirePrecondition } from '../http/headers/precondition.ts';
 import type { Request, Response } from '../http/message.ts';
-import type { Method } from '../http/method.ts';
 import { Problem } from '../http/problem.ts';
 import type { Target } from '../http/target.ts';
 import { checkExpectation, checkFraming } from '../http/transfer.ts';
@@ -32,7 +31,6 @@ import {
 import {
   type Action,
   actionFor,
-  allow,
   changedMeanwhile,
   type Found,
   inScope,
@@ -45,7 +43,7 @@ import {
   type Variant,
 } from './resource.ts';
 import { notModified, tagsOf, toOutcome, toResponse, withContentTag } from './response.ts';
-import { findRoute, type Match, notFound, type Router } from './router.ts';
+import { allowAt, findRoute, type Match, notFound, type Router } from './router.ts';
 
 /** The parts of the service that the steps use. */
 export interface ServiceContext {
@@ -71,7 +69,7 @@ export interface ServiceContext {
 /** A request with the route that it matches. */
 interface Addressed {
   readonly request: Request;
-  readonly method: Method;
+  readonly method: string;
   readonly target: Target;
   readonly route: Match;
 }
@@ -102,9 +100,9 @@ export function decide(
   checkVersion(request.version);
   checkHost(request);
   checkSingletons(request.fields);
-  // 3: is the method one of the six?
+  // 3: is the method one that some resource implements?
   trace.step = 3;
-  const method = knownMethod(request.method);
+  const method = knownMethod(request.method, context.router);
   // 4: is the target sane?
   trace.step = 4;
   const target = parsedTarget(request.target, method, context.limits.target);
@@ -115,7 +113,8 @@ export function decide(
   // 6: is there a resource here?
   trace.step = 6;
   const addressed = { request, method, target, route: findRoute(target, request, context.router) };
-  const { resource } = addressed.route;
+  const { resource, reserve } = addressed.route;
+  trace.release = reserve?.();
   trace.defaultFormat = resource.defaultFormat;
   trace.writeProblem = resource.writeProblem;
   // 7: are the credentials good?
@@ -152,7 +151,7 @@ function decideFor(
     return describe(call, target.asterisk ? context.router.routes : route, context.describe);
   // 9: does the resource implement the method?
   trace.step = 9;
-  const implemented = requireAction(call, resource);
+  const implemented = requireAction(call, route);
   // 10: may this principal?
   trace.step = 10;
   checkPermission(call, resource, context.authenticator);
@@ -197,6 +196,7 @@ function decideOn(
 function act({ call, resource, implemented }: Permitted, trace: RequestTrace): Response | Promise<Response> {
   // 16: act, in one turn with step 14 asked again
   trace.step = 16;
+  trace.release = undefined;
   return andThen(implemented.handle(call), (done) =>
     done === changedMeanwhile
       ? repeatAction(call, resource, implemented).then((outcome) => conclude(call, resource, outcome))
@@ -218,11 +218,11 @@ function authenticate(
   throw new Problem('tls-required', 'This resource is available over TLS only. The request was not read.');
 }
 
-function requireAction(call: CallContext, resource: Resource): Action {
-  const implemented = actionFor(resource, call.method);
+function requireAction(call: CallContext, route: Match): Action {
+  const implemented = actionFor(route.resource, call.method);
   if (implemented !== undefined) return implemented;
   throw new Problem('method-not-allowed', `This resource does not implement ${call.method}.`, {
-    fields: [['Allow', allow(resource, call.principal, call.parameters).join(', ')]],
+    fields: [['Allow', allowAt(route, call.principal).join(', ')]],
   });
 }
 
@@ -283,6 +283,7 @@ function checkPreconditions(call: CallContext, resource: Resource): string | und
   const { request, method, found, now } = call;
   // A resource without `find` is checked in `conclude`, when its state is known.
   if (resource.find === undefined && (method === 'GET' || method === 'HEAD')) return undefined;
+  if (resource.verbatim === true) return undefined;
   if (found?.repeats !== undefined) return undefined;
   if (resource.requirePrecondition === true) requirePrecondition(request.fields, method, now);
   if (!isConditional(request.fields)) return undefined;
@@ -309,7 +310,8 @@ function receiveContent(
     checkCharset(call.request.fields);
     return readContent(call, reading.decoder(call), lengthLimit(reading, limit));
   }
-  if (implemented.reads !== undefined && implemented.reads.length > 0) {
+  if (implemented.reads === undefined) call.isUnread = call.request.body.present;
+  else if (implemented.reads.length > 0 && implemented.contentOptional !== true) {
     throw new Problem('content-missing', `${call.method} requires content here.`);
   }
   return checkUnreadContent(call.request, limit, call.principal !== undefined);
@@ -333,6 +335,7 @@ function conclude(call: CallContext, resource: Resource, outcome: Outcome): Resp
   if (!reads || resource.find !== undefined || representation === undefined || outcome.status !== 200) {
     return toResponse(call, outcome);
   }
+  if (resource.verbatim === true) return toResponse(call, outcome);
   if (preferred(call.request.fields.get('accept'), [representation]) === undefined) {
     throw notAcceptable([representation]);
   }

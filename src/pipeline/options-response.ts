@@ -1,10 +1,16 @@
 import type { FieldLine } from '../http/fields.ts';
 import type { Response } from '../http/message.ts';
-import { type Method, methods } from '../http/method.ts';
 import type { CallContext } from './call.ts';
-import { allow, type DocumentFormat, mayUse, type Representation, type Resource } from './resource.ts';
+import {
+  type DocumentFormat,
+  mayUse,
+  possibleMethods,
+  type Representation,
+  type Resource,
+  sortMethods,
+} from './resource.ts';
 import { leadingFields, noSniff } from './response.ts';
-import type { Match, Route } from './router.ts';
+import { allowAt, type Match, type Route } from './router.ts';
 
 /** The description of a resource. */
 export interface Description {
@@ -36,16 +42,29 @@ export function describe(call: CallContext, subject: Match | readonly Route[], w
     noSniff,
     ['Allow', description.methods.join(', ')],
   ];
-  const posted = 'resource' in subject ? readsOf(subject.resource, ['POST']) : [];
-  if (posted.length > 0) fields.push(['Accept-Post', posted.join(', ')]);
+  if ('resource' in subject) fields.push(...acceptedTypes(subject));
   return { status: 200, fields, content: representation.content };
 }
 
-function ofResource(call: CallContext, { resource, parameters }: Match): Description {
+/** Returns Accept-Post, and Accept-Patch (RFC 5789 §3.1), which lists media types and no ranges. */
+function acceptedTypes(match: Match): FieldLine[] {
+  const resources = (match.peers ?? [match]).map(({ resource }) => resource);
+  const posted = resources.flatMap((resource) => readsOf(resource, ['POST']));
+  const patched = resources
+    .flatMap((resource) => readsOf(resource, ['PATCH']))
+    .filter((type) => type !== '*/*');
+  const fields: FieldLine[] = [];
+  if (posted.length > 0) fields.push(['Accept-Post', posted.join(', ')]);
+  if (patched.length > 0) fields.push(['Accept-Patch', patched.join(', ')]);
+  return fields;
+}
+
+function ofResource(call: CallContext, match: Match): Description {
+  const { resource } = match;
   return {
     href: call.path,
-    methods: allow(resource, call.principal, parameters),
-    reads: readsOf(resource, ['PUT', 'POST']),
+    methods: allowAt(match, call.principal),
+    reads: readsOf(resource, ['PUT', 'POST', 'PATCH']),
     writes: (resource.produces ?? []).map(({ type }) => type),
     more: resource.description ?? {},
   };
@@ -53,15 +72,15 @@ function ofResource(call: CallContext, { resource, parameters }: Match): Descrip
 
 /** The server as a whole allows what any of its resources allows. */
 function ofServer(call: CallContext, routes: readonly Route[]): Description {
-  const somewhere = (method: Method): boolean =>
-    routes
-      .filter(({ open }) => open?.() !== false)
-      .some(
-        ({ resource }) => resource.ownCredentials !== true && mayUse(resource, method, call.principal, {}),
-      );
-  return { href: '*', methods: methods.filter(somewhere), reads: [], writes: [], more: {} };
+  const found = new Set<string>();
+  for (const { resource, open } of routes) {
+    if (open?.() === false || resource.ownCredentials === true) continue;
+    for (const method of possibleMethods(resource))
+      if (mayUse(resource, method, call.principal, {})) found.add(method);
+  }
+  return { href: '*', methods: sortMethods([...found]), reads: [], writes: [], more: {} };
 }
 
-function readsOf(resource: Resource, of: readonly ('PUT' | 'POST')[]): string[] {
+function readsOf(resource: Resource, of: readonly ('PUT' | 'POST' | 'PATCH')[]): string[] {
   return [...new Set(of.flatMap((method) => resource[method]?.reads ?? []).map(({ type }) => type))];
 }

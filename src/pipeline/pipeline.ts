@@ -101,6 +101,7 @@ export class Pipeline {
     } catch (error) {
       outcome = this.#problemOf(error, trace, trace.step);
     }
+    trace.release?.();
     try {
       // The nonce is stored before the response, unless the change has stored it.
       const nonceStored = keepNonce(trace.principal, !(outcome instanceof Problem));

@@ -27,7 +27,7 @@ export function readingFor(request: Request, implemented: Action): Reading | und
   const field = request.fields.get('content-type');
   const type = field === undefined ? undefined : parseMediaType(field)?.type;
   const reading = reads.find((each) => each.type === '*/*' || each.type === type);
-  if (reading === undefined) throw unreadable(field, reads);
+  if (reading === undefined) throw unreadable(request.method, field, reads);
   if (parseContentCoding(request.fields.get('content-encoding')) === undefined) {
     throw new Problem('unsupported-content-coding', 'The supported content coding is gzip.', {
       fields: [['Accept-Encoding', 'gzip']],
@@ -36,11 +36,12 @@ export function readingFor(request: Request, implemented: Action): Reading | und
   return reading;
 }
 
-function unreadable(field: string | undefined, reads: readonly Reading[]): Problem {
+function unreadable(method: string, field: string | undefined, reads: readonly Reading[]): Problem {
   const types = reads.map(({ type }) => type).join(', ');
   const sent = field === undefined ? 'There is no Content-Type' : 'The Content-Type is not supported';
   return new Problem('unsupported-media-type', `${sent}; this resource accepts ${types}.`, {
-    fields: [['Accept-Post', types]],
+    // RFC 5789 §2.2; the other field is that of the W3C's Linked Data Platform.
+    fields: [[method === 'PATCH' ? 'Accept-Patch' : 'Accept-Post', types]],
   });
 }
 

@@ -2,9 +2,10 @@
 import type { Fields } from '../http/fields.ts';
 import { isValidHost } from '../http/host.ts';
 import type { Request } from '../http/message.ts';
-import { isMethod, type Method } from '../http/method.ts';
+import { isMethod, methods } from '../http/method.ts';
 import { Problem } from '../http/problem.ts';
 import { parseTarget, type Target } from '../http/target.ts';
+import type { Router } from './router.ts';
 
 /** Returns the problem of a request that arrives while the server stops. */
 export function stopping(): Problem {
@@ -62,14 +63,18 @@ export function checkSingletons(fields: Fields): void {
   }
 }
 
-/** Returns the method. Throws a Problem if the server does not know it. */
-export function knownMethod(token: string): Method {
+/** Returns the method. Throws a Problem if no resource implements it. */
+export function knownMethod(token: string, router: Router): string {
   if (isMethod(token)) return token;
-  throw new Problem('method-not-implemented', 'The methods are HEAD, GET, PUT, POST, DELETE and OPTIONS.');
+  const further = router.furtherMethods();
+  if (further.has(token)) return token;
+  const all: string[] = [...methods, ...further];
+  const last = all.pop() ?? '';
+  throw new Problem('method-not-implemented', `The methods are ${all.join(', ')} and ${last}.`);
 }
 
 /** Parses the target. Throws a Problem if it is longer than `limit` characters or malformed. */
-export function parsedTarget(target: string, method: Method, limit: number): Target {
+export function parsedTarget(target: string, method: string, limit: number): Target {
   if (target.length > limit) {
     throw new Problem('target-too-long', `A request target has at most ${limit} bytes.`, { close: true });
   }

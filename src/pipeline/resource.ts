@@ -1,6 +1,6 @@
 import type { FieldLine } from '../http/fields.ts';
 import type { Request } from '../http/message.ts';
-import { isSafe, type Method, methods } from '../http/method.ts';
+import { isSafe } from '../http/method.ts';
 import type { Problem } from '../http/problem.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Principal, Scope } from '../principal.ts';
@@ -57,7 +57,7 @@ export interface Found<State = unknown> {
 /** A request as a resource receives it. */
 export interface Call<State = unknown, Content = unknown> {
   readonly request: Request;
-  readonly method: Method;
+  readonly method: string;
   /** The normalized path: unreserved octets decoded, hexadecimal digits in upper case. */
   readonly path: string;
   readonly parameters: Parameters;
@@ -69,7 +69,7 @@ export interface Call<State = unknown, Content = unknown> {
   readonly variant: Variant | undefined;
   /** What `find` returned. */
   readonly found: Found<State> | undefined;
-  /** The decoded content; undefined if the request has none. */
+  /** The decoded content; undefined if the request has none. Throws Error if the action has no `reads`, and so has not read it. */
   readonly content: Content | undefined;
   /** The time in milliseconds since 1970-01-01T00:00:00Z. */
   readonly now: number;
@@ -107,6 +107,8 @@ export interface Action<State = unknown, Content = unknown> {
   handle(call: Call<State, Content>): MaybePromise<Done>;
   /** The media types that it accepts. Default: none; content is then ignored. */
   readonly reads?: readonly Reading<State, Content>[];
+  /** Whether a request without content is accepted although the action has `reads`. Default: false, which is 400. */
+  readonly contentOptional?: boolean;
   /**
    * Whether the action stores `call.principal.nonce` with its change, in one step and before it has any other effect. An engine
    * may then claim the nonce in that step: if it was used before, the change is not made. Otherwise nonces are claimed before
@@ -120,7 +122,8 @@ export interface Action<State = unknown, Content = unknown> {
 }
 
 /**
- * A resource with an action per method. HEAD and OPTIONS are derived. A method without an action is answered 405.
+ * A resource with an action per method. HEAD and OPTIONS are derived. A method without an action is answered 405, or 501 if no
+ * resource of the service has it.
  *
  * @example
  * const weather: Resource = {
@@ -132,7 +135,13 @@ export interface Resource<State = unknown, Content = unknown> {
   readonly GET?: Action<State, Content>;
   readonly PUT?: Action<State, Content>;
   readonly POST?: Action<State, Content>;
+  readonly PATCH?: Action<State, Content>;
   readonly DELETE?: Action<State, Content>;
+  /**
+   * Further methods by name: `{ PROPFIND: action(…) }` (RFC 9110 §9.1). Over a socket, only those arrive that Node.js parses
+   * (`METHODS` of node:http).
+   */
+  readonly methods?: Readonly<Record<string, Action<State, Content>>>;
   /** The access rule of HEAD. Default: that of GET. */
   readonly headAccess?: Access;
   /** The variants that it produces, the preferred one first. Default: any representation that its actions return. */
@@ -162,6 +171,11 @@ export interface Resource<State = unknown, Content = unknown> {
   readonly requirePrecondition?: boolean;
   /** Returns the response to a problem in the format of the resource's protocol. Default: a problem document. @internal */
   writeProblem?(problem: Problem): Outcome;
+  /**
+   * Whether responses are sent as its actions return them: without an entity tag of the content, and without evaluating
+   * preconditions or Accept. Default: false. @internal
+   */
+  readonly verbatim?: boolean;
   /** Members that OPTIONS adds to the description of its methods and media types. */
   readonly description?: Readonly<Record<string, string | readonly string[]>>;
 }
@@ -183,14 +197,47 @@ export function action<State = unknown, Content = unknown>(
   return { ...more, access, handle };
 }
 
+/** The methods that have a member of `Resource`, in the order of `Allow`; HEAD has that of GET. */
+export const namedMethods = ['HEAD', 'GET', 'PUT', 'POST', 'PATCH', 'DELETE'] as const;
+
 /** Returns the resource's action for a method: HEAD has that of GET, OPTIONS has none. */
-export function actionFor(resource: Resource, method: Method): Action | undefined {
-  if (method === 'OPTIONS') return undefined;
-  return method === 'HEAD' ? resource.GET : resource[method];
+export function actionFor(resource: Resource, method: string): Action | undefined {
+  switch (method) {
+    case 'GET':
+    case 'HEAD':
+      return resource.GET;
+    case 'PUT':
+    case 'POST':
+    case 'PATCH':
+    case 'DELETE':
+      return resource[method];
+    default: {
+      const { methods } = resource;
+      return methods !== undefined && Object.hasOwn(methods, method) ? methods[method] : undefined;
+    }
+  }
+}
+
+/** Returns the methods that the resource implements beside those of collections. */
+export function furtherMethods({ PATCH, methods = {} }: Resource): string[] {
+  return [...(PATCH === undefined ? [] : ['PATCH']), ...Object.keys(methods)];
+}
+
+/** Returns methods in the order of `Allow`. */
+export function sortMethods(methods: readonly string[]): string[] {
+  const ordered: readonly string[] = namedMethods;
+  const isFurther = (method: string): boolean => !ordered.includes(method) && method !== 'OPTIONS';
+  const isListed = (method: string): boolean => methods.includes(method);
+  return [...ordered.filter(isListed), ...methods.filter(isFurther), ...['OPTIONS'].filter(isListed)];
+}
+
+/** Returns the methods that a resource could implement, in the order of `Allow`. */
+function candidateMethods({ methods = {} }: Resource): string[] {
+  return [...namedMethods, ...Object.keys(methods), 'OPTIONS'];
 }
 
 /** Returns whether the resource stores the nonce of a request with this method together with its change. */
-export function storesNonce(resource: Resource, method: Method): boolean {
+export function storesNonce(resource: Resource, method: string): boolean {
   return !isSafe(method) && actionFor(resource, method)?.storesNonce === true;
 }
 
@@ -227,19 +274,19 @@ function permitsOwner(rule: string, { name, lent }: Principal, parameters: Param
 }
 
 /** Returns the scope that a token needs for a method. */
-export function scopeFor(method: Method): Scope {
-  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS' ? 'read' : 'write';
+export function scopeFor(method: string): Scope {
+  return isSafe(method) ? 'read' : 'write';
 }
 
 /** Returns whether the scope of the principal's token, if it has one, includes the method. */
-export function inScope(method: Method, principal: Principal | undefined): boolean {
+export function inScope(method: string, principal: Principal | undefined): boolean {
   return principal?.lent === undefined || principal.lent.scopes.includes(scopeFor(method));
 }
 
 /** Returns whether this principal may use a method of the resource. */
 export function mayUse(
   resource: Resource,
-  method: Method,
+  method: string,
   principal: Principal | undefined,
   parameters: Parameters,
 ): boolean {
@@ -250,13 +297,13 @@ export function mayUse(
   return permits(accessRule(resource, method, implemented), principal, parameters);
 }
 
-function accessRule(resource: Resource, method: Method, { access }: Action): Access | undefined {
+function accessRule(resource: Resource, method: string, { access }: Action): Access | undefined {
   return method === 'HEAD' ? (resource.headAccess ?? access) : access;
 }
 
 /** Returns the methods that the resource implements and any principal could use, in the order of `Allow`. */
-export function possibleMethods(resource: Resource): Method[] {
-  return methods.filter((method) => {
+export function possibleMethods(resource: Resource): string[] {
+  return candidateMethods(resource).filter((method) => {
     if (method === 'OPTIONS') return true;
     const implemented = actionFor(resource, method);
     const access = implemented && accessRule(resource, method, implemented);
@@ -269,10 +316,10 @@ export function allow(
   resource: Resource,
   principal: Principal | undefined,
   parameters: Parameters = {},
-): Method[] {
+): string[] {
   if (typeof resource !== 'object' || resource === null)
     throw new RangeError("the resource must be an object such as { GET: action('anyone', …) }");
-  return methods.filter((method) => mayUse(resource, method, principal, parameters));
+  return candidateMethods(resource).filter((method) => mayUse(resource, method, principal, parameters));
 }
 
 /** Returns a representation with an XML document. */

@@ -1,8 +1,18 @@
 import type { Request } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Target } from '../http/target.ts';
+import type { Principal } from '../principal.ts';
+import { type Branch, branchOf, createBranch, findLeaf, nameParameters } from './path-tree.ts';
 import { basePathAdvice, segmentsForRouter } from './proxy.ts';
-import type { Parameters, Resource } from './resource.ts';
+import {
+  actionFor,
+  allow,
+  furtherMethods,
+  type Parameters,
+  possibleMethods,
+  type Resource,
+  sortMethods,
+} from './resource.ts';
 
 /** A resource with its path template. */
 export interface Route {
@@ -17,20 +27,34 @@ export interface Route {
 /** A route with the parameters of a path that matches it. */
 export interface Match extends Route {
   readonly parameters: Parameters;
+  /** All routes at this address in the order in which they are asked, if there are several. The first that implements a method answers. */
+  readonly peers?: readonly Match[];
+  /** Reserves the route for one request if their number is limited. Returns a function that gives the reservation back. */
+  readonly reserve?: () => () => void;
 }
 
 /** Finds resources by path. */
 export interface Router {
-  /** Returns the route that matches these decoded segments; undefined if there is none. */
-  find(segments: readonly string[]): Match | undefined;
+  /** Returns the route that matches these decoded segments; undefined if there is none. `request` selects between several. */
+  find(segments: readonly string[], request?: Request): Match | undefined;
   /** All routes in the order given, including unavailable ones. */
   readonly routes: readonly Route[];
+  /** Returns the methods that some resource implements beside those of collections. */
+  furtherMethods(): ReadonlySet<string>;
+}
+
+/** Routes that are asked before those of a router, and may change at any time. */
+export interface RouteLayer {
+  /** Returns the routes for a request, the first one first. Those that do not implement its method are included. */
+  find(segments: readonly string[], request: Request): readonly Match[];
+  readonly routes: readonly Route[];
+  furtherMethods(): ReadonlySet<string>;
 }
 
 /** Returns the route of a target. `*` is the server itself, for which there is none. Throws a Problem (404). */
 export function findRoute(target: Target, request: Request, router: Router): Match {
   if (target.asterisk) return { template: '*', resource: {}, parameters: {} };
-  const route = router.find(segmentsForRouter(target, request));
+  const route = router.find(segmentsForRouter(target, request), request);
   if (route === undefined) throw notFound(basePathAdvice(target, request));
   return route;
 }
@@ -40,11 +64,49 @@ export function notFound(advice = ''): Problem {
   return new Problem('not-found', `Nothing is at this address.${advice}`);
 }
 
-/** A node of the tree of templates, one segment deep. Literals take precedence over the parameter. */
-interface Branch {
-  readonly literals: Map<string, Branch>;
-  parameter: Branch | undefined;
-  leaf: Leaf | undefined;
+/** Returns a router that asks the routes of a layer first. */
+export function layerRoutes(layer: RouteLayer, router: Router): Router {
+  return {
+    get routes() {
+      return layer.routes.length === 0 ? router.routes : [...layer.routes, ...router.routes];
+    },
+    find(segments, request) {
+      const base = router.find(segments);
+      const before = request === undefined ? [] : layer.find(segments, request);
+      if (request === undefined || before.length === 0) return base;
+      const peers = base === undefined ? before : [...before, base];
+      const answering = peers.find(({ resource }) => actionFor(resource, request.method) !== undefined);
+      const match = answering ?? peers.at(-1);
+      return match && { ...match, peers };
+    },
+    furtherMethods: () =>
+      layer.routes.length === 0
+        ? router.furtherMethods()
+        : new Set([...layer.furtherMethods(), ...router.furtherMethods()]),
+  };
+}
+
+/** Returns the methods that this principal may use at an address, in the order of `Allow`. */
+export function allowAt(match: Match, principal: Principal | undefined): string[] {
+  return methodsAt(match, ({ resource, parameters }) => allow(resource, principal, parameters));
+}
+
+/** Returns the methods that some principal could use at an address, in the order of `Allow`. */
+export function possibleMethodsAt(match: Match): string[] {
+  return methodsAt(match, ({ resource }) => possibleMethods(resource));
+}
+
+/** Returns the methods of all routes at an address. The first route that implements a method decides. */
+function methodsAt(match: Match, methodsOf: (match: Match) => string[]): string[] {
+  const { peers } = match;
+  if (peers === undefined) return methodsOf(match);
+  const found = new Set<string>();
+  peers.forEach((peer, at) => {
+    const earlier = peers.slice(0, at);
+    for (const method of methodsOf(peer))
+      if (earlier.every(({ resource }) => actionFor(resource, method) === undefined)) found.add(method);
+  });
+  return sortMethods([...found]);
 }
 
 /** A route, and the names of its parameters. */
@@ -55,72 +117,31 @@ interface Leaf {
 
 /** Creates a router. Throws RangeError on a malformed template, and on two templates that match the same paths. */
 export function createRouter(routes: readonly Route[]): Router {
-  const root = newBranch();
+  const root = createBranch<Leaf>();
   for (const route of routes) addRoute(root, route);
+  let further: ReadonlySet<string> | undefined;
   return {
     routes,
     find(segments) {
-      const values: string[] = [];
-      const leaf = match(root, segments, 0, values);
-      if (leaf === undefined || leaf.route.open?.() === false) return undefined;
-      const { template, resource } = leaf.route;
-      return { template, resource, parameters: named(leaf.names, values) };
+      const reached = findLeaf(root, segments);
+      if (reached === undefined) return undefined;
+      const { route, names } = reached.leaf;
+      if (route.open?.() === false) return undefined;
+      const { template, resource } = route;
+      return { template, resource, parameters: nameParameters(names, reached.values) };
+    },
+    furtherMethods() {
+      // On first use, since most requests have one of the six methods, and some resources are created on first use.
+      further ??= new Set(routes.flatMap(({ resource }) => furtherMethods(resource)));
+      return further;
     },
   };
 }
 
-function newBranch(): Branch {
-  return { literals: new Map(), parameter: undefined, leaf: undefined };
-}
-
-const templateForm =
-  /^\/(?:(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-F]{2}|\{[A-Za-z][A-Za-z0-9_]*\})+(?:\/|$))*$/;
-const parameterForm = /^\{([A-Za-z][A-Za-z0-9_]*)\}$/;
-
-function addRoute(root: Branch, route: Route): void {
+function addRoute(root: Branch<Leaf>, route: Route): void {
   const { template } = route;
-  if (!templateForm.test(template) || (template !== '/' && template.endsWith('/'))) {
-    throw new RangeError(`${template} is not a path template such as /weather/{city}`);
-  }
-  const names: string[] = [];
-  let branch = root;
-  for (const segment of template.slice(1).split('/')) branch = branchFor(branch, segment, names, template);
+  const { branch, names } = branchOf(root, template);
   if (branch.leaf !== undefined)
     throw new RangeError(`${template} and ${branch.leaf.route.template} are the same path`);
   branch.leaf = { route, names };
-}
-
-function branchFor(branch: Branch, segment: string, names: string[], template: string): Branch {
-  const name = parameterForm.exec(segment)?.[1];
-  if (name !== undefined) {
-    if (names.includes(name)) throw new RangeError(`${template} has the parameter ${name} twice`);
-    names.push(name);
-    branch.parameter ??= newBranch();
-    return branch.parameter;
-  }
-  if (segment.includes('{')) throw new RangeError(`${template}: a parameter is a whole segment`);
-  const literal = decodeURIComponent(segment);
-  const next = branch.literals.get(literal) ?? newBranch();
-  branch.literals.set(literal, next);
-  return next;
-}
-
-/** Searches depth first, literals first. A parameter matches any segment but an empty one. */
-function match(branch: Branch, segments: readonly string[], at: number, values: string[]): Leaf | undefined {
-  const segment = segments[at];
-  if (segment === undefined) return branch.leaf;
-  const literal = branch.literals.get(segment);
-  const found = literal === undefined ? undefined : match(literal, segments, at + 1, values);
-  if (found !== undefined || branch.parameter === undefined || segment === '') return found;
-  values.push(segment);
-  const taken = match(branch.parameter, segments, at + 1, values);
-  if (taken === undefined) values.pop();
-  return taken;
-}
-
-function named(names: readonly string[], values: readonly string[]): Parameters {
-  const parameters: Record<string, string> = {};
-  // The names of a template do not begin with an underscore, so none of them is `__proto__`.
-  for (let at = 0; at < names.length; at += 1) parameters[names[at] ?? ''] = values[at] ?? '';
-  return parameters;
 }

@@ -50,6 +50,13 @@ export interface CurrencyDeclaration {
   readonly enum?: readonly string[];
 }
 
+/** Any JSON value, nested at most 32 levels deep. In XML it is the text of the element. */
+export interface JsonDeclaration {
+  readonly type: 'json';
+  /** The maximum length of its text without white space, in characters. Default: 65,536. */
+  readonly maxLength?: number;
+}
+
 /** A field with a single value. */
 export type SimpleDeclaration =
   | TextDeclaration
@@ -57,7 +64,8 @@ export type SimpleDeclaration =
   | IntegerDeclaration
   | BooleanDeclaration
   | TimeDeclaration
-  | CurrencyDeclaration;
+  | CurrencyDeclaration
+  | JsonDeclaration;
 
 /** A field with fields of its own. */
 export interface ElementDeclaration {
@@ -84,7 +92,7 @@ interface WithAttributes {
 }
 
 /** An attribute of a field. */
-export type AttributeDeclaration = SimpleDeclaration & Requirable;
+export type AttributeDeclaration = Exclude<SimpleDeclaration, JsonDeclaration> & Requirable;
 
 /** A field of an item. */
 export type FieldDeclaration = FieldKind & Requirable & WithAttributes;

@@ -21,6 +21,7 @@ export function orderOf(type: SimpleTypeName): TypeOrder {
   switch (type) {
     case 'text':
     case 'currency':
+    case 'json':
     case 'date':
       return textOrder;
     case 'decimal':

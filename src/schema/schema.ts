@@ -67,6 +67,8 @@ const fieldTypes: readonly string[] = [...simpleTypes, 'element', 'list'];
 const ofField = ['type', 'required', 'attributes'];
 const ofItem = ['type', 'attributes'];
 const ofAttribute = ['type', 'required'];
+/** An attribute cannot have any JSON: in JSON, attributes are members beside the value. */
+const attributeTypes: readonly string[] = simpleTypes.filter((type) => type !== 'json');
 
 /**
  * Compiles the declaration of a collection's items.
@@ -144,7 +146,7 @@ function compileAttributes(source: unknown, content: Content, path: string): Att
     elementName(name, at);
     refuseClash(name, content, at);
     const members = membersOf(declaration, at);
-    const type = typeOf(members, simpleTypes, at);
+    const type = typeOf(members, attributeTypes, at);
     const required = flagOf(members.get('required'), `${at}.required`);
     const simple = compileSimple(simpleType(type, at), members, ofAttribute, at);
     return { name, index, required, content: simple, begin: ` ${name}="`, key: `"${name}":` };

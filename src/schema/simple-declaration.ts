@@ -1,4 +1,5 @@
 import { didYouMean } from '../did-you-mean.ts';
+import { defaultJsonLength } from './any-json.ts';
 import { DeclarationError, kindOf, type Members, refuseUnknown } from './error.ts';
 import { compilePattern, maxSteps, maxTextLength, type Pattern } from './pattern/match.ts';
 import { PatternError } from './pattern/syntax.ts';
@@ -13,6 +14,7 @@ const optionsOf: Readonly<Record<SimpleTypeName, readonly string[]>> = {
   date: ['enum', 'min', 'max'],
   dateTime: ['enum', 'min', 'max'],
   currency: ['enum'],
+  json: ['maxLength'],
 };
 
 /** The maximum of `fractionDigits`. */
@@ -31,7 +33,9 @@ export function compileSimple(
 ): Simple {
   const options = optionsOf[type];
   refuseUnknown(members, [...general, ...options], path, `is not an option of ${type}`);
-  const maxLength = countOf(members.get('maxLength'), 1, Number.MAX_SAFE_INTEGER, `${path}.maxLength`);
+  const maxLength =
+    countOf(members.get('maxLength'), 1, Number.MAX_SAFE_INTEGER, `${path}.maxLength`) ??
+    (type === 'json' ? defaultJsonLength : undefined);
   const bare: Simple = {
     kind: 'simple',
     type,

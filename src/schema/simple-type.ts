@@ -1,5 +1,6 @@
 /** Validates the text of simple field types. */
 
+import { isJsonText, maxJsonDepth } from './any-json.ts';
 import { firstUnrepresentable, lengthOf, printable } from './characters.ts';
 import { currencies } from './currency.ts';
 import { compareDates, compareDateTimes, isDate, isDateTime } from './date.ts';
@@ -7,7 +8,16 @@ import { compareDecimals, fractionDigitsOf } from './decimal.ts';
 import type { Pattern } from './pattern/match.ts';
 
 /** The types of fields with a single value. */
-export const simpleTypes = ['text', 'decimal', 'integer', 'boolean', 'date', 'dateTime', 'currency'] as const;
+export const simpleTypes = [
+  'text',
+  'decimal',
+  'integer',
+  'boolean',
+  'date',
+  'dateTime',
+  'currency',
+  'json',
+] as const;
 /** The name of a simple type. */
 export type SimpleTypeName = (typeof simpleTypes)[number];
 
@@ -87,6 +97,13 @@ function typeViolation(simple: Pick<Simple, 'type' | 'fractionDigits'>, text: st
         currencies.has(text),
         'currency',
         'must be an ISO 4217 currency code in upper case',
+        text,
+      );
+    case 'json':
+      return violationUnless(
+        isJsonText(text),
+        'json',
+        `must be JSON, at most ${maxJsonDepth} levels deep`,
         text,
       );
   }

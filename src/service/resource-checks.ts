@@ -12,11 +12,13 @@ import {
 import { checkCors } from './cors-checks.ts';
 
 /** The names of the members. The type checks that the list is complete. */
-const resourceNames: Readonly<Record<Exclude<keyof Resource, 'writeProblem'>, true>> = {
+const resourceNames: Readonly<Record<Exclude<keyof Resource, 'writeProblem' | 'verbatim'>, true>> = {
   GET: true,
   PUT: true,
   POST: true,
+  PATCH: true,
   DELETE: true,
+  methods: true,
   headAccess: true,
   produces: true,
   find: true,
@@ -29,7 +31,7 @@ const resourceNames: Readonly<Record<Exclude<keyof Resource, 'writeProblem'>, tr
   description: true,
 };
 
-const actions = ['GET', 'PUT', 'POST', 'DELETE'] as const;
+const actions = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'] as const;
 
 /**
  * Checks a resource in code. A misspelt method would be answered 405, and a misspelt access rule would permit nobody.
@@ -45,6 +47,7 @@ export function checkResource(template: unknown, resource: unknown): void {
     const value: unknown = Reflect.get(resource, name);
     if (value !== undefined) checkAction(value, name, String(template));
   }
+  checkFurtherMethods(Reflect.get(resource, 'methods'), String(template));
   checkFunction(Reflect.get(resource, 'find'), `find of ${what}`);
   checkAccess(Reflect.get(resource, 'headAccess'), 'HEAD', String(template));
   checkSchemes(Reflect.get(resource, 'schemes'), what);
@@ -52,6 +55,21 @@ export function checkResource(template: unknown, resource: unknown): void {
   checkCors(Reflect.get(resource, 'cors'), `cors of ${what}`);
   checkFieldNames(Reflect.get(resource, 'requestFields'), what);
   checkFlag(Reflect.get(resource, 'requirePrecondition'), `requirePrecondition of ${what}`);
+}
+
+/** Requires actions by method. HEAD and OPTIONS are derived, and the target of CONNECT is not a path (RFC 9110 §9.3.6). */
+function checkFurtherMethods(methods: unknown, template: string): void {
+  if (methods === undefined) return;
+  const what = `methods of the resource at ${template}`;
+  checkObject(methods, what, "such as { PROPFIND: action('anyone', …) }");
+  for (const [name, value] of Object.entries(methods)) {
+    if (!isToken(name)) throw new RangeError(`${JSON.stringify(name)} in ${what} is not a method`);
+    if (name === 'HEAD' || name === 'OPTIONS' || name === 'CONNECT')
+      throw new RangeError(`${name} cannot be in ${what}`);
+    if (actions.some((each) => each === name))
+      throw new RangeError(`${name} is a member of the resource itself, not of its methods`);
+    checkAction(value, name, template);
+  }
 }
 
 /** Requires a list of names. Whether there are such schemes is checked when the resource is served. */
@@ -78,6 +96,7 @@ function checkAction(value: unknown, method: string, template: string): void {
   checkFunction(Reflect.get(value, 'handle') ?? null, `the function of ${what}`);
   checkAccess(Reflect.get(value, 'access'), method, template);
   checkFlag(Reflect.get(value, 'storesNonce'), `storesNonce of ${what}`);
+  checkFlag(Reflect.get(value, 'contentOptional'), `contentOptional of ${what}`);
 }
 
 /** Requires an access rule, unless it is undefined, which permits nobody. */

@@ -24,7 +24,7 @@ import type { ServiceContext } from '../pipeline/decide.ts';
 import { GzipQueue } from '../pipeline/gzip-queue.ts';
 import { createOrigins } from '../pipeline/origin.ts';
 import { type Complete, Pipeline, type PipelineParts } from '../pipeline/pipeline.ts';
-import { createRouter, type Router } from '../pipeline/router.ts';
+import { createRouter, layerRoutes, type RouteLayer, type Router } from '../pipeline/router.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { checkMembers, checkText } from './argument-checks.ts';
 import { createAuthentication } from './authentication.ts';
@@ -109,6 +109,8 @@ export interface ServiceControls {
   readonly authenticator?: Authenticator;
   /** Further origins by which clients address the service. Default: none. */
   readonly aliases?: readonly string[];
+  /** Routes that are asked before all others. Default: none. */
+  readonly layer?: RouteLayer;
 }
 
 /** A service with the parts that a test double controls. */
@@ -145,7 +147,7 @@ export function createService(options: ServiceOptions = {}): Service {
 /** Creates a service that a test double controls. Throws as `createService` does. */
 export function createControllableService(
   options: ServiceOptions = {},
-  { onGrantEvent, onReplay, authenticator: controlled, aliases = [] }: ServiceControls = {},
+  { onGrantEvent, onReplay, authenticator: controlled, aliases = [], layer }: ServiceControls = {},
 ): ControllableService {
   rejectUnknownOptions(options);
   checkOptionValues(options);
@@ -178,11 +180,12 @@ export function createControllableService(
             { template: health.path, resource: healthResource(health) },
             { template: readinessPath(health), resource: readinessResource(health, store) },
           ];
-    return createRouter([
+    const own = createRouter([
       ...routesOf(served, store, limits, withOpenApi(resources, document), idempotency, serving),
       ...oauth.routes,
       ...further,
     ]);
+    return layer === undefined ? own : layerRoutes(layer, own);
   };
   let served: Pick<ServedApi, 'collections' | 'resources'> = {
     collections,

@@ -289,9 +289,9 @@ const wrongCalls: readonly WrongCall[] = [
     'get is not a member of the resource at /x; did you mean "GET"?',
   ],
   [
-    'resource(p, { PATCH })',
-    (double) => call(double.resource, '/x', { PATCH: action('anyone', handler) }),
-    'PATCH is not a member of the resource at /x; known are GET, PUT, POST, DELETE, headAccess, produces, find, ownCredentials, schemes, defaultFormat, cors, requestFields, requirePrecondition, description',
+    'resource(p, { PROPFIND })',
+    (double) => call(double.resource, '/x', { PROPFIND: action('anyone', handler) }),
+    'PROPFIND is not a member of the resource at /x; known are GET, PUT, POST, PATCH, DELETE, methods, headAccess, produces, find, ownCredentials, schemes, defaultFormat, cors, requestFields, requirePrecondition, description',
   ],
   [
     'resource(p, handler)',

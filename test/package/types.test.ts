@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 const declarations = join(import.meta.dirname, '../..', 'dist/cjs');
 const entries = [
-  ...['index', 'double/index', 'attack/index', 'client/index', 'xml/index'],
+  ...['index', 'double/index', 'matchers/index', 'attack/index', 'client/index', 'xml/index'],
   ...['postgres/index', 'redis/index', 'store-contract/index'],
 ];
 

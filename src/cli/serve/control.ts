@@ -7,7 +7,7 @@ import { composeDurableDouble } from '../../double/compose-durable.ts';
 import { type Control, checkToken, openControl } from '../../double/control/control.ts';
 import { createListing } from '../../double/control/listing/listing.ts';
 import { createMemoryControl } from '../../double/control/memory-target.ts';
-import type { ControlledAddresses, ControlTarget, MemoryControl } from '../../double/control/target.ts';
+import type { ControlledAddresses, ControlTarget } from '../../double/control/target.ts';
 import { dateWindows } from '../../double/date-windows.ts';
 import type { DoubleOptions } from '../../double/options.ts';
 import { createSeededRandom } from '../../double/state/random.ts';
@@ -62,12 +62,17 @@ export function composeControlled(
   const options = { ...given, log: countedLog(control.metrics, given.log) };
   const durable = durableOptionsOf(options);
   if (durable !== undefined)
-    return controlled(composeDurableDouble(durable, randomBytes), options, control, () => undefined);
+    return controlled(composeDurableDouble(durable, randomBytes), options, control, () => ({
+      memory: undefined,
+    }));
   const context = composeDouble(
     doubleOptionsOf(options),
     createSeededRandom(randomBytes(32).toString('hex')),
   );
-  return controlled(context, options, control, () => createMemoryControl(context));
+  return controlled(context, options, control, () => ({
+    memory: createMemoryControl(context),
+    stubs: context.stubs,
+  }));
 }
 
 /** Creates the metrics of a server. */
@@ -99,7 +104,7 @@ function controlled(
   context: ComposedService,
   options: ServiceOptions,
   { port, token, dataDirectory, metrics }: ControlOptions,
-  memoryOf: () => MemoryControl | undefined,
+  memoryOf: () => Pick<ControlTarget, 'memory' | 'stubs'>,
 ): ControlledService {
   const { faults, journal, service, events, nonces, data } = context;
   const { onError: fault } = options;
@@ -144,7 +149,7 @@ function controlled(
               journalBytes: dataDirectory.journalBytes(),
             }),
         },
-        memory: memoryOf(),
+        ...memoryOf(),
         listing: createListing(context),
       };
       control = await openControl(target, {

@@ -45,7 +45,7 @@ export class ServerMetrics {
   /** Counts a request. */
   add({ method, status, scheme, problem, microseconds, bytesReceived, bytesSent }: AccessEntry): void {
     // A method that the server does not know is chosen by the client, without a bound.
-    const known = methods.some((each) => each === method) ? method : 'other';
+    const known = methods.some((each) => each === method) || method === 'PATCH' ? method : 'other';
     const labels = labelsOf({ method: known, status: String(status), scheme, problem });
     const isCounted = this.#requests.has(labels) || this.#requests.size < this.#maxSeries;
     const series = isCounted ? labels : otherLabels;

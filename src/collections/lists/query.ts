@@ -77,6 +77,7 @@ const forms: Readonly<Record<SimpleTypeName, string>> = {
   date: 'a date in the form YYYY-MM-DD',
   dateTime: 'a date and time with an offset, such as 2013-04-20T12:59:24Z',
   currency: 'an ISO 4217 currency code in upper case',
+  json: 'JSON',
 };
 
 function wrongType(name: string, field: string, type: SimpleTypeName, text: string): Problem {

@@ -143,7 +143,7 @@ function* parametersOfValue(
 }
 
 function typeOf({ content }: Field, at: string): SimpleTypeName {
-  if (content.kind === 'simple') return content.type;
+  if (content.kind === 'simple' && content.type !== 'json') return content.type;
   throw new DeclarationError('value', at, 'is not a field with a single value');
 }
 

@@ -18,6 +18,7 @@ import { routeOperations } from './operations/routes.ts';
 import { sendOperations } from './operations/send.ts';
 import { signOperations } from './operations/sign.ts';
 import { stateOperations } from './operations/state.ts';
+import { stubOperations } from './operations/stubs.ts';
 import type { ControlTarget } from './target.ts';
 
 /** The options of a control interface. */
@@ -114,6 +115,7 @@ function operationsOf(target: ControlTarget, log: EventLog): readonly Operation[
     ...credentialOperations(target),
     ...eventOperations(log),
     ...routeOperations(target),
+    ...stubOperations(target),
     ...attackOperations(target),
     bareOperation({
       ...{ method: 'GET', path: '/openapi.json', id: 'openapi', open: true, returns: { type: 'object' } },

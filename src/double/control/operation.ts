@@ -91,7 +91,9 @@ function actionOf({ open = false, accepts, run, status = 200, media }: Operation
     open ? 'anyone' : [controller],
     async (call): Promise<Outcome> => {
       rejectQuery(call);
-      const value = await withContentErrors(async () => run(call.content, call.parameters, call));
+      const value = await withContentErrors(async () =>
+        run(accepts === undefined ? undefined : call.content, call.parameters, call),
+      );
       // Responses may contain secrets, so they must not be stored.
       if (value === undefined) return { status: 204, noStore: true };
       const representation = media === undefined ? json(value) : { type: media, content: String(value) };

@@ -6,12 +6,16 @@ import type { DoubleApi } from '../api.ts';
 import type { Events } from '../events.ts';
 import type { AllowMatrix, AllowMatrixOptions } from '../permission-matrix.ts';
 import type { DoubleSnapshot } from '../state/state.ts';
+import type { StubHandler, StubMatch, StubOptions } from '../stubs/declaration.ts';
+import type { RuleHandle, StubsPart } from '../stubs/stubs.ts';
 import type { Listing } from './listing/listing.ts';
 
 /** What a control interface controls. */
 export interface ControlTarget extends Omit<DoubleApi, 'fetch'> {
   /** The functions that require a server in memory. Undefined for a server with a data directory. */
   readonly memory: MemoryControl | undefined;
+  /** The stubs. Undefined for a server with a data directory. */
+  readonly stubs?: Pick<StubsPart, 'add' | 'all'>;
   readonly addresses: ControlledAddresses;
   readonly listing: Listing;
   readonly events: Pick<Events, 'on'>;
@@ -55,6 +59,22 @@ export interface MemoryControl {
    * @example double.resource('/weather/{city}', { GET: action('anyone', async (call) => xml('<weather/>')) });
    */
   resource(template: string, resource: Resource): void;
+  /**
+   * Adds a route for requests with this method and path, which precedes resources and collections; of several stubs, the last one that
+   * matches answers. Framing, Host, credentials and access are checked as for any request, and its content is decoded.
+   * @param response the response, or a function that returns it; what the function throws is a 500, and is passed to `onError`
+   * @returns a handle with the number of requests that it answered
+   * @throws RangeError if the match, the response or an option is invalid
+   * @example
+   * double.stub({ method: 'PATCH', path: '/v1/orders/{id}' }, { body: { id: '1', status: 'shipped' } }, { schemes: ['stripe'] });
+   * @example
+   * double.stub({ method: 'POST', path: '/v1/orders' }, ({ body }) => ({ status: 201, body: { ...body, id: 2 } }));
+   */
+  stub<Path extends string, Body = Readonly<Record<string, unknown>>>(
+    match: StubMatch<Path>,
+    response: StubHandler<Body>,
+    options?: StubOptions,
+  ): RuleHandle;
   /** Declares a collection by an unvalidated declaration. Throws DeclarationError or RangeError if it is invalid. */
   collection(path: string, declaration: unknown): void;
   /**
@@ -83,6 +103,10 @@ export interface ControlledHealth {
 
 /** Returns the functions that require a server in memory. Throws a Problem `memory-only` if there is a data directory. */
 export function inMemory({ memory }: ControlTarget): MemoryControl {
-  if (memory !== undefined) return memory;
+  return memory ?? memoryOnly();
+}
+
+/** Throws the Problem of an operation that requires a server in memory. */
+export function memoryOnly(): never {
   throw new Problem('memory-only', 'This server has a data directory. Start it with --memory.');
 }

@@ -86,15 +86,21 @@ export function checkFaultMatch(match: FaultMatch): void {
   }
   checkMatch(match, faultMatchNames, 'an object or a function');
   checkTexts(match.query, 'query');
-  checkTexts(match.fields, 'fields');
-  for (const name of Object.keys(match.fields ?? {}))
+  checkFieldTexts(match.fields, 'fields');
+}
+
+/** Throws RangeError unless `texts` are texts or patterns by the name of a field. `what` is the member of the match. */
+export function checkFieldTexts(texts: TextsByName | undefined, what: string): void {
+  checkTexts(texts, what);
+  for (const name of Object.keys(texts ?? {}))
     if (!fieldName.test(name)) throw new RangeError(`${JSON.stringify(name)} is not the name of a field`);
 }
 
 /** The name of a field (RFC 9110 §5.1). */
 const fieldName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
 
-function checkTexts(texts: unknown, what: string): void {
+/** Throws RangeError unless `texts` are texts or patterns by name. `what` is the member of the match. */
+export function checkTexts(texts: unknown, what: string): void {
   if (texts === undefined) return;
   checkObject(texts, `${what} of a match`, "such as { limit: '1' }");
   const entries = Object.entries(texts);
@@ -127,7 +133,15 @@ export function matchedRequestOf(request: Request, user: string | undefined): Ma
 export function fitsFault(request: MatchedRequest, match: FaultMatch, report: ReportError): boolean {
   if (typeof match === 'function') return callMatch(match, request, report);
   if (differences(match, request).length > 0) return false;
-  const { query = {}, fields = {} } = match;
+  return fitsTexts(request, match.query, match.fields);
+}
+
+/** Returns whether the query and the header fields of a request have these texts. */
+export function fitsTexts(
+  request: Pick<Request, 'target' | 'fields'>,
+  query: TextsByName = {},
+  fields: TextsByName = {},
+): boolean {
   const parameters = new URLSearchParams(/\?([^#]*)/.exec(request.target)?.[1]);
   return (
     Object.entries(query).every(([name, wanted]) => hasText(parameters.getAll(name), wanted)) &&

@@ -2,6 +2,7 @@ import { linesOf } from '../../http/field-lines.ts';
 import { type FieldLine, Fields } from '../../http/fields.ts';
 import { formatDate } from '../../http/headers/date.ts';
 import type { Request, Response } from '../../http/message.ts';
+import { isSafe } from '../../http/method.ts';
 import { contentSent } from '../../net/response-encoder.ts';
 import { type Fault, wireFaultOf } from './declaration.ts';
 
@@ -49,7 +50,7 @@ export function applyFault(response: Response, fault: Fault, { method }: Request
 }
 
 function isChange(method: string, { status }: Response): boolean {
-  return status < 300 && ['PUT', 'POST', 'DELETE'].includes(method);
+  return status < 300 && !isSafe(method);
 }
 
 function lengthSent(response: Response): number {

@@ -14,6 +14,7 @@ import { cutOff } from '../../net/parse-error.ts';
 import { reasonPhraseOf } from '../../net/reason-phrase.ts';
 import { contentSent, fieldsSent } from '../../net/response-encoder.ts';
 import { inProcessResponse } from '../faults/in-process.ts';
+import { entryOfAnswer } from '../journal/entry-key.ts';
 import {
   type FetchAddresses,
   type FetchInit,
@@ -88,17 +89,25 @@ function responseTo(
     const { fields: headers, body } = inProcessResponse(reply.fault, reply, method === 'HEAD');
     const response = new Response(body && failOnAbort(body, signal), { status, statusText, headers });
     // The constructor sets none of these, and clients resolve `Location` against the URL.
-    return Object.defineProperties(response, propertiesOf(metadata));
+    return withEntry(Object.defineProperties(response, propertiesOf(metadata)), reply);
   }
   const made = (content: PresentContent): Response =>
-    new PresentResponse(
-      metadata,
-      { status, statusText, headers: linesInTurn(fieldsSent(reply)) },
-      content,
-      signal,
+    withEntry(
+      new PresentResponse(
+        metadata,
+        { status, statusText, headers: linesInTurn(fieldsSent(reply)) },
+        content,
+        signal,
+      ),
+      reply,
     );
   const sent = contentReceived(reply, method === 'HEAD');
   return sent === null || !isCompressed(reply) ? made(sent) : decompressed(sent).then(made);
+}
+
+/** Adds the entry of the journal, for assertions about the response. */
+function withEntry(response: Response, { record }: HttpResponse): Response {
+  return Object.defineProperty(response, entryOfAnswer, { value: record });
 }
 
 /** Decompresses gzip. */

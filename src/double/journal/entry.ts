@@ -7,6 +7,7 @@ import { type ClaimedUser, claimedUser } from '../claimed-user.ts';
 import type { Fault } from '../faults/declaration.ts';
 import { pathOf } from '../match.ts';
 import { corsCheckOf } from './cors.ts';
+import { entryOfAnswer } from './entry-key.ts';
 import type { RecordedExchange, RecordedRequest } from './exchange.ts';
 import { usualMistake } from './mistakes.ts';
 import { type Redact, redactReceived, redactTarget, withSessionToken } from './redaction.ts';
@@ -82,6 +83,11 @@ export class JournalEntry {
     this.#redact = withSessionToken(redact, exchange.request?.raw ?? []);
     this.#claimedUser = claimed ?? claimedUser;
     this.#aborted = aborted;
+  }
+
+  /** The entry itself, as responses of `double.fetch` have it. @internal */
+  get [entryOfAnswer](): this {
+    return this;
   }
 
   /** The problem in the response. The hint is the usual cause, if one is recognized; `auth` has its own. */

@@ -7,6 +7,7 @@ import type { Observer } from '../../pipeline/observer.ts';
 import { checkFunction, checkMembers } from '../../service/argument-checks.ts';
 import { callListener, writeError } from '../callback.ts';
 import type { ClaimedUser } from '../claimed-user.ts';
+import { DoubleError } from '../error.ts';
 import type { FaultsPart } from '../faults/faults.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import { arrivedContent, RecordedContent } from './content.ts';
@@ -16,7 +17,7 @@ import { JournalEntry } from './entry.ts';
 import { answeredExchange, type RecordedExchange, refusedExchange } from './exchange.ts';
 import { checkEntryMatch, type EntryMatch, fits } from './match.ts';
 import { createRedaction } from './redaction.ts';
-import { Waiting, type WaitOptions } from './waiting.ts';
+import { noMatchMessage, Waiting, type WaitOptions } from './waiting.ts';
 
 /**
  * The requests that the server received, with their responses. Secrets, passwords, tokens and signatures are redacted in
@@ -24,8 +25,11 @@ import { Waiting, type WaitOptions } from './waiting.ts';
  */
 export interface Journal extends Iterable<JournalEntry> {
   readonly length: number;
-  /** Returns the latest entry, or the latest matching entry. Undefined if there is none. Throws RangeError if `match` is invalid. */
-  last<Path extends string>(match?: EntryMatch<Path>): JournalEntry | undefined;
+  /**
+   * Returns the latest entry, or the latest matching entry. Throws DoubleError (`no-match`) if there is none, with the other entries and
+   * how each differs, and RangeError if `match` is invalid.
+   */
+  last<Path extends string>(match?: EntryMatch<Path>): JournalEntry;
   /** Returns all entries, oldest first. */
   all(): readonly JournalEntry[];
   /** Returns the matching entries, oldest first. Throws RangeError if `match` is invalid. */
@@ -47,6 +51,8 @@ export interface Journal extends Iterable<JournalEntry> {
   subscribe(listener: (entry: JournalEntry) => void): () => void;
   /** Removes all entries. */
   clear(): void;
+  /** Returns all entries as text, oldest first, or that there are none. */
+  toString(): string;
 }
 
 /** The options of a journal. */
@@ -156,17 +162,19 @@ export function createJournal(
     const intercepted = await respond(observed, trace);
     const timing = { time, duration: stopwatch.steady() - begun };
     const entry = write(answeredExchange(timing, request, content, intercepted, trace));
-    return { ...intercepted.response, onAbandoned: () => entry.abandon() };
+    return { ...intercepted.response, onAbandoned: () => entry.abandon(), record: entry };
   };
 
   const find = (match: EntryMatch): readonly JournalEntry[] => {
     checkEntryMatch(match, userNames);
     return entries.all.filter((entry) => fits(entry, match));
   };
-  const last = (match?: EntryMatch): JournalEntry | undefined => {
-    if (match === undefined) return entries.all.at(-1);
-    checkEntryMatch(match, userNames);
-    return entries.all.findLast((entry) => fits(entry, match));
+  const last = (match?: EntryMatch): JournalEntry => {
+    if (match !== undefined) checkEntryMatch(match, userNames);
+    const found =
+      match === undefined ? entries.all.at(-1) : entries.all.findLast((entry) => fits(entry, match));
+    if (found === undefined) throw new DoubleError('no-match', noMatchMessage(match, entries.all));
+    return found;
   };
   return {
     journal: {
@@ -187,6 +195,7 @@ export function createJournal(
       clear() {
         entries.replace([]);
       },
+      toString: () => (entries.length === 0 ? noMatchMessage(undefined, []) : entries.all.join('\n')),
       [Symbol.iterator]: () => entries.all[Symbol.iterator](),
     },
     observer: (faults) => ({

@@ -56,8 +56,7 @@ function quotaHint(detail: string): string | undefined {
 function methodMistake(method: string): string | undefined {
   const upper = method.toUpperCase();
   if (upper === method) return undefined;
-  const hint = `methods are case-sensitive (RFC 9110 §9.1): ${method} was sent`;
-  return isMethod(upper) ? `${hint} instead of ${upper}` : `${hint}, and ${upper} is not supported either`;
+  return `methods are case-sensitive (RFC 9110 §9.1): ${method} was sent instead of ${upper}`;
 }
 
 const fieldName = "[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}";

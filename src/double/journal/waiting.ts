@@ -2,7 +2,7 @@ import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
 import { longestDelay } from '../faults/declaration.ts';
 import { describeMatch } from '../match.ts';
 import { JournalEntry } from './entry.ts';
-import { checkEntryMatch, differencesOf, type EntryMatch, type EntryParts, fits } from './match.ts';
+import { checkEntryMatch, differencesOf, type EntryMatch, fits } from './match.ts';
 import { type WaitEnd, Waiters } from './waiters.ts';
 
 /** Thrown if no matching entry is written in time. The message lists the other entries and how each differs. */
@@ -93,9 +93,17 @@ function messageOf(
   end: number | Extract<WaitEnd, 'closed'>,
   others: readonly JournalEntry[],
 ): string {
-  const expected = typeof match === 'function' ? 'the function' : describeEntryMatch(match);
   const until = end === 'closed' ? 'before the double was closed' : `within ${end} ms`;
-  const head = `No request matched ${expected} ${until}.`;
+  return listOthers(`No request matched ${describeEntryMatch(match)} ${until}.`, match, others);
+}
+
+/** Returns the message of `last` if no entry matches. Without a match, there is no entry at all. */
+export function noMatchMessage(match: EntryMatch | undefined, others: readonly JournalEntry[]): string {
+  if (match === undefined) return 'The journal has no entries: there were no requests.';
+  return listOthers(`No request matched ${describeEntryMatch(match)}.`, match, others);
+}
+
+function listOthers(head: string, match: EntryMatch, others: readonly JournalEntry[]): string {
   if (others.length === 0) return `${head} There were no requests.`;
   const unlisted = others.length - maxListed;
   const listed = others
@@ -110,7 +118,8 @@ function firstLine(entry: JournalEntry): string {
   return String(entry).split('\n', 1).join();
 }
 
-function describeEntryMatch(match: EntryParts): string {
+function describeEntryMatch(match: EntryMatch): string {
+  if (typeof match === 'function') return 'the function';
   const { method: _method, path: _path, user: _user, ...others } = match;
   const members = Object.entries(others).map(([name, value]) => `${name} ${String(value)}`);
   return [describeMatch(match), ...members].join(', ');

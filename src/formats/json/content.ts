@@ -7,6 +7,7 @@ import { type Simple, storedValue, violationsOf } from '../../schema/simple-type
 import type { RecordValue, Value } from '../../store/store.ts';
 import { detached } from '../../xml/copy-string.ts';
 import { joinPath, type Position, type ValidationErrors } from '../validation-errors.ts';
+import { writeAnyJson } from './any.ts';
 import type { JsonNode } from './reader.ts';
 
 type JsonObject = Extract<JsonNode, { kind: 'object' }>;
@@ -111,12 +112,17 @@ export class JsonContent {
   }
 
   #simple(simple: Simple, node: JsonNode, path: string): Value | undefined {
+    if (simple.type === 'json') return this.#checked(simple, node, writeAnyJson(node), path);
     const expected = simple.type === 'integer' ? 'number' : simple.type === 'boolean' ? 'boolean' : 'string';
     if (node.kind !== expected) {
       this.#report(node.at, path, simple.type, `${mustBe(simple, expected)}, is ${kindOf(node)}`);
       return undefined;
     }
-    const { text } = node;
+    return this.#checked(simple, node, node.text, path);
+  }
+
+  /** Returns the stored form of a text. Reports violations and returns undefined if there are any. */
+  #checked(simple: Simple, node: JsonNode, text: string, path: string): Value | undefined {
     const violations = violationsOf(simple, text);
     for (const { rule, detail } of violations) this.#report(node.at, path, rule, detail);
     if (violations.length > 0) return undefined;

@@ -1,5 +1,6 @@
 /** Writes items as JSON, with the fields in declaration order. */
 
+import { isJsonText } from '../../schema/any-json.ts';
 import { isList, isRecord, memberOf } from '../../schema/record.ts';
 import type { Attribute, Content, Field, Schema, Shape } from '../../schema/schema.ts';
 import type { RecordValue, Value } from '../../store/store.ts';
@@ -47,12 +48,20 @@ function fieldValue(field: Field, value: Value): string {
 function contentValue(name: string, content: Exclude<Content, { kind: 'element' }>, value: Value): string {
   if (content.kind === 'simple') {
     if (typeof value === 'object') throw new StoredValueError(name);
+    if (content.type === 'json') return jsonText(name, value);
     return JSON.stringify(value);
   }
   if (!isList(value)) throw new StoredValueError(name);
   let items = '';
   for (const item of value) items += (items === '' ? '' : ',') + fieldValue(content.of, item);
   return `[${items}]`;
+}
+
+/** Returns the text of any JSON. It may have been stored as a value of another type. */
+function jsonText(name: string, value: string | number | boolean): string {
+  const text = String(value);
+  if (!isJsonText(text)) throw new StoredValueError(name);
+  return text;
 }
 
 function attributeMembers(attributes: readonly Attribute[], record: RecordValue, before: string): string {

@@ -11,6 +11,7 @@ import { type Simple, storedValue, violationsOf } from '../../schema/simple-type
 import type { RecordValue, Value } from '../../store/store.ts';
 import { detached } from '../../xml/copy-string.ts';
 import type { XmlHandler } from '../../xml/handler.ts';
+import { readAnyJson } from '../json/any.ts';
 import { joinPath, type Position, type ValidationErrors } from '../validation-errors.ts';
 
 /** An open element. */
@@ -162,7 +163,13 @@ export class XmlContent implements XmlHandler {
   }
 
   /** Returns the value of a text. Reports violations and returns undefined if there are any. */
-  #simple(simple: Simple, text: string, within: string): Value | undefined {
+  #simple(simple: Simple, sent: string, within: string): Value | undefined {
+    const read = simple.type === 'json' ? readAnyJson(sent) : { value: sent };
+    if ('fault' in read) {
+      this.#report(within, 'json', `must be JSON: ${read.fault}`);
+      return undefined;
+    }
+    const text = read.value;
     const violations = violationsOf(simple, text);
     for (const { rule, detail } of violations) this.#report(within, rule, detail);
     if (violations.length > 0) return undefined;

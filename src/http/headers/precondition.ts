@@ -1,5 +1,4 @@
 import type { Fields } from '../fields.ts';
-import type { Method } from '../method.ts';
 import { Problem } from '../problem.ts';
 import { parseDate } from './date.ts';
 import { type EntityTag, isTag, matchesStrongly, matchesWeakly, parseEntityTags } from './entity-tag.ts';
@@ -29,7 +28,7 @@ export function isConditional(fields: Fields): boolean {
  * Throws the Problem `precondition-required` (428, RFC 6585 §3) if PUT, POST or DELETE could overwrite a change that the client has not
  * seen: without If-Match, without a valid date in If-Unmodified-Since, and without `If-None-Match: *` on PUT.
  */
-export function requirePrecondition(fields: Fields, method: Method, now: number): void {
+export function requirePrecondition(fields: Fields, method: string, now: number): void {
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return;
   if (fields.has('if-match') || dateOf(fields.get('if-unmodified-since'), now) !== undefined) return;
   if (method === 'PUT' && fields.get('if-none-match') === '*') return;
@@ -47,7 +46,7 @@ export function requirePrecondition(fields: Fields, method: Method, now: number)
  */
 export function evaluatePreconditions(
   fields: Fields,
-  method: Method,
+  method: string,
   current: Current | undefined,
   now: number,
 ): Verdict {

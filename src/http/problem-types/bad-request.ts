@@ -107,6 +107,12 @@ export const badRequestTypes = {
     explanation:
       'Document type declarations, and thus custom entities, are never accepted. Remove the DOCTYPE.',
   },
+  'malformed-content': {
+    status: 400,
+    title: 'The content cannot be decoded',
+    explanation:
+      'The content is not what its Content-Type declares: a form with an incomplete percent-encoding or with more than 1,000 parameters, multipart/form-data without its boundary, with a malformed part or without its end (RFC 7578), or text that is not UTF-8.',
+  },
   'json-malformed': {
     status: 400,
     title: 'The JSON is malformed',

@@ -2,7 +2,6 @@ import type { Authenticator } from '../../auth/authenticate.ts';
 import { traceOf } from '../../auth/trace.ts';
 import type { Clock } from '../../clock.ts';
 import type { Request } from '../../http/message.ts';
-import type { Method } from '../../http/method.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Outcome, Variant } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
@@ -40,7 +39,7 @@ export interface ConsentForm {
   /** One of `pageVariants`. */
   readonly variant: Variant | undefined;
   /** The method of the request. No ticket is issued for HEAD. */
-  readonly method: Method;
+  readonly method: string;
 }
 
 /** Asks users for consent and processes their answers. */

@@ -2,6 +2,7 @@ import { accessKeys, type CollectionDeclaration, segmentForm } from '../../colle
 import { idempotencyModes } from '../../collections/idempotency-key.ts';
 import { accessRules } from '../../pipeline/access-rule.ts';
 import { type CorsOptions, longestCorsMaxAge } from '../../pipeline/cors/policy.ts';
+import { defaultJsonLength } from '../../schema/any-json.ts';
 import { maxFractionDigits } from '../../schema/simple-declaration.ts';
 import { type SimpleTypeName, simpleTypes } from '../../schema/simple-type.ts';
 import { optionTable } from '../table.ts';
@@ -43,11 +44,20 @@ const simpleMembers: Readonly<Record<SimpleTypeName, Readonly<Record<string, Jso
   date: range(string),
   dateTime: range(string),
   currency: { enum: choices(string) },
+  json: {
+    maxLength: described('characters', {
+      ...wholeNumber(1, Number.MAX_SAFE_INTEGER),
+      default: defaultJsonLength,
+    }),
+  },
 };
 
 /** Returns the schemas of the simple types, each with the members of its place. */
-function simpleFields(general: Readonly<Record<string, JsonSchema>>): JsonSchema[] {
-  return simpleTypes.map((type) =>
+function simpleFields(
+  general: Readonly<Record<string, JsonSchema>>,
+  types: readonly SimpleTypeName[] = simpleTypes,
+): JsonSchema[] {
+  return types.map((type) =>
     objectOf({ type: { const: type }, ...general, ...simpleMembers[type] }, ['type']),
   );
 }
@@ -134,6 +144,11 @@ export const collectionDefinitions: Readonly<Record<string, JsonSchema>> = {
   ),
   field: fieldSchema({ required, attributes }),
   value: fieldSchema({ attributes }),
-  attribute: { oneOf: simpleFields({ required }) },
+  attribute: {
+    oneOf: simpleFields(
+      { required },
+      simpleTypes.filter((type) => type !== 'json'),
+    ),
+  },
   access,
 };

@@ -5,7 +5,7 @@ import { Problem } from '../../http/problem.ts';
 import { listElements } from '../../http/syntax/token.ts';
 import { parseTarget } from '../../http/target.ts';
 import { possibleMethods, type Resource } from '../resource.ts';
-import { findRoute, type Router } from '../router.ts';
+import { findRoute, type Match, possibleMethodsAt, type Router } from '../router.ts';
 import { type CorsDeclaration, type CorsPolicy, corsPolicyOf } from './policy.ts';
 import { fieldsOf } from './request-fields.ts';
 
@@ -63,11 +63,13 @@ export function createCors({ declared, router, schemeFields }: CorsParts): Cors 
   const permit = (
     { status, fields }: Response,
     request: Request,
-    resource: Resource,
+    match: Match | undefined,
     { maxAge }: CorsPolicy,
   ): Pick<CorsCheck, 'failedAt' | 'detail'> => {
+    const resource = match?.resource ?? {};
     const understood = [...fieldsOf(resource), ...schemeFields(resource.schemes)];
-    const { lines, failedAt, detail } = permissionsFor(request, resource, understood, status);
+    const methods = match === undefined ? possibleMethods(resource) : possibleMethodsAt(match);
+    const { lines, failedAt, detail } = permissionsFor(request, methods, understood, status);
     fields.push(...lines);
     if (failedAt !== 'status') fields.push(['Access-Control-Max-Age', String(maxAge)]);
     return { failedAt, detail };
@@ -79,8 +81,8 @@ export function createCors({ declared, router, schemeFields }: CorsParts): Cors 
       return policy !== undefined && (policy.any || policy.origins.size > 0);
     },
     share(response, request, trace) {
-      const resource = request && resourceOf(request, router());
-      const policy = policyOf(resource);
+      const match = request && matchOf(request, router());
+      const policy = policyOf(match?.resource);
       const { fields } = response;
       // A resource in code, or a fault of a double, may have its own fields.
       if (policy === undefined || fields.some(isAllowOrigin)) return false;
@@ -96,7 +98,7 @@ export function createCors({ declared, router, schemeFields }: CorsParts): Cors 
       }
       if (!policy.any) fields.push(['Access-Control-Allow-Origin', origin]);
       if (policy.credentials) fields.push(['Access-Control-Allow-Credentials', 'true']);
-      if (preflight) trace.cors = { origin, preflight, ...permit(response, request, resource ?? {}, policy) };
+      if (preflight) trace.cors = { origin, preflight, ...permit(response, request, match, policy) };
       else trace.cors = { origin, preflight, failedAt: undefined, detail: undefined };
       return !preflight;
     },
@@ -108,10 +110,10 @@ function isPreflight({ method, fields }: Request): boolean {
   return method === 'OPTIONS' && fields.has('access-control-request-method') && fields.has('origin');
 }
 
-/** Returns the resource of a request, also of one that was rejected before its resource was found. */
-function resourceOf(request: Request, router: Router): Resource | undefined {
+/** Returns the route of a request, also of one that was rejected before its route was found. */
+function matchOf(request: Request, router: Router): Match | undefined {
   try {
-    return findRoute(parseTarget(request.target, request.method), request, router).resource;
+    return findRoute(parseTarget(request.target, request.method), request, router);
   } catch (error) {
     if (error instanceof Problem) return undefined;
     throw error;
@@ -155,14 +157,13 @@ const safelistedMethods: readonly string[] = ['GET', 'HEAD', 'POST'];
  */
 function permissionsFor(
   { fields }: Request,
-  resource: Resource,
+  methods: readonly string[],
   understood: readonly string[],
   status: number,
 ): PreflightResult {
   // A browser accepts no other status (Fetch §4.8).
   if (status < 200 || status > 299)
     return { lines: [], failedAt: 'status', detail: `the preflight has the status ${status}` };
-  const methods: readonly string[] = possibleMethods(resource);
   const requested = requestedFields(fields.lines('access-control-request-headers').join(','));
   const permitted = requested.filter((name) => understood.includes(name));
   const lines: FieldLine[] = [['Access-Control-Allow-Methods', methods.join(', ')]];

@@ -1,6 +1,5 @@
 /** The security schemes of a document, and the security requirements of its operations. */
 import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
-import type { Method } from '../../http/method.ts';
 import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
 import { ownerParameter } from '../../pipeline/access-rule.ts';
 import { type Access, scopeFor } from '../../pipeline/resource.ts';
@@ -31,7 +30,7 @@ export interface SecuritySource {
 
 const scopes: Readonly<Record<Scope, string>> = {
   read: 'GET, HEAD and OPTIONS',
-  write: 'POST, PUT and DELETE',
+  write: 'all other methods',
 };
 
 /** Adds the security schemes to the components. Returns the offered schemes, in the order of their challenges. */
@@ -104,7 +103,7 @@ export function acceptedSchemes(
 
 /** Returns the security requirements of an operation: one of the schemes, or none if anyone has access. */
 export function securityOf(
-  method: Method,
+  method: string,
   access: Access,
   accepted: readonly OfferedScheme[],
 ): readonly JsonSchema[] {

@@ -245,7 +245,7 @@ test('entries can be walked through, listened to and forgotten, and are numbered
   await double.fetch('/');
   end();
   double.journal.clear();
-  assert.equal(double.journal.last(), undefined);
+  assert.throws(() => double.journal.last(), { code: 'no-match', message: /there were no requests/ });
   await double.fetch('/');
   assert.deepEqual(told, [1, 2]);
   assert.deepEqual(

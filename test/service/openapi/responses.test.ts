@@ -329,7 +329,7 @@ test('every problem type that a request for a resource can have is in a document
     for (const [, name = ''] of text.matchAll(/"[^"]*\/problems\/([a-z0-9-]+)"/g)) known.add(name);
   }
   // Unknown methods are no operations, and the others are of the control interface.
-  const others = ['method-not-implemented', 'memory-only', 'misdirected-request'];
+  const others = ['method-not-implemented', 'memory-only', 'misdirected-request', 'malformed-content'];
   assert.deepEqual(
     Object.keys(problemTypes).filter((name) => !known.has(name)),
     Object.keys(problemTypes).filter((name) => others.includes(name)),

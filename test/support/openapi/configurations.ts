@@ -20,6 +20,7 @@ export const everyType = {
     count: { type: 'integer', min: 0, max: 9 },
     size: { type: 'integer', enum: [1, 2] },
     flag: { type: 'boolean' },
+    any: { type: 'json', maxLength: 100 },
     date: { type: 'date', min: '2000-01-01' },
     time: { type: 'dateTime' },
     currency: { type: 'currency', enum: ['EUR', 'USD'] },

@@ -44,7 +44,7 @@ export function journalOperations({
       summary: 'Returns the latest entry',
       errors: { 404: 'The journal is empty.' },
       run() {
-        const entry = journal.last();
+        const entry = journal.all().at(-1);
         if (entry === undefined) throw new Problem('not-found', 'The journal is empty.');
         return entry;
       },

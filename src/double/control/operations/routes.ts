@@ -1,7 +1,7 @@
 import type { Access } from '../../../pipeline/resource.ts';
+import { fixedResource } from '../fixed-responses.ts';
 import { type Operation, operation } from '../operation.ts';
 import { anything, either, listOf, mapOf, number, object, optional, type Shape, text } from '../shape.ts';
-import { stubResource } from '../stub.ts';
 import { type ControlTarget, inMemory } from '../target.ts';
 
 /** The operations that add resources and collections. */
@@ -22,7 +22,7 @@ export function routeOperations(target: ControlTarget): readonly Operation[] {
         },
       }),
       run({ template, ...responses }) {
-        inMemory(target).resource(template, stubResource(template, responses));
+        inMemory(target).resource(template, fixedResource(template, responses));
       },
     }),
     operation({
@@ -57,13 +57,16 @@ function isAccess(word: string): word is Exclude<Access, readonly string[]> {
   return accessWords.test(word);
 }
 
+/** An access rule. */
+export const accessShape = either(
+  listOf(text()),
+  accessWord,
+  'principals with access: a list of users, or one of these words',
+);
+
 const response = object(
   {
-    access: either(
-      listOf(text()),
-      accessWord,
-      'principals with access: a list of users, or one of these words',
-    ),
+    access: accessShape,
     status: optional(number({ least: 200, most: 599 }, 'default: 200')),
     type: optional(text('media type of the content; default: text/plain; charset=utf-8')),
     content: optional(text('content as text')),

@@ -44,7 +44,7 @@ export function sendOperations({ addresses, journal }: ControlTarget): readonly 
         const bytes = bytesOf(content, repeated);
         const origin = (secure ?? repeated?.request?.secure ?? false) ? addresses.secureUrl : addresses.url;
         if (origin === undefined) throw new RangeError('the server does not listen on a port of this kind');
-        const last = journal.last()?.number ?? 0;
+        const last = journal.all().at(-1)?.number ?? 0;
         const sent = await sendExact(origin, bytes, { timeout, limit: maxResponse });
         const entry = journal.all().find((each) => each.number > last && isOf(each, bytes));
         return {

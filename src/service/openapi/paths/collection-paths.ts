@@ -75,11 +75,13 @@ function pathItem(
   parts: Partial<Record<OperationMethod, (subject: Subject) => MethodParts>>,
 ): PathItem {
   const { access } = subject.collection;
-  const operations = describedMethods((method) => access[method]).flatMap(([method, rule]) => {
-    const partsOf = parts[method];
-    if (partsOf === undefined) return [];
-    return [[method.toLowerCase(), operation(method, rule, on, partsOf(subject), subject)]];
-  });
+  const operations = describedMethods((method) => (method === 'PATCH' ? undefined : access[method])).flatMap(
+    ([method, rule]) => {
+      const partsOf = parts[method];
+      if (partsOf === undefined) return [];
+      return [[method.toLowerCase(), operation(method, rule, on, partsOf(subject), subject)]];
+    },
+  );
   return { ...(parameters.length > 0 && { parameters }), ...Object.fromEntries(operations) };
 }
 

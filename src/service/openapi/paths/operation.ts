@@ -10,7 +10,7 @@ import { type ProblemForm, problemResponses } from '../problems.ts';
 import { acceptedSchemes, accessDescription, type OfferedScheme, securityOf } from '../security.ts';
 
 /** The methods of operations. OPTIONS is not described, and HEAD only if its access rule is not that of GET. */
-export type OperationMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+export type OperationMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
 
 /** What the operations of a document have in common. */
 export interface DocumentContext {
@@ -94,7 +94,7 @@ export function notModified(context: DocumentContext): JsonSchema {
 }
 
 /** The methods of operations, in the order of a path item. */
-const methods: readonly OperationMethod[] = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE'];
+const methods: readonly OperationMethod[] = ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE'];
 
 /** Returns the methods that someone may use, with their access rules. HEAD is implied by GET if both have the same rule. */
 export function describedMethods(

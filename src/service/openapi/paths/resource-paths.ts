@@ -34,7 +34,9 @@ export function resourcePath(template: string, resource: Resource, context: Docu
       ...{ id: method.toLowerCase() + nameOf(template), summary: `${method} ${template}`, method, access },
       ...{ allowed: resource.schemes, tag: tagOf(template), reads: reads.length > 0 },
       parameters: [...preconditions.map((name) => preconditionParameter(name, context.components)), ...own],
-      ...(reads.length > 0 && { requestBody: { required: true, content: unknownContent(reads) } }),
+      ...(reads.length > 0 && {
+        requestBody: { required: action?.contentOptional !== true, content: unknownContent(reads) },
+      }),
       responses: successes(resource, method, context),
       problems: [
         ...ofPreconditions,

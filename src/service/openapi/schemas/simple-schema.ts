@@ -9,6 +9,8 @@ export function simpleSchema(simple: Simple, components: Components): JsonSchema
   const { type, oneOf, maxLength, pattern, min, max } = simple;
   if (oneOf !== undefined) return choiceSchema(simple, [...oneOf]);
   if (type === 'integer') return integerSchema(min, max);
+  if (type === 'json')
+    return { description: `Any JSON value of at most ${maxLength} characters; in XML, its text` };
   return {
     ...(type === 'decimal' ? decimalSchema(simple.fractionDigits) : typeSchema(type, components)),
     ...(maxLength !== undefined && { maxLength }),
@@ -32,6 +34,8 @@ export function typeSchema(type: SimpleTypeName, components: Components): JsonSc
       return { type: 'string', format: 'date' };
     case 'dateTime':
       return { type: 'string', format: 'date-time' };
+    case 'json':
+      return {};
     case 'currency':
       return components.add('schemas', 'CurrencyCode', {
         ...{ type: 'string', description: 'An active currency code of ISO 4217' },

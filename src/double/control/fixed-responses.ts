@@ -1,10 +1,10 @@
 import { furtherLine, sendableLine } from '../../http/fields.ts';
 import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
-import { neverHasContent } from '../../http/message.ts';
 import { type Access, action, type Outcome, type Resource } from '../../pipeline/resource.ts';
+import { outcomeOf } from '../stubs/response.ts';
 
 /** The fixed response of a method. */
-export interface StubResponse {
+export interface FixedResponse {
   /** The principals with access. */
   readonly access: Access;
   /** Default: 200. */
@@ -19,16 +19,16 @@ export interface StubResponse {
 }
 
 /** The fixed responses of a resource, by method. */
-export type StubResponses = Readonly<Partial<Record<'GET' | 'PUT' | 'POST' | 'DELETE', StubResponse>>>;
+export type FixedResponses = Readonly<Partial<Record<'GET' | 'PUT' | 'POST' | 'DELETE', FixedResponse>>>;
 
 /**
  * Creates a resource with fixed responses. Throws RangeError if a response cannot be sent, or if `template` does not have
  * the parameter that names an owner.
  */
-export function stubResource(template: string, responses: StubResponses): Resource {
+export function fixedResource(template: string, responses: FixedResponses): Resource {
   const methods = Object.entries(responses).map(([method, response]) => {
     checkAccess(response.access, template);
-    const outcome = outcomeOf(response);
+    const outcome = fixedOutcome(response);
     return [method, action(response.access, () => outcome)];
   });
   if (methods.length === 0) throw new RangeError('a resource must have at least one method');
@@ -42,20 +42,19 @@ function checkAccess(access: Access, template: string): void {
     throw new RangeError(`${JSON.stringify(access)} does not name a parameter of ${template}`);
 }
 
-function outcomeOf({ status = 200, type, content, base64, fields = {} }: StubResponse): Outcome {
-  const bytes = bytesOf(content, base64);
+function fixedOutcome({ status, type, content, base64, fields = {} }: FixedResponse): Outcome {
+  const body = bodyOf(content, base64);
   const lines = Object.entries(fields).map(([name, value]) => furtherLine(name, value));
   if (type !== undefined) sendableLine('type', type);
-  if (bytes === undefined) return { status, fields: lines };
-  if (neverHasContent(status)) throw new RangeError(`a response with status ${status} cannot have content`);
-  return {
-    status,
-    fields: lines,
-    representation: { type: type ?? 'text/plain; charset=utf-8', content: bytes },
-  };
+  lines.push(['Content-Type', type ?? 'text/plain; charset=utf-8']);
+  return outcomeOf({ headers: lines, body, ...(status !== undefined && { status }) });
 }
 
-function bytesOf(content: string | undefined, base64: string | undefined): string | Uint8Array | undefined {
+/** Returns content given as text or in base64. Throws RangeError if it is given as both, or is not canonical. */
+export function bodyOf<Body>(
+  content: Body | undefined,
+  base64: string | undefined,
+): Body | Uint8Array | undefined {
   if (base64 === undefined) return content;
   if (content !== undefined) throw new RangeError('content and base64 exclude each other');
   const bytes = decodeCanonicalBase64(base64);

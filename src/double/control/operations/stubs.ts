@@ -1,0 +1,125 @@
+import { Problem } from '../../../http/problem.ts';
+import type { StubMatch } from '../../stubs/declaration.ts';
+import type { PlannedStub } from '../../stubs/stubs.ts';
+import { bodyOf } from '../fixed-responses.ts';
+import { matchMembers } from '../match.ts';
+import { bareOperation, type Operation, operation } from '../operation.ts';
+import { anything, listOf, mapOf, number, object, optional, text } from '../shape.ts';
+import { type ControlTarget, memoryOnly } from '../target.ts';
+import { accessShape } from './routes.ts';
+
+/** The operations on stubs. */
+export function stubOperations(target: Pick<ControlTarget, 'stubs'>): readonly Operation[] {
+  const stubs = () => target.stubs ?? memoryOnly();
+  return [
+    bareOperation({
+      ...{ method: 'GET', path: '/stubs', id: 'stubs', returns: listSchema, memoryOnly: true },
+      summary: 'Returns all stubs that can still answer, the oldest first',
+      run: () => ({ stubs: stubs().all().map(toJson) }),
+    }),
+    operation({
+      ...{
+        method: 'POST',
+        path: '/stubs',
+        id: 'addStub',
+        status: 201,
+        returns: stubSchema,
+        memoryOnly: true,
+      },
+      summary: 'Adds a route with a fixed response, which precedes resources and collections',
+      description:
+        'Of several stubs that match a request, the last one answers. Credentials and access are checked first.',
+      accepts: object({
+        match: object(
+          {
+            method: matchMembers.method,
+            path: matchMembers.path.optional,
+            query: optional(mapOf(text(), 'parameters of the query, decoded')),
+            headers: optional(mapOf(text(), 'header fields by name')),
+          },
+          'selects requests',
+        ),
+        response: object(
+          {
+            status: optional(number({ least: 200, most: 599 }, 'default: 200')),
+            headers: optional(
+              mapOf(text(), 'header fields; Content-Type names another type than that of the body'),
+            ),
+            body: optional({
+              ...anything,
+              schema: { description: 'text is sent as text, any other value as JSON' },
+            }),
+            base64: optional(text('content as bytes, instead of body')),
+          },
+          'the response',
+        ),
+        access: optional(accessShape),
+        schemes: optional(listOf(text(), 'names of the accepted schemes; default: all')),
+        times: optional(number({ least: 1 }, 'number of requests that it answers; default: any number')),
+      }),
+      run({ match, response: { base64, body, ...response }, ...options }) {
+        const content = bodyOf(body, base64);
+        return toJson(stubs().add({ ...options, match, response: { ...response, body: content } }));
+      },
+    }),
+    bareOperation({
+      ...{ method: 'DELETE', path: '/stubs', id: 'removeStubs', memoryOnly: true },
+      summary: 'Removes all stubs',
+      run() {
+        for (const stub of stubs().all()) stub.remove();
+      },
+    }),
+    bareOperation({
+      ...{ method: 'DELETE', path: '/stubs/{number}', id: 'removeStub', memoryOnly: true },
+      summary: 'Removes a stub by its number',
+      errors: { '404': 'there is no stub with this number' },
+      run(_, { number: wanted }) {
+        const stub = stubs()
+          .all()
+          .find((each) => String(each.number) === wanted);
+        if (stub === undefined) throw new Problem('not-found', `There is no stub ${wanted ?? ''}.`);
+        stub.remove();
+      },
+    }),
+  ];
+}
+
+const stubSchema = {
+  type: 'object',
+  required: ['number', 'match', 'count', 'remaining'],
+  properties: {
+    number: { type: 'integer', description: 'the number of the stub, from 1' },
+    match: { type: 'object' },
+    count: { type: 'integer', description: 'the number of requests that it answered' },
+    remaining: {
+      anyOf: [{ type: 'integer' }, { const: 'always' }],
+      description: 'the number of requests that it will still answer',
+    },
+  },
+};
+
+const listSchema = {
+  type: 'object',
+  required: ['stubs'],
+  properties: { stubs: { type: 'array', items: stubSchema } },
+};
+
+function toJson({ number: assigned, stub, count, remaining }: PlannedStub) {
+  return {
+    number: assigned,
+    match: matchToJson(stub.match),
+    count,
+    remaining: Number.isFinite(remaining) ? remaining : 'always',
+  };
+}
+
+/** Returns a match with its patterns as text. */
+function matchToJson({ query, headers, ...others }: StubMatch) {
+  const texts = (by: object) =>
+    Object.fromEntries(Object.entries(by).map(([name, value]) => [name, String(value)]));
+  return {
+    ...others,
+    ...(query !== undefined && { query: texts(query) }),
+    ...(headers !== undefined && { headers: texts(headers) }),
+  };
+}

@@ -1,0 +1,96 @@
+import { type ProblemType, problemTypes } from '../../http/problem-types.ts';
+import { kindOf } from '../../schema/error.ts';
+import { checkMembers, checkNumber, checkWord } from '../../service/argument-checks.ts';
+import type { JournalEntry } from './entry.ts';
+import { entryOfAnswer } from './entry-key.ts';
+
+/** What a test asserts about: an entry of the journal, or a response of `double.fetch` or `double.as(…).fetch`. */
+export type Answer = JournalEntry | Response;
+
+/** The expected refusal. Members that are not given can have any value. */
+export interface RefusalMatch {
+  /** The status of the response, 400 to 599. */
+  readonly status?: number;
+  /** The problem type in the response, such as `nonce-replayed`. */
+  readonly problem?: ProblemType;
+  /** A text or pattern that the hint in the journal contains. */
+  readonly hint?: string | RegExp;
+}
+
+/** The names of the members. The type checks that the list is complete. */
+const names: Readonly<Record<keyof RefusalMatch, true>> = { status: true, problem: true, hint: true };
+
+/** Returns the entry of an answer. Throws TypeError if it has none. */
+function entryOf(answer: unknown): JournalEntry {
+  const entry: unknown =
+    typeof answer === 'object' && answer !== null ? Reflect.get(answer, entryOfAnswer) : undefined;
+  if (isEntry(entry)) return entry;
+  const found =
+    answer instanceof Response ? 'a response that came over a socket or was cloned' : kindOf(answer);
+  throw new TypeError(
+    `expected an entry of the journal, such as double.journal.last(), or a response of double.fetch, got ${found}`,
+  );
+}
+
+function isEntry(value: unknown): value is JournalEntry {
+  return typeof value === 'object' && value !== null && Reflect.get(value, entryOfAnswer) === value;
+}
+
+/** Whether an answer is as expected, and a message for either case. */
+export interface Verdict {
+  readonly pass: boolean;
+  readonly message: string;
+}
+
+/** Determines whether a request was accepted: whether its response has a status below 400. */
+export function judgeAcceptance(answer: unknown): Verdict {
+  const entry = entryOf(answer);
+  const status = entry.reply?.status;
+  const pass = status !== undefined && status < 400;
+  return { pass, message: withEntry(`expected the request to be ${pass ? 'refused' : 'accepted'}`, entry) };
+}
+
+/** Determines whether a request was refused as expected. Throws RangeError if `expected` is invalid. */
+export function judgeRefusal(answer: unknown, expected: RefusalMatch = {}): Verdict {
+  checkMembers(
+    expected,
+    Object.keys(names),
+    'the expected refusal',
+    "such as { status: 401, hint: 'query' }",
+  );
+  const { status, problem, hint } = expected;
+  checkNumber(status, 'status of a refusal', { least: 400, most: 599, whole: true });
+  checkWord(problem, Object.keys(problemTypes), 'a problem type');
+  if (hint !== undefined && typeof hint !== 'string' && !(hint instanceof RegExp))
+    throw new RangeError(`hint of a refusal must be text or a regular expression, is ${kindOf(hint)}`);
+  const entry = entryOf(answer);
+  if (judgeAcceptance(entry).pass)
+    return { pass: false, message: withEntry('expected the request to be refused', entry) };
+  const found = differencesOf(entry, expected);
+  const pass = found.length === 0;
+  const head = pass
+    ? 'expected the request not to be refused like this'
+    : `expected another refusal: ${found.join('; ')}`;
+  return { pass, message: withEntry(head, entry) };
+}
+
+function differencesOf(entry: JournalEntry, { status, problem, hint }: RefusalMatch): string[] {
+  const found: string[] = [];
+  const differ = (what: string, actual: unknown, wanted: unknown): void => {
+    found.push(`the ${what} is ${actual ?? 'missing'}, not ${String(wanted)}`);
+  };
+  if (status !== undefined && status !== entry.reply?.status) differ('status', entry.reply?.status, status);
+  if (problem !== undefined && problem !== entry.problem?.type)
+    differ('problem', entry.problem?.type, problem);
+  const hinted = entry.auth?.hint ?? entry.problem?.hint;
+  if (hint !== undefined && !contains(hinted ?? '', hint)) differ('hint', hinted, hint);
+  return found;
+}
+
+function contains(text: string, wanted: string | RegExp): boolean {
+  return typeof wanted === 'string' ? text.includes(wanted) : text.search(wanted) >= 0;
+}
+
+function withEntry(head: string, entry: JournalEntry): string {
+  return `${head}:\n${String(entry)}`;
+}

@@ -1,0 +1,96 @@
+import { isUtf8 } from 'node:buffer';
+import { readJsonBytes } from '../../formats/json/decoder.ts';
+import { CollectedBytes } from '../../http/collected-bytes.ts';
+import { hasTooManyParameters, maxFormParameters, parseForm } from '../../http/form.ts';
+import { formType, type MediaType, parseMediaType } from '../../http/headers/media-type.ts';
+import { Problem } from '../../http/problem.ts';
+import type { MaybePromise } from '../../maybe-promise.ts';
+import type { Reading } from '../../pipeline/resource.ts';
+
+/**
+ * Returns a reading of any content. It decodes JSON, forms, `multipart/form-data` and text by their Content-Type, and returns all else as
+ * bytes. Content that is not what its type declares is rejected with 400.
+ * @param maxDepth the maximum nesting of JSON
+ */
+export function anyContent(maxDepth: number): Reading {
+  return {
+    type: '*/*',
+    decoder({ request: { fields } }) {
+      const collected = new CollectedBytes();
+      const field = fields.get('content-type');
+      return {
+        write: (chunk) => collected.write(chunk),
+        end: () => decode(collected.bytes, field, maxDepth),
+      };
+    },
+  };
+}
+
+function decode(bytes: Buffer, field: string | undefined, maxDepth: number): MaybePromise<unknown> {
+  // Clients send Content-Length: 0 with a POST that has no content (RFC 9110 §8.6).
+  if (field === undefined && bytes.length === 0) return undefined;
+  const media = field === undefined ? undefined : parseMediaType(field);
+  if (field !== undefined && media === undefined)
+    throw new Problem('malformed-field', 'Content-Type is not a media type.', {
+      members: { field: 'Content-Type' },
+    });
+  const type = media?.type ?? '';
+  if (type === 'application/json' || type.endsWith('+json')) {
+    // Unlike JSON.parse, readJsonBytes reports positions, and rejects duplicate names and deep nesting.
+    const { text } = readJsonBytes(bytes, maxDepth);
+    return JSON.parse(text);
+  }
+  if (type === formType) return decodeForm(bytes);
+  if (type === 'multipart/form-data') return decodeMultipart(bytes, field ?? '', media);
+  if (type.startsWith('text/')) return decodeText(bytes);
+  // A test may keep it, so it holds no spare memory.
+  return Buffer.from(bytes);
+}
+
+function decodeForm(bytes: Buffer): URLSearchParams {
+  const text = bytes.toString('latin1');
+  const form = hasTooManyParameters(text) ? undefined : parseForm(text);
+  if (form !== undefined)
+    return new URLSearchParams(form.map(([name, value]): [string, string] => [name, value]));
+  throw malformed(
+    'The form has an incomplete percent-encoding, is not UTF-8, or has more than 1,000 parameters.',
+  );
+}
+
+/** Decodes multipart/form-data as the platform's fetch does, which rejects what RFC 7578 does not permit. */
+async function decodeMultipart(bytes: Buffer, field: string, media: MediaType | undefined): Promise<unknown> {
+  const boundary = media?.parameters.get('boundary') ?? '';
+  if (boundary === '' || boundary.length > 70)
+    throw malformed('multipart/form-data requires a boundary of 1 to 70 characters.');
+  if (countParts(bytes, `--${boundary}`) > maxFormParameters)
+    throw malformed(`multipart/form-data has at most ${maxFormParameters} parts.`);
+  const form = await new Response(bytes, { headers: { 'Content-Type': field } }).formData().catch(() => {
+    throw malformed(
+      'The content is not multipart/form-data with this boundary, or a part of it is malformed.',
+    );
+  });
+  // The platform replaces octets that are not UTF-8.
+  const isReplaced = [...form].some(([name, value]) =>
+    `${name}${typeof value === 'string' ? value : ''}`.includes('\ufffd'),
+  );
+  if (isReplaced && !isUtf8(bytes)) throw malformed('A part of the form is not UTF-8.');
+  return form;
+}
+
+/** Returns the number of delimiters, at most one more than the limit, before anything is decoded. */
+function countParts(bytes: Buffer, delimiter: string): number {
+  let count = 0;
+  let at = bytes.indexOf(delimiter);
+  for (; at >= 0 && count <= maxFormParameters + 1; at = bytes.indexOf(delimiter, at + delimiter.length))
+    count += 1;
+  return count - 1;
+}
+
+function decodeText(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  throw malformed('The text is not UTF-8.');
+}
+
+function malformed(detail: string): Problem {
+  return new Problem('malformed-content', detail);
+}

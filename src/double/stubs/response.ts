@@ -1,0 +1,58 @@
+import { fieldLines, type HeaderFields } from '../../client/sign.ts';
+import { furtherLine, sendableLine } from '../../http/fields.ts';
+import { neverHasContent } from '../../http/message.ts';
+import type { Outcome, Representation } from '../../pipeline/resource.ts';
+import { kindOf } from '../../schema/error.ts';
+import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
+
+/** The response of a stub. */
+export interface StubResponse {
+  /** The status code, 200 to 599. Default: 200. */
+  readonly status?: number;
+  /** Header fields, by name or as a list of lines. Content-Type names another type than that of `body`. */
+  readonly headers?: HeaderFields;
+  /**
+   * The content: an object, array, number, boolean or null is sent as JSON, a string as text, bytes as they are. Default: none.
+   */
+  readonly body?: unknown;
+}
+
+const responseNames: Readonly<Record<keyof StubResponse, true>> = { status: true, headers: true, body: true };
+
+/** Converts the response of a stub to an outcome. Throws RangeError if it cannot be sent. */
+export function outcomeOf(response: StubResponse): Outcome {
+  checkMembers(
+    response,
+    Object.keys(responseNames),
+    'the response of a stub',
+    'such as { status: 201, body: { id: 1 } }',
+  );
+  const { status = 200, headers = {}, body } = response;
+  checkNumber(status, 'status of the response of a stub', { least: 200, most: 599, whole: true });
+  const lines = fieldLines(headers).map(([name, value]) => sendableLine(name, String(value)));
+  const type = lines.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+  const fields = lines
+    .filter(([name]) => name.toLowerCase() !== 'content-type')
+    .map(([name, value]) => furtherLine(name, value));
+  if (body === undefined) return { status, fields };
+  if (neverHasContent(status)) throw new RangeError(`a response with status ${status} cannot have content`);
+  const { type: own, content } = representationOf(body);
+  return { status, fields, representation: { type: type ?? own, content } };
+}
+
+function representationOf(body: unknown): Representation {
+  if (typeof body === 'string') return { type: 'text/plain; charset=utf-8', content: body };
+  if (body instanceof Uint8Array) return { type: 'application/octet-stream', content: body };
+  if (body instanceof ArrayBuffer) return { type: 'application/octet-stream', content: new Uint8Array(body) };
+  return { type: 'application/json', content: jsonOf(body) };
+}
+
+/** Returns a value as JSON. Throws RangeError for what would be sent as `{}` or as nothing, such as a Map, a form or a promise. */
+function jsonOf(body: unknown): string {
+  const tag = Object.prototype.toString.call(body).slice('[object '.length, -1);
+  const isPlain = ['Object', 'Array', 'Number', 'Boolean', 'Null', 'Date'].includes(tag);
+  const content = isPlain ? JSON.stringify(body) : undefined;
+  if (content !== undefined && !(typeof body === 'number' && !Number.isFinite(body))) return content;
+  const found = isPlain || typeof body !== 'object' ? kindOf(body) : `a ${tag}`;
+  throw new RangeError(`body of the response of a stub must be JSON, text or bytes, is ${found}`);
+}

@@ -1,0 +1,262 @@
+// Stubs are routes in a tree of their own, which a request meets before the router, so adding one changes no other route, and a
+// request costs the same whether there are ten or a thousand. A stub with a limited number reserves a request when it is routed, and
+// gets it back if its action is not called: then neither refused requests count, nor can requests at the same time exceed the number.
+import { type ConfiguredScheme, checkSchemeNames } from '../../auth/configured-schemes.ts';
+import { linesInTurn } from '../../http/field-lines.ts';
+import type { Request } from '../../http/message.ts';
+import { type Branch, branchOf, createBranch, findLeaves, nameParameters } from '../../pipeline/path-tree.ts';
+import {
+  type Access,
+  type Action,
+  action,
+  type Call,
+  furtherMethods,
+  type Outcome,
+  type Reading,
+  type Resource,
+} from '../../pipeline/resource.ts';
+import type { Match, RouteLayer } from '../../pipeline/router.ts';
+import { fitsTexts } from '../faults/match.ts';
+import type { Snapshottable } from '../state/snapshot.ts';
+import { anyContent } from './content.ts';
+import {
+  checkStub,
+  checkStubMembers,
+  describeStub,
+  type Stub,
+  type StubHandler,
+  type StubMatch,
+  type StubOptions,
+  type StubRequest,
+  stubResource,
+} from './declaration.ts';
+import { outcomeOf, type StubResponse } from './response.ts';
+
+/** A rule that a test has added, and its progress. */
+export interface RuleHandle extends Disposable {
+  /** The number of requests to which it was applied. */
+  readonly count: number;
+  /** The number of requests to which it will still be applied. Infinity if it is not limited. */
+  readonly remaining: number;
+  /** Removes the rule. Requests to which it is being applied continue. */
+  remove(): void;
+}
+
+/** A stub with its number, for lists. */
+export interface PlannedStub extends RuleHandle {
+  /** The number of the stub, from 1 since the double started. */
+  readonly number: number;
+  readonly stub: Stub<unknown>;
+}
+
+/** The progress of a stub in a snapshot. */
+interface StubRecord {
+  readonly plan: Plan;
+  readonly left: number;
+  readonly count: number;
+}
+
+/** The stubs as a part of a double. */
+export interface StubsPart extends Snapshottable<readonly StubRecord[]> {
+  /** The routes of the stubs, which precede all others. */
+  readonly layer: RouteLayer;
+  /** Adds a stub. Throws RangeError if it is invalid. */
+  add(stub: Stub<unknown>): PlannedStub;
+  /** Returns all stubs that can still answer, the oldest first. */
+  all(): readonly PlannedStub[];
+}
+
+/** What stubs know of their double. */
+export interface StubsOptions {
+  readonly schemes: readonly ConfiguredScheme[];
+  /** The maximum nesting of JSON content. */
+  readonly maxDepth: number;
+  /** The stubs at the start. */
+  readonly stubs?: readonly Stub<unknown>[] | undefined;
+}
+
+interface Plan {
+  readonly number: number;
+  readonly stub: Stub<unknown>;
+  readonly names: readonly string[];
+  readonly resource: Resource;
+  left: number;
+  count: number;
+}
+
+/** The stubs at one template, in the order in which they were added. */
+type Leaf = Set<Plan>;
+
+/** Creates the stubs of a double. Throws RangeError if one is invalid. */
+export function createStubs({ schemes, maxDepth, stubs = [] }: StubsOptions): StubsPart {
+  let reading: Reading | undefined;
+  const plans = new Set<Plan>();
+  let root = createBranch<Leaf>();
+  let numbered = 0;
+  let methods: ReadonlySet<string> | undefined;
+
+  const insert = (plan: Plan): void => {
+    const { branch } = branchOf(root, plan.stub.match.path);
+    branch.leaf ??= new Set();
+    branch.leaf.add(plan);
+    plans.add(plan);
+    methods = undefined;
+  };
+  const remove = (plan: Plan): void => {
+    plan.left = 0;
+    plans.delete(plan);
+    branchOf(root, plan.stub.match.path).branch.leaf?.delete(plan);
+    methods = undefined;
+  };
+  const add = (stub: Stub<unknown>): PlannedStub => {
+    const { match, response, access = 'authenticated', schemes: accepted, times } = stub;
+    checkStub(match, optionsOf(stub));
+    checkSchemeNames(accepted, schemes, `schemes of the stub for ${match.path}`);
+    const respond = responder(match, response);
+    const handle = (call: Call): ReturnType<typeof respond> => {
+      plan.count += 1;
+      if (plan.left === 0) remove(plan);
+      return respond(call);
+    };
+    const resource = stubResource(match, stub, actionOf(access, handle));
+    const { names } = branchOf<Leaf>(createBranch(), match.path);
+    numbered += 1;
+    const left = times ?? Number.POSITIVE_INFINITY;
+    const plan: Plan = {
+      number: numbered,
+      stub: { ...stub, match: { ...match } },
+      names,
+      resource,
+      left,
+      count: 0,
+    };
+    insert(plan);
+    return plannedOf(plan, remove);
+  };
+  const actionOf = (access: Access, handle: (call: Call) => Outcome | Promise<Outcome>): Action => {
+    // On first use, because most doubles have no stubs.
+    reading ??= anyContent(maxDepth);
+    return action(access, handle, { reads: [reading], contentOptional: true });
+  };
+  const restore = (records: readonly StubRecord[]): void => {
+    root = createBranch();
+    plans.clear();
+    methods = undefined;
+    for (const { plan, left, count } of records) insert(Object.assign(plan, { left, count }));
+  };
+  const snapshot = (): readonly StubRecord[] =>
+    [...plans].map((plan) => ({ plan, left: plan.left, count: plan.count }));
+
+  for (const stub of stubs) {
+    checkStubMembers(stub);
+    add(stub);
+  }
+  const initial = snapshot();
+  return {
+    layer: {
+      find: (segments, request) => (plans.size === 0 ? [] : matchesIn(root, segments, request)),
+      get routes() {
+        return [...plans].map(({ stub, resource }) => ({ template: stub.match.path, resource }));
+      },
+      furtherMethods() {
+        methods ??= new Set([...plans].flatMap(({ resource }) => furtherMethods(resource)));
+        return methods;
+      },
+    },
+    add,
+    all: () => [...plans].filter(({ left }) => left > 0).map((plan) => plannedOf(plan, remove)),
+    snapshot,
+    restore,
+    reset: () => restore(initial),
+  };
+}
+
+function optionsOf({ match: _, response: __, ...options }: Stub<unknown>): StubOptions {
+  return options;
+}
+
+/** Returns the matches of the stubs for a request, the last one first. */
+function matchesIn(root: Branch<Leaf>, segments: readonly string[], request: Request): readonly Match[] {
+  const found: { readonly plan: Plan; readonly values: readonly string[] }[] = [];
+  for (const { leaf, values } of findLeaves(root, segments))
+    for (const plan of leaf) if (fits(plan, request)) found.push({ plan, values });
+  if (found.length > 1) found.sort((one, other) => other.plan.number - one.plan.number);
+  return found.map(({ plan, values }) => ({
+    template: plan.stub.match.path,
+    resource: plan.resource,
+    parameters: nameParameters(plan.names, values),
+    ...(Number.isFinite(plan.left) && { reserve: () => reserve(plan) }),
+  }));
+}
+
+function fits({ left, stub: { match } }: Plan, request: Request): boolean {
+  if (left <= 0) return false;
+  if (match.query === undefined && match.headers === undefined) return true;
+  return fitsTexts(request, match.query, match.headers);
+}
+
+/** Counts a request that the stub is about to answer, so that requests at the same time do not exceed its number. */
+function reserve(plan: Plan): () => void {
+  plan.left -= 1;
+  return () => {
+    plan.left += 1;
+  };
+}
+
+/** Returns the function that creates the outcome of a stub. Throws RangeError if a fixed response cannot be sent. */
+function responder(
+  match: StubMatch,
+  response: StubHandler<unknown>,
+): (call: Call) => Outcome | Promise<Outcome> {
+  if (typeof response !== 'function') {
+    const outcome = outcomeOf(response);
+    return () => outcome;
+  }
+  return async (call) => {
+    const returned: StubResponse = await response(requestOf(call));
+    try {
+      return outcomeOf(returned);
+    } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      throw new RangeError(`the stub for ${describeStub(match)}: ${error.message}`, { cause: error });
+    }
+  };
+}
+
+function requestOf({
+  request,
+  method,
+  path,
+  parameters,
+  query,
+  content,
+  principal,
+}: Call): StubRequest<unknown> {
+  return {
+    method,
+    path,
+    parameters,
+    query,
+    // Created on first use, because the platform loads its fetch for it.
+    get headers() {
+      return new Headers(linesInTurn(request.fields.raw));
+    },
+    body: content,
+    user: principal?.name,
+  };
+}
+
+function plannedOf(plan: Plan, remove: (plan: Plan) => void): PlannedStub {
+  return {
+    number: plan.number,
+    stub: plan.stub,
+    get count() {
+      return plan.count;
+    },
+    get remaining() {
+      return plan.left;
+    },
+    remove: () => remove(plan),
+    [Symbol.dispose]: () => remove(plan),
+  };
+}

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { createRequest } from '../../src/http/message.ts';
+import { action, bytes, createService, json } from '../../src/index.ts';
+
+const patchType = 'application/merge-patch+json';
+const reads = [{ ...bytes, type: patchType }];
+
+function serve(resource: object, onError: (error: unknown) => void = () => {}) {
+  const service = createService({ collections: {}, resources: { '/orders/{id}': resource }, onError });
+  return async (method: string, parts: { content?: string; type?: string; target?: string } = {}) => {
+    const { content, type, target = '/orders/1' } = parts;
+    const fields: [string, string][] = type === undefined ? [] : [['Content-Type', type]];
+    const response = await service.handle(
+      createRequest({ method, target, fields, ...(content !== undefined && { content }) }),
+    );
+    const named = new Map(response.fields.map(([name, value]) => [name.toLowerCase(), value]));
+    return {
+      status: response.status,
+      text: String(response.content ?? ''),
+      field: (name: string) => named.get(name),
+    };
+  };
+}
+
+const PATCH = action<unknown, Uint8Array>('anyone', ({ content }) => json({ sent: String(content) }), {
+  reads,
+});
+
+test('a resource in code can have PATCH, with the types that it accepts', async () => {
+  const send = serve({ GET: action('anyone', () => json({})), PATCH });
+  const patched = await send('PATCH', { content: '{"a":1}', type: patchType });
+  assert.deepEqual([patched.status, patched.text], [200, '{"sent":"{\\"a\\":1}"}']);
+  const options = await send('OPTIONS');
+  assert.equal(options.field('allow'), 'HEAD, GET, PATCH, OPTIONS');
+  assert.equal(options.field('accept-patch'), patchType);
+  const refused = await send('PATCH', { content: '{}', type: 'application/json' });
+  assert.deepEqual([refused.status, refused.field('accept-patch')], [415, patchType]);
+  assert.equal((await send('PATCH')).status, 400, 'without content');
+  assert.equal((await send('PUT')).field('allow'), 'HEAD, GET, PATCH, OPTIONS');
+  assert.equal((await send('OPTIONS', { target: '*' })).field('allow'), 'HEAD, GET, PATCH, OPTIONS');
+});
+
+test('a resource in code can have any method; one that no resource has is 501', async () => {
+  const send = serve({ methods: { PROPFIND: action('anyone', () => json({ found: true })), purge: PATCH } });
+  assert.equal((await send('PROPFIND')).text, '{"found":true}');
+  assert.equal((await send('purge', { content: '1', type: patchType })).status, 200);
+  assert.equal((await send('OPTIONS')).field('allow'), 'PROPFIND, purge, OPTIONS');
+  assert.deepEqual(
+    [(await send('PATCH')).status, (await send('propfind')).status, (await send('GET')).status],
+    [501, 501, 405],
+  );
+  assert.equal((await send('PROPFIND', { target: '/' })).status, 405);
+});
+
+test('the names of methods are checked', () => {
+  const of = (methods: unknown) => () => serve({ methods });
+  const handler = action('anyone', () => json({}));
+  assert.throws(
+    of({ 'A B': handler }),
+    /"A B" in methods of the resource at \/orders\/\{id\} is not a method/,
+  );
+  assert.throws(of({ HEAD: handler }), /HEAD cannot be in methods/);
+  assert.throws(of({ CONNECT: handler }), /CONNECT cannot be in methods/);
+  assert.throws(of({ GET: handler }), /GET is a member of the resource itself/);
+  assert.throws(of({ PROPFIND: {} }), /the function of PROPFIND/);
+});
+
+test('an action that asks for content that it does not read fails with a clear error', async () => {
+  const errors: unknown[] = [];
+  const POST = action('anyone', ({ content }) => json({ has: content !== undefined }));
+  const send = serve({ POST }, (error) => errors.push(error));
+  assert.equal((await send('POST')).text, '{"has":false}');
+  assert.equal((await send('POST', { content: 'x', type: 'text/plain' })).status, 500);
+  assert.match(String(errors[0]), /the content of POST \/orders\/1 was not read: its action has no reads/);
+});
+
+test('content can be optional', async () => {
+  const DELETE = action<unknown, Uint8Array>(
+    'anyone',
+    ({ content }) => json({ sent: content === undefined ? null : String(content) }),
+    { reads, contentOptional: true },
+  );
+  const send = serve({ DELETE });
+  assert.equal((await send('DELETE')).text, '{"sent":null}');
+  assert.equal((await send('DELETE', { content: 'x', type: patchType })).text, '{"sent":"x"}');
+});
