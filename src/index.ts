@@ -22,6 +22,8 @@ export type {
   ApiKeyDeclaration,
   Aws4Declaration,
   CredentialField,
+  CredentialMember,
+  CredentialParameter,
   DeclaredHmacDeclaration,
   DraftCavageDeclaration,
   MessageSignaturesDeclaration,

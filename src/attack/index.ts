@@ -2,6 +2,8 @@ export type { Scheme } from '../auth/defined/definition.ts';
 export type {
   ApiKeyDeclaration,
   CredentialField,
+  CredentialMember,
+  CredentialParameter,
   DeclaredHmacDeclaration,
   DraftCavageDeclaration,
   PresetDeclaration,

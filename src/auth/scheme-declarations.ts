@@ -85,9 +85,6 @@ export interface CredentialParameter {
 /** A part of the credentials in the content: at a JSON Pointer (RFC 6901), or a parameter of a form. */
 export type CredentialMember = { readonly json: string } | { readonly form: string };
 
-/** The place of a part of the credentials. */
-export type CredentialPlace = CredentialField | CredentialParameter | CredentialMember;
-
 /** An API key with a secret, sent in two fields over TLS; or a single key. */
 export interface ApiKeyDeclaration {
   /**
@@ -128,7 +125,7 @@ export type PresetName =
 export interface PresetDeclaration {
   readonly preset: PresetName;
   /** The name of the user that signs, or the place of its name. `coinbase` and `binance` have none: their requests name the key. */
-  readonly user?: string | CredentialPlace;
+  readonly user?: string | CredentialField | CredentialParameter | CredentialMember;
   /** Another window than the provider's, in seconds. */
   readonly timestamp?: { readonly window: number };
   /** Whether a signature is accepted only once within the window. Default: `accept`. */
@@ -158,14 +155,14 @@ export interface DeclaredHmacDeclaration {
    * The place of the signature, and its format with `{signature}`, and possibly `{timestamp}`, `{nonce}`, `{user}` and `{key-id}`.
    * Default format: `{signature}`. `names` are further names of the scheme that are accepted in Authorization.
    */
-  readonly signature: CredentialPlace & {
+  readonly signature: (CredentialField | CredentialParameter | CredentialMember) & {
     readonly format?: string;
     readonly names?: readonly string[];
   };
   /** The text between several signatures, of which one must be valid. At most 16 are examined. */
   readonly separator?: string;
   /** The name of the user that signs, or the place with the name of a user or the id of a key, unless `signature.format` has it. */
-  readonly user?: string | CredentialPlace;
+  readonly user?: string | CredentialField | CredentialParameter | CredentialMember;
   readonly timestamp?: {
     readonly field?: string;
     readonly query?: string;
@@ -176,7 +173,7 @@ export interface DeclaredHmacDeclaration {
     /** Seconds. Range: above 0, up to 86 400. Default: 300. */
     readonly window?: number;
   };
-  readonly nonce?: CredentialPlace;
+  readonly nonce?: CredentialField | CredentialParameter | CredentialMember;
   readonly id?: CredentialField;
   /** The field with the passphrase of the key. Default: keys have none. */
   readonly passphrase?: CredentialField;

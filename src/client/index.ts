@@ -3,6 +3,8 @@ export type { Scheme } from '../auth/defined/definition.ts';
 export type {
   ApiKeyDeclaration,
   CredentialField,
+  CredentialMember,
+  CredentialParameter,
   PresetName,
   ResponseSigningDeclaration,
 } from '../auth/scheme-declarations.ts';

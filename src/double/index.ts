@@ -51,6 +51,8 @@ export type {
   ApiKeyDeclaration,
   Aws4Declaration,
   CredentialField,
+  CredentialMember,
+  CredentialParameter,
   DeclaredHmacDeclaration,
   DraftCavageDeclaration,
   MessageSignaturesDeclaration,
