@@ -15,7 +15,7 @@ const isMissing = /^(.+?) (?:is |are )?(?:missing|not installed)\b/;
  *   line that shows the progress is rewritten, and when the run started (ms)
  */
 export function createReporter({ root, processes, seed, clear, startedAt }) {
-  const counts = { passed: 0, failed: 0 };
+  const counts = { passed: 0, failed: 0, expected: 0 };
   const skipped = new Map();
   const failures = [];
   /** The names of the tests that contain the one reported last, itself included. */
@@ -67,6 +67,7 @@ export function createReporter({ root, processes, seed, clear, startedAt }) {
       ...(failures.length > 1 ? ['failed:', ...failures.map((each) => `  ${each}`)] : []),
       `${number(total)} tests in ${fileCount} files: ${number(counts.passed)} passed, ${number(counts.failed)} failed, ` +
         `${number(count)} skipped; ${span(startedAt)}`,
+      ...(counts.expected === 0 ? [] : [`  ${number(counts.expected)} failed as expected`]),
       ...reasons.map(([reason, each]) => `  ${number(each)} skipped: ${reason}`),
       ...(absent.length === 0
         ? []
@@ -92,6 +93,8 @@ export function createReporter({ root, processes, seed, clear, startedAt }) {
       if (data.skip !== undefined) {
         const reason = data.skip === true || data.skip === '' ? 'no reason' : data.skip;
         skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
+      } else if (type === 'test:fail' && data.todo !== undefined) {
+        counts.expected += 1;
       } else if (type === 'test:fail' && data.details.error?.failureType !== 'subtestsFailed') {
         counts.failed += 1;
         yield `${clear ? '\r\x1b[K' : ''}${failure(data)}`;

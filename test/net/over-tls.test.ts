@@ -2,5 +2,9 @@
 import { makeIdentity, transport } from '../support/net/transport.ts';
 
 transport.tls = makeIdentity();
-for (const name of ['backpressure', 'body', 'fuzz', 'lifetime', 'malformed', 'replies'])
-  await import(`./${name}.test.ts`);
+await import('./backpressure.test.ts');
+await import('./body.test.ts');
+await import('./fuzz.test.ts');
+await import('./lifetime.test.ts');
+await import('./malformed.test.ts');
+await import('./replies.test.ts');

@@ -39,13 +39,11 @@ export const full: SchemeSubject = {
   mistakes: knownMistakes,
   own: ofHmac,
   general,
-  failing: {
-    'changed content': 'the nonce is claimed in step 7, and the content is read and compared in step 15',
-    'changed item': 'the nonce is claimed in step 7, and the content is read and compared in step 15',
-  },
+  // The content is read in step 15, and the nonce is claimed in step 7.
+  claimsBeforeContent: true,
 };
 
-const { mistakes: _mistakes, own: _own, failing: _failing, ...shared } = full;
+const { mistakes: _mistakes, own: _own, claimsBeforeContent: _claims, ...shared } = full;
 
 export const simple: SchemeSubject = {
   ...shared,

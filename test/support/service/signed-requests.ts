@@ -41,7 +41,7 @@ export interface Unsigned {
   /** JSON. */
   readonly content?: string;
   readonly fields?: readonly (readonly [string, string])[];
-  /** The nonce of the scheme `hmac`. Default: a random one. */
+  /** The nonce, if the scheme has one. Default: a random one; in OAuth 1.0a always. */
   readonly nonce?: string;
   /** Whether `hmac` has the simple form, without a nonce. Default: false. */
   readonly simple?: boolean;
@@ -107,8 +107,13 @@ function signedBy(
   const signing = signings[name];
   if (signing === undefined) throw new RangeError(`${name} is not a scheme of these tests`);
   const { headers } = signUrl({
-    ...{ method, url, clock, headers: before, ...signing },
+    method,
+    url,
+    clock,
+    headers: before,
+    ...signing,
     ...(content === undefined ? {} : { content }),
+    ...(nonce === undefined || name === 'aws4' ? {} : { nonce }),
   });
   const replaced = new Set(Object.keys(headers).map((field) => field.toLowerCase()));
   const kept = before.filter(([field]) => !replaced.has(field.toLowerCase()));
