@@ -32,7 +32,8 @@ export const benchmark: Benchmark = {
     });
     const steps = [whole, ...stepNames].map(
       (name): Contestant => ({
-        ...{ name, ours: true },
+        name,
+        ours: true,
         async measure(round) {
           const sample = await profiled(name, round);
           return { cpu: sample[name] ?? 0 };

@@ -10,8 +10,11 @@ import { freshPart } from './measure/parts/part.ts';
 const [plain, secure] = [`${ours}, HTTP alone`, `${ours}, HTTPS too`];
 
 const toAnswer = (contestant: string): Requirement => ({
-  ...{ group: 'spawn to first answer', contestant, figure: 'wall' },
-  ...{ beside: 'bare node:http', atMost: 2.3 },
+  group: 'spawn to first answer',
+  contestant,
+  figure: 'wall',
+  beside: 'bare node:http',
+  atMost: 2.3,
 });
 
 export const benchmark: Benchmark = {
@@ -43,11 +46,15 @@ export const benchmark: Benchmark = {
     const left = freshPart(stage, work, { name: `${count} doubles`, ours: true }, [count]);
     const each = (scriptOf: (rival: Rival) => string, of = rivals): Contestant[] =>
       of.map((rival) => ({
-        ...{ name: rival.name, ours: rival.ours, warmsUp: 'never' },
+        name: rival.name,
+        ours: rival.ours,
+        warmsUp: 'never',
         measure: async () => absence(stage.root, rival) ?? runScript(stage.root, scriptOf(rival)),
       }));
     const nothing: Contestant = {
-      ...{ name: 'node -e 0', ours: false, warmsUp: 'never' },
+      name: 'node -e 0',
+      ours: false,
+      warmsUp: 'never',
       measure: () => runScript(stage.root, loading({ load: '0' })),
     };
     // The answers of the other contestants include their loading and start.

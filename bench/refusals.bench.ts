@@ -5,8 +5,12 @@ import { sharedRound } from './measure/parts/shared-round.ts';
 
 /** The cases of a mechanism with the secrets of users. */
 const holders = [
-  ...['unknown user', 'wrong secret', 'user with two secrets', 'one of two has expired'],
-  ...['user without a secret', 'disabled user'],
+  'unknown user',
+  'wrong secret',
+  'user with two secrets',
+  'one of two has expired',
+  'user without a secret',
+  'disabled user',
 ];
 
 /** The cases of a mechanism with the secrets and keys of users. */
@@ -26,25 +30,36 @@ const mechanisms: readonly {
   { name: 'AWS Signature Version 4', count: 1200, cases: keyHolders },
   { name: 'Message signatures, HMAC', count: 1200, cases: keyHolders },
   {
-    ...{ name: 'Message signatures, Ed25519', count: 600 },
+    name: 'Message signatures, Ed25519',
+    count: 600,
     cases: ['unknown key', 'wrong signature', 'key of another algorithm', 'user with a secret'],
   },
   {
-    ...{ name: 'Basic', count: 120 },
+    name: 'Basic',
+    count: 120,
     cases: [
-      ...['unknown user', 'wrong password', 'wrong, the right remembered', 'wrong, kept in plain text'],
-      ...['user without a password', 'disabled user'],
+      'unknown user',
+      'wrong password',
+      'wrong, the right remembered',
+      'wrong, kept in plain text',
+      'user without a password',
+      'disabled user',
     ],
   },
   {
-    ...{ name: 'OAuth 1.0a, HMAC-SHA1', count: 1200 },
+    name: 'OAuth 1.0a, HMAC-SHA1',
+    count: 1200,
     cases: [
-      ...['unknown consumer', 'wrong secret', 'wrong, the right is short', 'wrong, the right is long'],
+      'unknown consumer',
+      'wrong secret',
+      'wrong, the right is short',
+      'wrong, the right is long',
       'consumer without a secret',
     ],
   },
   {
-    ...{ name: 'OAuth 1.0a, RSA-SHA1', count: 1000 },
+    name: 'OAuth 1.0a, RSA-SHA1',
+    count: 1000,
     cases: ['unknown consumer', 'wrong key', 'consumer without a key'],
   },
 ];
@@ -61,8 +76,12 @@ export const benchmark: Benchmark = {
   requirements: mechanisms.flatMap(({ name, cases: [unknown = '', ...others] }) =>
     others.map(
       (contestant): Requirement => ({
-        ...{ group: name, contestant, figure: 'time', beside: unknown },
-        ...{ atLeast: 0.98, atMost: 1.02 },
+        group: name,
+        contestant,
+        figure: 'time',
+        beside: unknown,
+        atLeast: 0.98,
+        atMost: 1.02,
       }),
     ),
   ),
@@ -76,7 +95,8 @@ export const benchmark: Benchmark = {
       );
       const contestants = cases.map(
         (contestant): Contestant => ({
-          ...{ name: contestant, ours: true },
+          name: contestant,
+          ours: true,
           async measure(round) {
             const sample = await shared(contestant, round);
             const figures = ['time', 'p5', 'p95'].map((key) => [

@@ -51,7 +51,8 @@ function groupOf(stage: Stage, name: string, options: readonly string[]): Group 
   stage.after(() => kept.destroy());
   const contestants = clients.map(
     (client): Contestant => ({
-      ...{ name: client, ours: true },
+      name: client,
+      ours: true,
       async measure({ warmUp }) {
         begun ??= begin(stage, name, options);
         const count = warmUp ? 1 : stage.full ? asked.full : asked.short;

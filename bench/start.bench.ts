@@ -73,7 +73,9 @@ export const benchmark: Benchmark = {
 function peer(stage: Stage, name: string, args: readonly string[], module?: string): Contestant {
   const installed = module === undefined || existsSync(join(stage.root, 'bench/node_modules', module));
   return {
-    ...{ name, ours: false, warmsUp: 'never' },
+    name,
+    ours: false,
+    warmsUp: 'never',
     measure: async () => (installed ? timeToAnswer(stage, args) : 'not installed'),
   };
 }

@@ -221,7 +221,7 @@ test('auth imports neither the store nor the router nor resources', () => {
 });
 
 test('no authentication scheme imports another', () => {
-  const schemes = [...['hmac', 'basic', 'bearer'], ...['api-key', 'aws4', 'declared', 'message-signatures']];
+  const schemes = ['hmac', 'basic', 'bearer', 'api-key', 'aws4', 'declared', 'message-signatures'];
   const schemeOf = (path: string): string | undefined =>
     schemes.find((scheme) => isIn(`src/auth/${scheme}`, `src/auth/${scheme}.ts`)(path));
   assert.ok(schemes.every((scheme) => sources.some(({ path }) => schemeOf(path) === scheme)));

@@ -23,8 +23,19 @@ const steps: readonly (readonly [step: string, file: RegExp, called?: RegExp])[]
 
 /** The names of all steps, including those outside the server's own code. */
 export const stepNames: readonly string[] = [
-  ...['framing', 'routing', 'date', 'digest', 'nonce', 'judging', 'XML', 'validation', 'store'],
-  ...['representation', 'writing', 'garbage collection', 'outside JavaScript'],
+  'framing',
+  'routing',
+  'date',
+  'digest',
+  'nonce',
+  'judging',
+  'XML',
+  'validation',
+  'store',
+  'representation',
+  'writing',
+  'garbage collection',
+  'outside JavaScript',
 ];
 
 /** Returns the step of a frame; undefined for a frame outside `src/`. */

@@ -15,7 +15,9 @@ export interface Rival {
 }
 
 const bare: Rival = {
-  ...{ name: 'bare node:http', ours: false, load: "require('node:http')" },
+  name: 'bare node:http',
+  ours: false,
+  load: "require('node:http')",
   start: `async (http) => {
     const server = http.createServer((request, response) => response.end('hello'));
     await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -25,7 +27,10 @@ const bare: Rival = {
 
 const peers: readonly Rival[] = [
   {
-    ...{ name: 'json-server', ours: false, needs: 'json-server', load: "require('json-server')" },
+    name: 'json-server',
+    ours: false,
+    needs: 'json-server',
+    load: "require('json-server')",
     start: `async (library) => {
       const app = library.create();
       app.use(library.router({ articles: [{ id: 1, title: 'Tea' }] }));
@@ -34,7 +39,10 @@ const peers: readonly Rival[] = [
     }`,
   },
   {
-    ...{ name: 'mockttp', ours: false, needs: 'mockttp', load: "require('mockttp')" },
+    name: 'mockttp',
+    ours: false,
+    needs: 'mockttp',
+    load: "require('mockttp')",
     start: `async ({ getLocal }) => {
       const server = getLocal();
       await server.start();
@@ -43,7 +51,9 @@ const peers: readonly Rival[] = [
     }`,
   },
   {
-    ...{ name: 'oauth2-mock-server', ours: false, needs: 'oauth2-mock-server' },
+    name: 'oauth2-mock-server',
+    ours: false,
+    needs: 'oauth2-mock-server',
     load: "import('oauth2-mock-server')",
     start: `async ({ OAuth2Server }) => {
       const server = new OAuth2Server();
@@ -53,7 +63,9 @@ const peers: readonly Rival[] = [
     }`,
   },
   {
-    ...{ name: 'msw (no socket)', ours: false, needs: 'msw' },
+    name: 'msw (no socket)',
+    ours: false,
+    needs: 'msw',
     load: "({ ...require('msw'), ...require('msw/node') })",
     start: `async ({ http, HttpResponse, setupServer }) => {
       const url = 'http://service.example/articles/1';
@@ -79,7 +91,9 @@ export function rivalsOf(built: readonly Built[]): readonly Rival[] {
 function doublesOf({ dist, where }: Built): readonly Rival[] {
   const load = `require(${JSON.stringify(join(dist, 'cjs/double/index.js'))})`;
   const double = (name: string, https: boolean, given: string): Rival => ({
-    ...{ name: `${ours}, ${name}${where === undefined ? '' : `, ${where}`}`, ours: true, load },
+    name: `${ours}, ${name}${where === undefined ? '' : `, ${where}`}`,
+    ours: true,
+    load,
     start: `async ({ startDouble }) => {
       const double = await startDouble({ users: ['ann'], https: ${https} });
       return { ${given}, stop: () => double.close() };

@@ -13,7 +13,9 @@ export const benchmark: Benchmark = {
       sizes: stage.full ? sizesFrom(100, 1e6) : sizesFrom(1000, 1e5),
       of: 'articles',
       curves: { GET: 'GET of one', page: 'GET of a page', change: 'replacement in the store' },
-      ...{ file: 'growth/service.ts', what: 'articles', node: ['--max-old-space-size=8192'] },
+      file: 'growth/service.ts',
+      what: 'articles',
+      node: ['--max-old-space-size=8192'],
     }),
   ],
 };

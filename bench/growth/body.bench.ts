@@ -13,7 +13,8 @@ export const benchmark: Benchmark = {
       sizes: sizesFrom(100, 1e6, stage.full ? 10 : 100),
       of: 'bytes',
       curves: { XML: 'PUT of XML', JSON: 'PUT of JSON' },
-      ...{ file: 'growth/service.ts', what: 'body' },
+      file: 'growth/service.ts',
+      what: 'body',
     }),
   ],
 };

@@ -13,7 +13,8 @@ export const benchmark: Benchmark = {
       sizes: sizesFrom(1000, stage.full ? 1e7 : 1e6),
       of: 'nonces',
       curves: { claim: 'claim' },
-      ...{ file: 'growth/nonces.ts', what: 'nonces' },
+      file: 'growth/nonces.ts',
+      what: 'nonces',
     }),
   ],
 };

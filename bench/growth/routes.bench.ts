@@ -12,7 +12,8 @@ export const benchmark: Benchmark = {
       sizes: sizesFrom(1, 1e4, stage.full ? 10 : 100),
       of: 'collections',
       curves: { GET: 'GET' },
-      ...{ file: 'growth/service.ts', what: 'routes' },
+      file: 'growth/service.ts',
+      what: 'routes',
     }),
   ],
 };

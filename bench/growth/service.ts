@@ -86,7 +86,9 @@ function ofUsers(size: number): Rounds {
 /** Declares collections, each with its own path. */
 function ofRoutes(size: number): Rounds {
   const declaration: CollectionDeclaration = {
-    ...{ element: 'things', item: 'thing', access: { read: 'anyone' } },
+    element: 'things',
+    item: 'thing',
+    access: { read: 'anyone' },
     fields: { name: { type: 'text' } },
   };
   const collections = Object.fromEntries(
@@ -103,7 +105,9 @@ function ofBodies(size: number): Rounds {
     users: { demo: { secret: 'a secret' } },
     collections: {
       [articles]: {
-        ...{ element: 'articles', item: 'article', access: { read: 'anyone', write: 'anyone' } },
+        element: 'articles',
+        item: 'article',
+        access: { read: 'anyone', write: 'anyone' },
         fields: { title: { type: 'text', required: true } },
       },
     },

@@ -12,7 +12,8 @@ export const benchmark: Benchmark = {
       sizes: stage.full ? sizesFrom(1, 1e5) : sizesFrom(10, 1e5, 100),
       of: 'users',
       curves: { 'signed GET': 'signed GET' },
-      ...{ file: 'growth/service.ts', what: 'users' },
+      file: 'growth/service.ts',
+      what: 'users',
     }),
   ],
 };

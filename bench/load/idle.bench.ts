@@ -40,7 +40,9 @@ export const benchmark: Benchmark = {
 
 function contestantOf(loader: Loader, name: string, start: () => Promise<Running | string>): Contestant {
   return {
-    ...{ name, ours: name === ours, warmsUp: 'never' },
+    name,
+    ours: name === ours,
+    warmsUp: 'never',
     async measure() {
       const server = await start();
       return typeof server === 'string' ? server : growth(loader, server);

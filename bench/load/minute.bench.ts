@@ -33,7 +33,8 @@ function contestantOf(
   ms: number,
 ): Contestant {
   return {
-    ...{ name, ours: true },
+    name,
+    ours: true,
     async measure(round) {
       const before = await server.part.ask('kept');
       const sample = await loader.round(server, requests, round, { ms });

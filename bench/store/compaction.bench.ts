@@ -29,7 +29,9 @@ export const benchmark: Benchmark = {
     const [, lowdb] = await Promise.all([fill(stage, 'countersign', size), fill(stage, 'lowdb', size)]);
     const shared = sharedRound(() => beside(stage, () => ask(stage, 'countersign', size, ['compact'])));
     const phase = (name: string, which: string): Contestant => ({
-      ...{ name, ours: true, warmsUp: 'never' },
+      name,
+      ours: true,
+      warmsUp: 'never',
       async measure(round) {
         const sample = await shared(name, round);
         const figures = keys.map((key): [string, number] => [key, sample[`${which} ${key}`] ?? Number.NaN]);
@@ -37,7 +39,9 @@ export const benchmark: Benchmark = {
       },
     });
     const idle: Contestant = {
-      ...{ name: 'nothing, beside it', ours: false, warmsUp: 'never' },
+      name: 'nothing, beside it',
+      ours: false,
+      warmsUp: 'never',
       measure: async (round) => ({ stall: (await shared('nothing', round))['idle'] ?? Number.NaN }),
     };
     // Both at once: only their memory is measured, and one write is short.
@@ -47,7 +51,9 @@ export const benchmark: Benchmark = {
       return { ...many, 'peak of one write': one?.['peak'] ?? Number.NaN };
     });
     const peer = (name: string, figures: (of: Sample) => Sample): Contestant => ({
-      ...{ name, ours: false, warmsUp: 'never' },
+      name,
+      ours: false,
+      warmsUp: 'never',
       measure: async (round) => lowdb ?? figures(await both(name, round)),
     });
     const peers = [

@@ -70,7 +70,12 @@ export async function openOurs(
   const limits = compactAt === undefined ? {} : { limits: { minBytes: compactAt, ratio: 0 } };
   const recovered = await recover({ directory });
   return openJournaledStore({
-    ...{ directory, recovered, durability, onReport: report, clock: systemClock, newStoreId: () => 'bench' },
+    directory,
+    recovered,
+    durability,
+    onReport: report,
+    clock: systemClock,
+    newStoreId: () => 'bench',
     ...limits,
   });
 }

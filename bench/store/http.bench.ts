@@ -39,8 +39,11 @@ export const benchmark: Benchmark = {
   requirements: [
     { group: groupName(1000), contestant: names.fsync, figure: 'rate', beside: names.os, atLeast: 0.75 },
     ...sizes.map(({ count }) => ({
-      ...{ group: groupName(count), contestant: names.fsync, figure: 'rate' },
-      ...{ beside: jsonServer, atLeast: 100 },
+      group: groupName(count),
+      contestant: names.fsync,
+      figure: 'rate',
+      beside: jsonServer,
+      atLeast: 100,
     })),
   ],
   async open(stage) {

@@ -19,7 +19,8 @@ export const benchmark: Benchmark = {
     const directory = join(stage.scratch, 'articles');
     await fillStore(stage, 'countersign', directory, size);
     const work = {
-      ...{ file: 'store/load.ts', words: [join(directory, 'store.json'), String(size)] },
+      file: 'store/load.ts',
+      words: [join(directory, 'store.json'), String(size)],
       node: ['--max-old-space-size=8192'],
     };
     const contestants = [

@@ -18,7 +18,10 @@ const fastifyTransaction = 'fastify and pg, a transaction';
 /** Three processes, the database and the client need a core each, so that more processes can be faster. */
 const hasCores = availableParallelism() >= 4;
 const scaling: Requirement = {
-  ...{ group: 'PUT', contestant: three ?? '', figure: 'rate', beside: one ?? '' },
+  group: 'PUT',
+  contestant: three ?? '',
+  figure: 'rate',
+  beside: one ?? '',
   atLeast: 1.7,
 };
 
@@ -29,7 +32,10 @@ export const benchmark: Benchmark = {
   figures: [...loadFigures, { key: 'database', label: 'CPU of the database', unit: 'ns' }],
   requirements: [
     ...[fastify, fastifyTransaction].map((beside) => ({
-      ...{ group: 'PUT', contestant: one ?? '', figure: 'rate', beside },
+      group: 'PUT',
+      contestant: one ?? '',
+      figure: 'rate',
+      beside,
       atLeast: 1.5,
     })),
     ...(hasCores ? [scaling] : []),

@@ -43,7 +43,11 @@ export const benchmark: Benchmark = {
   requirements: Object.keys(kinds).flatMap((group) =>
     [many.short, many.full].map(
       (count): Requirement => ({
-        ...{ group, contestant: nameOf(count), figure: 'p99', beside: nameOf(few), atMost: 2 },
+        group,
+        contestant: nameOf(count),
+        figure: 'p99',
+        beside: nameOf(few),
+        atMost: 2,
       }),
     ),
   ),

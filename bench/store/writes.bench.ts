@@ -8,7 +8,11 @@ import { fillStore } from './filled.ts';
 const ours = 'countersign';
 
 const requirement = (writers: string, beside: string, atLeast: number): Requirement => ({
-  ...{ group: `${writers}, 1,000 articles`, contestant: ours, figure: 'rate', beside, atLeast },
+  group: `${writers}, 1,000 articles`,
+  contestant: ours,
+  figure: 'rate',
+  beside,
+  atLeast,
 });
 
 export const benchmark: Benchmark = {

@@ -20,7 +20,8 @@ export const benchmark: Benchmark = {
     );
     const kinds = kindsOf(stage).slice(0, stage.full ? undefined : 1);
     return kinds.map((kind) => ({
-      ...{ name: kinds.length > 1 ? kind : '', sizes: 'KB' },
+      name: kinds.length > 1 ? kind : '',
+      sizes: 'KB',
       contestants: kilobytesOf(stage).flatMap((size) =>
         names.flatMap((peer): Contestant[] => {
           const contestant = shared.get(peer)?.({ name: peer, ours: peer === ours, size }, [

@@ -18,7 +18,8 @@ export const benchmark: Benchmark = {
   open(stage) {
     const shared = sharedPart(stage, { file: 'xml/hostile.ts', words: [] });
     return Array.from(HOSTILE.keys(), (kind) => ({
-      ...{ name: kind, sizes: 'KB' },
+      name: kind,
+      sizes: 'KB',
       contestants: kilobytesOf(stage).flatMap((size) =>
         chunks.map(
           ([name, bytes]): Contestant =>

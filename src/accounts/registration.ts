@@ -121,7 +121,9 @@ export function readClient(
     parts.fault('', 'has no secret, and so cannot have the grant client_credentials');
   const redirectUris = parts.texts('redirectUris', redirectUriFault) ?? [];
   const made = {
-    ...{ secret, redirectUris, grants },
+    secret,
+    redirectUris,
+    grants,
     scopes: parts.words('scopes', knownScopes) ?? ['read'],
     users: parts.get('users') === '*' ? ('*' as const) : (parts.texts('users', nameFault) ?? []),
   };
@@ -146,7 +148,10 @@ export function readConsumer(key: string, value: unknown): Registered<ConsumerRe
   }
   const callbacks = parts.texts('callbacks', callbackFault) ?? [];
   const made = {
-    ...{ secret, rsaPublicKey, callbacks, methods: given ?? defaults },
+    secret,
+    rsaPublicKey,
+    callbacks,
+    methods: given ?? defaults,
     scopes: parts.words('scopes', knownScopes) ?? ['read'],
   };
   return { made, faults: parts.faults };

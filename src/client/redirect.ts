@@ -13,7 +13,11 @@ const statuses: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** Fields that describe content. They are removed together with it (Fetch §4.4). */
 const contentFields: ReadonlySet<string> = new Set([
-  ...['content-encoding', 'content-language', 'content-location', 'content-type', 'content-length'],
+  'content-encoding',
+  'content-language',
+  'content-location',
+  'content-type',
+  'content-length',
 ]);
 
 /**
@@ -21,7 +25,11 @@ const contentFields: ReadonlySet<string> = new Set([
  * as well.
  */
 const originFields: ReadonlySet<string> = new Set([
-  ...['authorization', 'authentication', 'proxy-authorization', 'cookie', 'host'],
+  'authorization',
+  'authentication',
+  'proxy-authorization',
+  'cookie',
+  'host',
 ]);
 
 /** Returns whether a status is that of a redirect (RFC 9110 §15.4; 300 and 304 are not). */

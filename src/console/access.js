@@ -44,7 +44,8 @@ export function mount(root, context) {
 				});
 			const remove = (what, ...path) =>
 				confirmed('Remove', `Remove ${what}?`, () => change(() => api.call('DELETE', userPath(...path))), {
-					...{ 'aria-label': `Remove ${what}`, disabled },
+					'aria-label': `Remove ${what}`,
+					disabled,
 				});
 			const keyList = keys.map(({ id, algorithm, until }) =>
 				h(

@@ -110,8 +110,11 @@ class ExchangesView {
 		const pinned = pinnedNumbers.has(number);
 		const label = pinned ? `Unpin #${number}` : `Pin #${number} to the top`;
 		return button(pinned ? '★' : '☆', () => {}, {
-			...{ class: pinned ? 'pinned' : '', tabindex: -1, 'data-key': 'p' },
-			...{ 'aria-label': label, title: `${label} (p)` },
+			class: pinned ? 'pinned' : '',
+			tabindex: -1,
+			'data-key': 'p',
+			'aria-label': label,
+			title: `${label} (p)`,
 		});
 	}
 

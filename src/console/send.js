@@ -118,7 +118,10 @@ export function mount(root, context) {
 		const { fields: added, url: signed } = await api.post(
 			'/sign',
 			{
-				...{ user: user.value, scheme: scheme.value.replace(configured, ''), method: request.method, target: url },
+				user: user.value,
+				scheme: scheme.value.replace(configured, ''),
+				method: request.method,
+				target: url,
 				...(request.content !== '' && { content: request.content }),
 				...(scheme.value === 'oauth1' && { nonce: signer.nonce, date }),
 				...(isConfigured() && own),
@@ -151,7 +154,9 @@ export function mount(root, context) {
 			const named = chosen.user ? (others[0]?.name ?? `${user.value}x`) : user.value;
 			const isMessage = scheme.value === 'message-signatures';
 			const signer = {
-				...{ scheme: scheme.value, algorithm: algorithm.value, time },
+				scheme: scheme.value,
+				algorithm: algorithm.value,
+				time,
 				name: isMessage && keyid.value !== '' && !chosen.user ? keyid.value : named,
 				nonce: (chosen.nonce && lastNonce) || nonce.value || newNonce(),
 			};

@@ -70,7 +70,12 @@ class Shell {
 
 	#context(parameters, query, signal) {
 		return {
-			...{ api: this.#api, parameters, query, signal, notify, attempt },
+			api: this.#api,
+			parameters,
+			query,
+			signal,
+			notify,
+			attempt,
 			go: (path) => {
 				location.hash = path;
 			},

@@ -77,14 +77,24 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
   const basicFor = (user: string): string => basicHeader(user, passwordOf(users, user));
   const observed = { faults: faults.faults, journal: journal.journal };
   const shared = {
-    ...{ oauth, lifetimes, clock, users, names, basicFor, ...observed },
+    oauth,
+    lifetimes,
+    clock,
+    users,
+    names,
+    basicFor,
+    ...observed,
     fetch: createFetch(anyOrigin),
   };
   const oauth2Parts = { ...shared, clients: () => namesOf(context.options.clients) };
   const oauth1Parts = { ...shared, consumers: () => namesOf(context.options.consumers), masterKey };
   const [oauth2, oauth1] = [createOAuth2Control(oauth2Parts), createOAuth1Control(oauth1Parts)];
   const signing: ClientParts = {
-    ...{ users, schemes, clock, random, send: createSender(server) },
+    users,
+    schemes,
+    clock,
+    random,
+    send: createSender(server),
     addressOf: (url, secure) => addressOf(url, secure, anyOrigin),
     read: (input, init, typeOfText) => fetchRequestOf(input, init, server, typeOfText),
     async bearerFor(user, name) {

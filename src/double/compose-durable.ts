@@ -39,7 +39,9 @@ export function composeDurableDouble(
   const schemes = schemesOf(options);
   const claimedUser = claimedUserBy(users, (request) => controllable.claimedName(request));
   const faults = createControlledFaults({
-    ...{ clock: time.clock, onError: options.onError, claimedUser },
+    clock: time.clock,
+    onError: options.onError,
+    claimedUser,
     complete: (response, request, trace) => controllable.share(response, request, trace),
     grants: () => controllable.oauth.grants,
     names: () => [...users.all.keys(), ...namesOf(registered.clients)],
@@ -90,7 +92,15 @@ export function composeDurableDouble(
     get options() {
       return { ...options, ...registered };
     },
-    ...{ service, schemes, time, users, nonces, faults, journal, events, random },
+    service,
+    schemes,
+    time,
+    users,
+    nonces,
+    faults,
+    journal,
+    events,
+    random,
     masterKey: options.masterKey,
     data: { collections: () => collections, store: options.store },
   };

@@ -90,7 +90,10 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
   const masterKey = random.bytes(masterKeyBytes);
   const claimedUser = claimedUserBy(users, (request) => service.claimedName(request));
   const faults = createControlledFaults({
-    ...{ clock: time.clock, users, onError, claimedUser },
+    clock: time.clock,
+    users,
+    onError,
+    claimedUser,
     complete: (response, request, trace) => service.share(response, request, trace),
     grants: () => service.oauth.grants,
     names: () => [...users.all.keys(), ...namesOf(registered.clients)],
@@ -111,8 +114,16 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
   const controllable = createControllableService(
     {
       // A test suite fails to authenticate far more often than the default limit permits.
-      ...{ explain: true, maxAuthFailures: 0, strictQuery: true, ...given, ...routes.state },
-      ...{ clock: faults.clock, random: known.remembering(random.bytes), store, nonces, masterKey },
+      explain: true,
+      maxAuthFailures: 0,
+      strictQuery: true,
+      ...given,
+      ...routes.state,
+      clock: faults.clock,
+      random: known.remembering(random.bytes),
+      store,
+      nonces,
+      masterKey,
       users: users.all,
       observer: skewDates(time, journal.observer(faults)),
     },
@@ -146,7 +157,18 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
     get options() {
       return { ...options, ...registered };
     },
-    ...{ events, faults, journal, time, nonces, routes, stubs, items, users, masterKey, service, schemes },
+    events,
+    faults,
+    journal,
+    time,
+    nonces,
+    routes,
+    stubs,
+    items,
+    users,
+    masterKey,
+    service,
+    schemes,
     state,
     random: random.bytes,
     data: { collections: () => routes.state.collections, store },

@@ -162,7 +162,12 @@ function doubleOf(
       const controlled = { url, secureUrl, certificate: authority?.certificate };
       const unref = options.keepAlive !== true;
       const target = {
-        ...{ ...api, memory, stubs, addresses: controlled, events, windows: dateWindows(options) },
+        ...api,
+        memory,
+        stubs,
+        addresses: controlled,
+        events,
+        windows: dateWindows(options),
         listing: createListing(context),
       };
       const control = await openControl(target, controlOptions, unref);

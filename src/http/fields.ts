@@ -88,7 +88,12 @@ export function sendableLine(name: string, value: string): FieldLine {
 
 /** Fields that the server derives from the rest of a response; a second one could contradict the first. */
 const serverFields: ReadonlySet<string> = new Set([
-  ...['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'],
+  'connection',
+  'content-length',
+  'content-type',
+  'date',
+  'keep-alive',
+  'transfer-encoding',
 ]);
 
 /** Returns a field line that a resource adds to its response. Throws RangeError if it cannot be sent, or the server sets it. */

@@ -62,8 +62,17 @@ export function messageOf(
 
 /** Fields that usually have the same value in consecutive responses, and contain nothing that is specific to a client. */
 const recurring = [
-  ...['Date', 'Vary', 'Cache-Control', 'Content-Type', 'ETag', 'Last-Modified'],
-  ...['Allow', 'Link', 'Retry-After', 'WWW-Authenticate', 'X-Content-Type-Options'],
+  'Date',
+  'Vary',
+  'Cache-Control',
+  'Content-Type',
+  'ETag',
+  'Last-Modified',
+  'Allow',
+  'Link',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-Content-Type-Options',
 ] as const;
 
 /** Encodes field lines. Caches the last line of each recurring field, so that it is not validated and concatenated again. */

@@ -82,7 +82,10 @@ function encodeReceipt(receipt: Receipt): object {
   if (!(Math.abs(until) <= maxTime)) throw new RangeError('the time of a receipt is out of range');
   const { user } = receipt;
   return {
-    ...{ k: digestOf(key), n: escapeText(key), u: Math.floor(until), f: escapeText(fingerprint) },
+    k: digestOf(key),
+    n: escapeText(key),
+    u: Math.floor(until),
+    f: escapeText(fingerprint),
     o: user === undefined ? undefined : encodeKey(user),
   };
 }

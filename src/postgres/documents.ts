@@ -57,7 +57,10 @@ export class DocumentTable implements Documents {
     const [row] = await this.#database.query(
       `SELECT ${this.#schema.identifier}.replace_document($1, $2, $3, $4, $5) AS replaced`,
       (_, wait) => [
-        ...[escapeText(name), Buffer.from(content).toString('base64'), expected ?? null, version],
+        escapeText(name),
+        Buffer.from(content).toString('base64'),
+        expected ?? null,
+        version,
         wait,
       ],
     );

@@ -68,7 +68,9 @@ export async function createPostgresStore(
   try {
     const storeId = await database.open(() => migrate(database, schema, newStoreId));
     const nonces = new NonceTable({
-      ...{ database, schema: schema.identifier, random },
+      database,
+      schema: schema.identifier,
+      random,
       onUse: () => maintenance.consider(),
     });
     const maintenance: Maintenance = new Maintenance({

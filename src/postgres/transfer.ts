@@ -79,7 +79,10 @@ async function* itemsOf(
   const collection = unescapeText(path);
   for (let [after, more] = [0, true]; more; ) {
     const [head, ...rows] = await transaction.query(`SELECT * FROM ${schema}.list_items($1, $2, $3, $4)`, [
-      ...[path, after, maxItems, maxLength],
+      path,
+      after,
+      maxItems,
+      maxLength,
     ]);
     for (const row of rows) {
       const entry = entryIn(row, unescapeText(textIn(row, 'id')));
@@ -218,9 +221,19 @@ class Import {
          (key, name, owner, until, fingerprint, kind, created, collection, id, sequence, revision, modified, value)
        VALUES (decode($1, 'base64'), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
       [
-        ...[digestOf(key), escapeText(key), user === undefined ? null : escapeText(user), Math.floor(until)],
-        ...[escapeText(fingerprint), kinds.indexOf(kind), created, escapeText(collection), escapeText(id)],
-        ...[sequence, revision, modified, JSON.stringify(value)],
+        digestOf(key),
+        escapeText(key),
+        user === undefined ? null : escapeText(user),
+        Math.floor(until),
+        escapeText(fingerprint),
+        kinds.indexOf(kind),
+        created,
+        escapeText(collection),
+        escapeText(id),
+        sequence,
+        revision,
+        modified,
+        JSON.stringify(value),
       ],
     );
   }

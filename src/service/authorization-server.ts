@@ -76,7 +76,10 @@ export function createAuthorizationServer(
   return {
     schemes: modules.flatMap(({ schemes }) => schemes),
     routes: [...modules.flatMap(({ routes }) => routes), page],
-    ...{ grants, clients, consumers, departures: revocation },
+    grants,
+    clients,
+    consumers,
+    departures: revocation,
   };
 }
 

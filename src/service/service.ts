@@ -192,8 +192,12 @@ export function createControllableService(
     resources: options.resources ?? {},
   };
   const servedApi = (): ServedApi => ({
-    ...{ ...served, options, schemes: authentication.configured, quota: authentication.quotas.isActive },
-    ...{ oauth2: oauth.clients.size > 0, oauth1: oauth.consumers.size > 0 },
+    ...served,
+    options,
+    schemes: authentication.configured,
+    quota: authentication.quotas.isActive,
+    oauth2: oauth.clients.size > 0,
+    oauth1: oauth.consumers.size > 0,
   });
   const document = options.openapi === true ? openApiResource(servedApi) : undefined;
   let router = routerOf(collections, options.resources ?? {});

@@ -5,8 +5,23 @@ import { storeCheck } from './check.ts';
 import { doubtfulValues, values } from './values.ts';
 
 const unusualIds = [
-  ...['__proto__', 'constructor', 'toString', 'ключ', '\u{1f511}', 'é'.repeat(64), '0', '-1', '01'],
-  ...['a b', "'", '"', '%', '_', '\\', 'A', 'x'.repeat(128)],
+  '__proto__',
+  'constructor',
+  'toString',
+  'ключ',
+  '\u{1f511}',
+  'é'.repeat(64),
+  '0',
+  '-1',
+  '01',
+  'a b',
+  "'",
+  '"',
+  '%',
+  '_',
+  '\\',
+  'A',
+  'x'.repeat(128),
 ];
 
 /** The checks of single items. */

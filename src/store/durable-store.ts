@@ -65,7 +65,13 @@ export async function openInDirectory(
   const { clock = systemClock, random = randomBytes, onReport = emitWarning } = options;
   await prepareDirectory(directory);
   const opening = await StoreDirectory.lock({
-    ...{ directory, durability, maxNonces, maxNoncesPerUser, clock, random, onReport },
+    directory,
+    durability,
+    maxNonces,
+    maxNoncesPerUser,
+    clock,
+    random,
+    onReport,
     window: window * 1000,
   });
   try {

@@ -121,7 +121,14 @@ export class JournaledStore implements Store {
     this.#onReport = onReport;
     this.#onKept = onKept;
     const compaction = {
-      ...{ disk, clock, directory, storeId, state, onReport, beforeForgetting, limits: options.limits },
+      disk,
+      clock,
+      directory,
+      storeId,
+      state,
+      onReport,
+      beforeForgetting,
+      limits: options.limits,
       journals: {
         rotate: () => this.#betweenBatches(() => journal.rotate(state.revision)),
         get sequence() {

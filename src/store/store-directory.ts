@@ -68,7 +68,12 @@ export class StoreDirectory {
     await nonces.begin();
     for (const nonce of recovered.nonces) nonces.remember(nonce);
     this.#store = await openJournaledStore({
-      ...{ directory, recovered, durability, clock, onReport, onSync },
+      directory,
+      recovered,
+      durability,
+      clock,
+      onReport,
+      onSync,
       // Entity tags begin with this id, so those of another store do not match.
       newStoreId: () => Buffer.from(random(4)).toString('hex'),
       onKept: (nonce) => nonces.keptWithChange(nonce),

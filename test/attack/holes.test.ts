@@ -36,8 +36,14 @@ interface Fixture {
 async function open(context: TestContext, scheme: string, hole?: string): Promise<AttackTarget> {
   const { start }: Fixture = await import(new URL('../../fixtures/naive/one-hole.mjs', import.meta.url).href);
   const server = await start({
-    ...{ scheme, hole, tls, now: clock.now, consumer, token: scheme === 'bearer' ? token.token : token },
-    ...{ secrets: new Map([['johndoe', secret]]), passwords: new Map([['johndoe', password]]) },
+    scheme,
+    hole,
+    tls,
+    now: clock.now,
+    consumer,
+    token: scheme === 'bearer' ? token.token : token,
+    secrets: new Map([['johndoe', secret]]),
+    passwords: new Map([['johndoe', password]]),
   });
   context.after(() => server.close());
   return { secureUrl: server.url, ca: tls.cert };
@@ -141,7 +147,9 @@ describe('a double has none of the holes', () => {
   for (const [scheme, signerOf] of Object.entries(requests)) {
     test(`with ${scheme}`, async () => {
       await using double = await startDouble({
-        ...{ now: clock.now(), randomSeed: 1, maxAuthFailures: 0 },
+        now: clock.now(),
+        randomSeed: 1,
+        maxAuthFailures: 0,
         users: { johndoe: { secret, password } },
         clients: { app: { secret: 'a secret of app', scopes: ['read', 'write'] } },
         consumers: { partner: { secret: consumer.secret, scopes: ['read', 'write'] } },

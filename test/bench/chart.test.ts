@@ -10,15 +10,24 @@ import { seeded } from '../support/seeded.ts';
 
 const machine = { node: 'v20.20.2', platform: 'linux x64', cores: 2, loadBefore: 0.5, loadAfter: 1 };
 const row = (name: string, cpu: readonly number[], size?: number): Row => ({
-  ...{ name, ours: name === 'ours', values: { cpu } },
+  name,
+  ours: name === 'ours',
+  values: { cpu },
   ...(size !== undefined && { size }),
 });
 
 function resultOf(rows: readonly Row[], sizes?: string): Result {
   const group = { name: 'a <group> & "more"', yardstick: rows[0]?.name ?? '', rows, leftOut: [] };
   return {
-    ...{ name: 'load/get', title: 'GET of <an> article', about: '', date: '2026-11-21', machine },
-    ...{ rounds: 5, full: false, seconds: 1, verdicts: [] },
+    name: 'load/get',
+    title: 'GET of <an> article',
+    about: '',
+    date: '2026-11-21',
+    machine,
+    rounds: 5,
+    full: false,
+    seconds: 1,
+    verdicts: [],
     figures: [{ key: 'cpu', label: 'CPU & time', unit: 'ns' }],
     groups: [sizes === undefined ? group : { ...group, sizes }],
   };

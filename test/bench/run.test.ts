@@ -8,8 +8,12 @@ import { sharedRound } from '../../bench/measure/parts/shared-round.ts';
 
 test('names, rounds and a commit are read from the command line', () => {
   assert.deepEqual(readArguments(['load', 'xml/article', '--rounds', '7', '--full', '--against', 'main~1']), {
-    ...{ names: ['load', 'xml/article'], rounds: 7, full: true },
-    ...{ against: 'main~1', publish: false, list: false },
+    names: ['load', 'xml/article'],
+    rounds: 7,
+    full: true,
+    against: 'main~1',
+    publish: false,
+    list: false,
   });
   assert.deepEqual(readArguments([]).names, []);
 });

@@ -61,23 +61,26 @@ after(async () => {
 const here = import.meta.dirname;
 const environment = {
   ...process.env,
-  ...{
-    NODE_OPTIONS: '',
-    NODE: process.execPath,
-    NODE_EXTRA_CA_CERTS: ca,
-    REQUESTS_CA_BUNDLE: ca,
-    CA_FILE: ca,
-  },
-  ...{ BASE: base, USER_NAME: user.name, USER_PASSWORD: user.password, APPROVE: join(here, 'approve.mjs') },
-  ...{
-    CLIENT_ID: client.id,
-    CLIENT_SECRET: client.secret,
-    PUBLIC_ID: 'open',
-    REDIRECT_URI: callback,
-    PLAIN_REDIRECT_URI: plainCallback,
-  },
-  ...{ CONSUMER_KEY: consumer.key, CONSUMER_SECRET: consumer.secret, CALLBACK: callback },
-  ...{ RSA_KEY: 'rsa', RSA_FILE: rsaFile, PYTHONDONTWRITEBYTECODE: '1' },
+  NODE_OPTIONS: '',
+  NODE: process.execPath,
+  NODE_EXTRA_CA_CERTS: ca,
+  REQUESTS_CA_BUNDLE: ca,
+  CA_FILE: ca,
+  BASE: base,
+  USER_NAME: user.name,
+  USER_PASSWORD: user.password,
+  APPROVE: join(here, 'approve.mjs'),
+  CLIENT_ID: client.id,
+  CLIENT_SECRET: client.secret,
+  PUBLIC_ID: 'open',
+  REDIRECT_URI: callback,
+  PLAIN_REDIRECT_URI: plainCallback,
+  CONSUMER_KEY: consumer.key,
+  CONSUMER_SECRET: consumer.secret,
+  CALLBACK: callback,
+  RSA_KEY: 'rsa',
+  RSA_FILE: rsaFile,
+  PYTHONDONTWRITEBYTECODE: '1',
 };
 
 /** What runs a program, and how it is seen whether it and its library are there. */

@@ -85,7 +85,10 @@ test('tokens are issued, expired and revoked by their fingerprints', inBrowser, 
 test('a consent that waits is given by keyboard alone', inBrowser, async (t) => {
   const { page, double } = await opened(t);
   const query = new URLSearchParams({
-    ...{ response_type: 'code', client_id: 'app', redirect_uri: callback, state: 's' },
+    response_type: 'code',
+    client_id: 'app',
+    redirect_uri: callback,
+    state: 's',
     code_challenge: createHash('sha256').update('v'.repeat(43)).digest('base64url'),
     code_challenge_method: 'S256',
   });

@@ -48,15 +48,13 @@ test('exchanges are listed, the latest first, with what a row shows', inBrowser,
     ),
   );
   assert.deepEqual(cells, {
-    ...{
-      number: '4',
-      method: 'GET',
-      target: '/articles',
-      user: 'bob',
-      scheme: 'hmac',
-      status: '401',
-      step: '7',
-    },
+    number: '4',
+    method: 'GET',
+    target: '/articles',
+    user: 'bob',
+    scheme: 'hmac',
+    status: '401',
+    step: '7',
     problem: 'credentials-refused',
   });
   assert.match(await row.locator('.time').innerText(), /^\d\d:\d\d:\d\d\.\d{3}$/);

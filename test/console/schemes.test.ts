@@ -15,11 +15,10 @@ test('a query that was left out is explained in one view for each scheme', inBro
     users: { ann: { secret, keys: { 'aws-key': { algorithm: 'aws4', secret: awsSecret } } } },
     schemes: {
       partner: {
-        ...{
-          message: '{timestamp}.{method}.{target}',
-          signature: { field: 'X-Signature', format: '{signature}' },
-        },
-        ...{ user: { field: 'X-Api-Key' }, timestamp: { field: 'X-Timestamp', window: 300 } },
+        message: '{timestamp}.{method}.{target}',
+        signature: { field: 'X-Signature', format: '{signature}' },
+        user: { field: 'X-Api-Key' },
+        timestamp: { field: 'X-Timestamp', window: 300 },
       },
       aws4: { region: 'eu-central-1', service: 'execute-api' },
       'message-signatures': {},
@@ -34,8 +33,13 @@ test('a query that was left out is explained in one view for each scheme', inBro
   const aws = signAws4(
     { method: 'GET', target: '/articles', fields: [['Host', host]] },
     {
-      ...{ accessKeyId: 'aws-key', secret: awsSecret, region: 'eu-central-1', service: 'execute-api', time },
-      ...{ normalizePath: true, doubleEncode: true },
+      accessKeyId: 'aws-key',
+      secret: awsSecret,
+      region: 'eu-central-1',
+      service: 'execute-api',
+      time,
+      normalizePath: true,
+      doubleEncode: true,
     },
   );
   const message = signMessage(

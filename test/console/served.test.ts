@@ -59,8 +59,16 @@ test('only files of the console are served', async () => {
   await using double = await startDouble({ https: false });
   const { url } = await double.openControl();
   const paths = [
-    ...['/console/none.js', '/console/index.html', '/console/..%2fserver.js', '/console/%2e%2e%2fserver.js'],
-    ...['/console/.js', '/console/dom.js%00', '/console/', '/console', '/index.html', '/console/a/dom.js'],
+    '/console/none.js',
+    '/console/index.html',
+    '/console/..%2fserver.js',
+    '/console/%2e%2e%2fserver.js',
+    '/console/.js',
+    '/console/dom.js%00',
+    '/console/',
+    '/console',
+    '/index.html',
+    '/console/a/dom.js',
   ];
   for (const path of paths) {
     const { status } = await fetch(url + path);
@@ -84,8 +92,15 @@ test('a request whose host is not the loopback interface is refused with 421 on 
   for (const host of ['127.0.0.1', 'localhost', 'LocalHost', '[::1]'])
     assert.equal(await statusOf(port, '/clock', [`Host: ${host}:${port}`, authorization]), 200, host);
   const others = [
-    ...['rebound.example', `rebound.example:${port}`, '127.0.0.1', `127.0.0.1:${port + 1}`, 'localhost'],
-    ...[`127.0.0.1.nip.example:${port}`, `127.0.0.2:${port}`, `localhost.:${port}`, `[::2]:${port}`],
+    'rebound.example',
+    `rebound.example:${port}`,
+    '127.0.0.1',
+    `127.0.0.1:${port + 1}`,
+    'localhost',
+    `127.0.0.1.nip.example:${port}`,
+    `127.0.0.2:${port}`,
+    `localhost.:${port}`,
+    `[::2]:${port}`,
   ];
   for (const path of ['/', '/console.js', '/console/dom.js', '/health', '/openapi.json', '/clock', '/none'])
     for (const host of others)

@@ -107,8 +107,15 @@ test('XML is indented, and text that is not XML is not changed', () => {
   assert.equal(
     indented(text, 'application/xml'),
     [
-      ...['<?xml version="1.0"?>', '<a x="1">', '  <b>text</b>', '  <c/>', '  <d>', '    <e></e>', '  </d>'],
-      ...['  <!-- <f> -->', '</a>'],
+      '<?xml version="1.0"?>',
+      '<a x="1">',
+      '  <b>text</b>',
+      '  <c/>',
+      '  <d>',
+      '    <e></e>',
+      '  </d>',
+      '  <!-- <f> -->',
+      '</a>',
     ].join('\n'),
   );
   assert.equal(indented('<<a', 'application/xml'), '<<a');

@@ -127,8 +127,14 @@ async function start(
     origin,
     async send(method, target, headers = {}, content = undefined) {
       const sent = request(origin + target, {
-        ...{ method, path: target, headers, host: '127.0.0.1', servername: 'localhost', agent: false },
-        ...{ setHost: false, rejectUnauthorized: false },
+        method,
+        path: target,
+        headers,
+        host: '127.0.0.1',
+        servername: 'localhost',
+        agent: false,
+        setHost: false,
+        rejectUnauthorized: false,
       });
       sent.setHeader('Host', `localhost:${tlsPort}`);
       sent.end(content);

@@ -74,7 +74,8 @@ for (const option of ['port', 'securePort'] as const)
     const taken = Number(new URL(occupant.url).port);
     const ports = { ...(await freePorts()), [option]: taken };
     await assert.rejects(startDouble(ports), {
-      ...{ name: 'ListenError', code: 'EADDRINUSE' },
+      name: 'ListenError',
+      code: 'EADDRINUSE',
       message: `Port ${taken} on 127.0.0.1 is in use by another process.`,
     });
     const other = option === 'port' ? { securePort: ports.securePort } : { port: ports.port };

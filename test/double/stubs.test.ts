@@ -373,7 +373,15 @@ test('a stub that cannot be is refused at once', async () => {
   for (const [args, told] of cases) assert.throws(() => call(...args), told, JSON.stringify(args));
   assert.equal((await double.fetch('/x')).status, 404);
   await assert.rejects(
-    startDouble({ https: false, stubs: [{ ...{ match: { path: '/x' } }, respond: {} } as never] }),
+    startDouble({
+      https: false,
+      stubs: [
+        {
+          match: { path: '/x' },
+          respond: {},
+        } as never,
+      ],
+    }),
     /respond is not a member of a stub/,
   );
 });

@@ -5,8 +5,21 @@ import { allow, type Double, startDouble } from '../../src/double/index.ts';
 
 /** Values that a caller in JavaScript can pass by mistake. */
 const wrongValues: readonly unknown[] = [
-  ...[undefined, null, 5, Number.NaN, 'no such thing', '', true, 1n, Symbol('s'), () => 1],
-  ...[{}, { unknown: 1 }, [], [null], Object.assign(Object.create(null), { unknown: 1 })],
+  undefined,
+  null,
+  5,
+  Number.NaN,
+  'no such thing',
+  '',
+  true,
+  1n,
+  Symbol('s'),
+  () => 1,
+  {},
+  { unknown: 1 },
+  [],
+  [null],
+  Object.assign(Object.create(null), { unknown: 1 }),
 ];
 
 const options = {

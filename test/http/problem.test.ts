@@ -60,7 +60,10 @@ test('with more field lines it is the same problem, and the one before is as it 
   assert.deepEqual(
     { type, detail, members, close },
     {
-      ...{ type: 'full', detail: 'No room.', members: { field: 'a' }, close: true },
+      type: 'full',
+      detail: 'No room.',
+      members: { field: 'a' },
+      close: true,
     },
   );
   assert.deepEqual(fields, [

@@ -19,15 +19,31 @@ const models = [
 ];
 
 const splices = [
-  ...['\0', '\r', '\n', '\r\n', ' ', '\t', ':', ',', ';', '\xff', '%', '"', '0', 'f', '-1'],
-  ...['\r\nContent-Length: 3', '\r\nTransfer-Encoding: chunked', '\r\n folded', '\r\nHost: i', 'HTTP/3.0'],
-  ...[
-    '\r\nTransfer-Encoding: gzip',
-    '\r\nExpect: 100-continue',
-    '\r\nConnection: close',
-    '\r\nA: b',
-    'x'.repeat(9000),
-  ],
+  '\0',
+  '\r',
+  '\n',
+  '\r\n',
+  ' ',
+  '\t',
+  ':',
+  ',',
+  ';',
+  '\xff',
+  '%',
+  '"',
+  '0',
+  'f',
+  '-1',
+  '\r\nContent-Length: 3',
+  '\r\nTransfer-Encoding: chunked',
+  '\r\n folded',
+  '\r\nHost: i',
+  'HTTP/3.0',
+  '\r\nTransfer-Encoding: gzip',
+  '\r\nExpect: 100-continue',
+  '\r\nConnection: close',
+  '\r\nA: b',
+  'x'.repeat(9000),
 ];
 
 /** One to three requests with up to four bytes or pieces put in, taken out or changed. */

@@ -160,7 +160,9 @@ test('each request is handled in its own asynchronous context', async (t) => {
   });
   t.after(() => Reflect.deleteProperty(Server.prototype, 'emit'));
   const listener = await listen({
-    ...{ host: '127.0.0.1', port: 0, limits },
+    host: '127.0.0.1',
+    port: 0,
+    limits,
     async respond(request) {
       contexts.push([request.target, storage.getStore()]);
       await new Promise((resolve) => setImmediate(resolve));

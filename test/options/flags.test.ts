@@ -31,7 +31,8 @@ test('a flag that may come again keeps all its values in order', () => {
 
 test('what looks like a flag is no value unless it is attached', () => {
   assert.deepEqual(read('--port', '--memory'), {
-    ...{ ...nothing, flags: { '--memory': true } },
+    ...nothing,
+    flags: { '--memory': true },
     faults: ['--port requires a value'],
   });
   assert.deepEqual(read('--port=--memory'), { ...nothing, flags: { '--port': '--memory' } });
@@ -41,7 +42,8 @@ test('what looks like a flag is no value unless it is attached', () => {
 test('behind two dashes nothing is a flag, wherever they stand', () => {
   assert.deepEqual(read('--', '--memory', '--'), { ...nothing, words: ['--memory', '--'] });
   assert.deepEqual(read('a', '--memory', '--', '--port'), {
-    ...{ ...nothing, flags: { '--memory': true } },
+    ...nothing,
+    flags: { '--memory': true },
     words: ['a', '--port'],
   });
   assert.deepEqual(read('--port', '--', '80').faults, ['--port requires a value']);

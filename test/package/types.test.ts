@@ -5,8 +5,15 @@ import { test } from 'node:test';
 
 const declarations = join(import.meta.dirname, '../..', 'dist/cjs');
 const entries = [
-  ...['index', 'double/index', 'matchers/index', 'attack/index', 'client/index', 'xml/index'],
-  ...['postgres/index', 'redis/index', 'store-contract/index'],
+  'index',
+  'double/index',
+  'matchers/index',
+  'attack/index',
+  'client/index',
+  'xml/index',
+  'postgres/index',
+  'redis/index',
+  'store-contract/index',
 ];
 
 /** Where a name comes from: the file that declares it, and its name there. */

@@ -125,7 +125,8 @@ describe('the workflow for GitHub Actions', { skip: missingPackage('yaml') }, ()
     );
     const script = container?.steps.find(({ run = '' }) => run.includes('GITHUB_ENV'))?.run ?? '';
     const env = {
-      ...{ PATH: `${folder}:${process.env['PATH'] ?? ''}`, SERVICE: 'service-1' },
+      PATH: `${folder}:${process.env['PATH'] ?? ''}`,
+      SERVICE: 'service-1',
       GITHUB_ENV: join(folder, 'environment'),
     };
     const { status, stdout, stderr } = spawnSync('bash', ['-e', '-c', script], { env, encoding: 'utf8' });

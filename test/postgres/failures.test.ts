@@ -177,8 +177,11 @@ function describeLosses(server: Server): void {
     const begun = process.hrtime.bigint();
     const attempts = await Promise.allSettled([
       ...Array.from({ length: 5 }, () => create(store, '/a')),
-      ...[store.read('/a', '1'), store.list('/a', 0, 10), store.receipt('k', at)],
-      ...[store.documents.read('a'), store.documents.replace('a', Buffer.from('x'), undefined)],
+      store.read('/a', '1'),
+      store.list('/a', 0, 10),
+      store.receipt('k', at),
+      store.documents.read('a'),
+      store.documents.replace('a', Buffer.from('x'), undefined),
       Promise.resolve(store.nonces.claim('demo', 'n', Date.now() + 60_000, Date.now())),
     ]);
     await rejectHeldNonce(store, nonce);

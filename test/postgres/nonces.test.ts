@@ -40,30 +40,24 @@ function describeClaims(server: Server, open: Open): void {
   test('of one user is none of another, however the names are cut', async () => {
     const { nonces, close } = await opened(server, open);
     const pairs = [
-      ...[
-        ['a', 'bc'],
-        ['ab', 'c'],
-        ['abc', ''],
-        ['', 'abc'],
-        ['1:a', 'bc'],
-        ['a:b', 'c'],
-        ['a', 'b:c'],
-      ],
-      ...[
-        ['__proto__', 'c'],
-        ['\0', 'c'],
-        ['\0\0', 'c'],
-        ['', '\0\0c'],
-        ['', ''],
-        ['\u0100', 'c'],
-      ],
-      ...[
-        ['\ud800', 'c'],
-        ['\udfff', 'c'],
-        ['a","b', 'c'],
-        ['a', 'b","c'],
-        ['a'.repeat(300), 'c'],
-      ],
+      ['a', 'bc'],
+      ['ab', 'c'],
+      ['abc', ''],
+      ['', 'abc'],
+      ['1:a', 'bc'],
+      ['a:b', 'c'],
+      ['a', 'b:c'],
+      ['__proto__', 'c'],
+      ['\0', 'c'],
+      ['\0\0', 'c'],
+      ['', '\0\0c'],
+      ['', ''],
+      ['\u0100', 'c'],
+      ['\ud800', 'c'],
+      ['\udfff', 'c'],
+      ['a","b', 'c'],
+      ['a', 'b","c'],
+      ['a'.repeat(300), 'c'],
     ];
     const claimAll = (): Promise<unknown[]> =>
       Promise.all(pairs.map(([user = '', nonce = '']) => nonces.claim(user, nonce, start + window, start)));
@@ -117,7 +111,10 @@ function describeDeferred(server: Server, open: Open): void {
     return held;
   };
   const creation = (nonce: ReturnType<typeof hold>): Change => ({
-    ...{ kind: 'create', collection: '/a', value: {}, at: start },
+    kind: 'create',
+    collection: '/a',
+    value: {},
+    at: start,
     nonce,
   });
 
@@ -199,7 +196,10 @@ function describeExpiry(server: Server, open: Open): void {
     assert.deepEqual(new Set(await Promise.all(claims)), new Set(['fresh']));
     assert.equal(await store.nonces.claim('demo', 'later', start + 5 * window, start), 'fresh');
     await store.apply({
-      ...{ kind: 'create', collection: '/a', value: {}, at: start },
+      kind: 'create',
+      collection: '/a',
+      value: {},
+      at: start,
       receipt: { key: 'k', fingerprint: '', until: start + minute },
     });
     await server.query(`UPDATE ${schema}.batches SET made = made - interval '11 minutes'`);

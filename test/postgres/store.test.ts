@@ -57,8 +57,21 @@ function describeValues(open: () => Promise<PostgresStore>): void {
   test('may contain every character, in names, ids and collections too', async () => {
     const store = await open();
     const texts = [
-      ...['\0', 'a\0b', '\ud800', '\udc00x', '\u{1f511}', '\\', '\\u0000', '"', '\n\t\u2028', "'", '$cs$'],
-      ...['%', '{}', '\u007f\u0080', 'é'],
+      '\0',
+      'a\0b',
+      '\ud800',
+      '\udc00x',
+      '\u{1f511}',
+      '\\',
+      '\\u0000',
+      '"',
+      '\n\t\u2028',
+      "'",
+      '$cs$',
+      '%',
+      '{}',
+      '\u007f\u0080',
+      'é',
     ];
     for (const text of texts) {
       const value = { [`n${text}`]: text, list: [text, { [text]: true }] };
@@ -121,7 +134,10 @@ function describeValues(open: () => Promise<PostgresStore>): void {
 function describeReceipts(open: () => Promise<PostgresStore>): void {
   const receipt: Receipt = { key: 'k\0', fingerprint: 'f\ud800', until: at + 1000 };
   const creation = (given: Receipt): Change => ({
-    ...{ kind: 'create', collection: '/a', value: { n: 1 }, at },
+    kind: 'create',
+    collection: '/a',
+    value: { n: 1 },
+    at,
     receipt: given,
   });
 
@@ -218,13 +234,19 @@ function describeTwo(open: () => Promise<[PostgresStore, PostgresStore]>): void 
 
   test('make one of two changes with the same nonce, whatever else they change', () =>
     race((round, store) => ({
-      ...{ kind: 'create', collection: `/${(round + store) % 2}`, value: {}, at },
+      kind: 'create',
+      collection: `/${(round + store) % 2}`,
+      value: {},
+      at,
       nonce: { user: 'demo', nonce: `n${round}`, until: Date.now() + 60_000 },
     })));
 
   test('make one of two changes with the same receipt', () =>
     race((round) => ({
-      ...{ kind: 'create', collection: '/a', value: {}, at },
+      kind: 'create',
+      collection: '/a',
+      value: {},
+      at,
       receipt: { key: `k${round}`, fingerprint: '', until: Date.now() + 60_000 },
     })));
 

@@ -53,7 +53,16 @@ const inOneField: SchemeSubject = {
   signer: () =>
     declaredSigner({
       message: [
-        ...['time', '"\n"', 'nonce', '"\n"', 'user', '"\n"', 'method', '"\n"', 'target', '"\n"'],
+        'time',
+        '"\n"',
+        'nonce',
+        '"\n"',
+        'user',
+        '"\n"',
+        'method',
+        '"\n"',
+        'target',
+        '"\n"',
         'sha512',
       ],
       partOf: (_, content) => createHash('sha512').update(content).digest('base64'),

@@ -33,7 +33,11 @@ const common = {
   general: [/^The user or the (?:secret|password) is wrong\.$/, /the secret is different/],
 } as const;
 const parts = {
-  ...{ method: nothing, path: nothing, query: nothing, host: nothing, content: nothing },
+  method: nothing,
+  path: nothing,
+  query: nothing,
+  host: nothing,
+  content: nothing,
   time: { absent: never },
   nonce: { absent: never },
 };

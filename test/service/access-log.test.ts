@@ -22,9 +22,20 @@ test('an entry has the address, the ids, the bytes of content and the user agent
   assert.deepEqual(
     { ...first, time: 0, microseconds: 0 },
     {
-      ...{ time: 0, method: 'POST', path: '/articles', status: 201, principal: 'ann', scheme: 'hmac' },
-      ...{ microseconds: 0, problem: undefined, peer: '127.0.0.1', requestId: 'abc-1', traceparent },
-      ...{ bytesReceived: content.length, bytesSent: created.bytes.length, userAgent: 'client/1.0' },
+      time: 0,
+      method: 'POST',
+      path: '/articles',
+      status: 201,
+      principal: 'ann',
+      scheme: 'hmac',
+      microseconds: 0,
+      problem: undefined,
+      peer: '127.0.0.1',
+      requestId: 'abc-1',
+      traceparent,
+      bytesReceived: content.length,
+      bytesSent: created.bytes.length,
+      userAgent: 'client/1.0',
     },
   );
   assert.deepEqual([head?.bytesSent, unmodified?.status, unmodified?.bytesSent], [0, 304, 0]);

@@ -104,7 +104,8 @@ export function each(count: number, of: (number: number) => Requests): Requests 
   /** The maximum number of different requests. */
   const most = 1000;
   return {
-    ...{ status, once },
+    status,
+    once,
     make(wanted, time) {
       const kinds = Array.from({ length: Math.min(most, wanted) }, () =>
         of(1 + Math.floor(Math.random() * count)),

@@ -26,8 +26,11 @@ export function barsOf(group: GroupResult, figure: Figure, margin: number): Draw
         bar(group, row, figure, { left, width, scale, top: top + heading + index * rowHeight }),
       );
       const axis = element('line', {
-        ...{ class: 'axis', x1: left, x2: left },
-        ...{ y1: top + heading, y2: top + heading + rows.length * rowHeight },
+        class: 'axis',
+        x1: left,
+        x2: left,
+        y1: top + heading,
+        y2: top + heading + rows.length * rowHeight,
       });
       const name = heading === 0 ? '' : label(margin, top + 15, group.name, { class: 'group' });
       return [name, ...bars, axis].join('');

@@ -85,7 +85,9 @@ function rowsOf(group: Group, taken: readonly Taken[], { figures }: Benchmark): 
     return [
       [
         [group.name, row, label].filter((part) => part !== '').join(': '),
-        ...[withUnit(median(one), unit), withUnit(median(three), unit), digits(ratio)],
+        withUnit(median(one), unit),
+        withUnit(median(three), unit),
+        digits(ratio),
         `${digits(low)} to ${digits(high)}`,
         withUnit(noise, 'share'),
         moved ? better : '',

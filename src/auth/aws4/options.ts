@@ -21,7 +21,14 @@ export interface Aws4Options {
 }
 
 const known: readonly string[] = [
-  ...['region', 'service', 'window', 'normalizePath', 'doubleEncode', 'unsignedPayload', 'errors', 'replay'],
+  'region',
+  'service',
+  'window',
+  'normalizePath',
+  'doubleEncode',
+  'unsignedPayload',
+  'errors',
+  'replay',
 ];
 
 /** A region or service of the scope. */

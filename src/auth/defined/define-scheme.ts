@@ -19,8 +19,21 @@ import type { SealedDefinition, UnplacedDefinition } from './sealed.ts';
 const definitions = new WeakMap<object, SealedDefinition>();
 
 const keys: readonly string[] = [
-  ...['headers', 'query', 'authorization', 'needsBody', 'window', 'nonce', 'replay'],
-  ...['parse', 'message', 'join', 'format', 'key', 'sign', 'verify', 'algorithms'],
+  'headers',
+  'query',
+  'authorization',
+  'needsBody',
+  'window',
+  'nonce',
+  'replay',
+  'parse',
+  'message',
+  'join',
+  'format',
+  'key',
+  'sign',
+  'verify',
+  'algorithms',
 ];
 
 /** Schemes of `Authorization` that are built in. */

@@ -120,7 +120,10 @@ function loaded(
   if (nonces !== undefined && options.memory && options.controlPort !== undefined)
     throw new RangeError('it has nonces, which excludes --memory together with --control-port');
   return {
-    ...{ file, store, options: Object.freeze(merged), users: ofModule },
+    file,
+    store,
+    options: Object.freeze(merged),
+    users: ofModule,
     ...(nonces === undefined ? {} : { nonces }),
     ...(onRequest === undefined ? {} : { onRequest }),
   };

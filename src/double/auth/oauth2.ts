@@ -101,7 +101,11 @@ async function issue(parts: OAuth2ControlParts, wish: TokenWish): Promise<Issued
   const lasts = expiresIn === undefined ? lifetimes.access : lifetimeOf(expiresIn);
   const now = clock.now();
   const draft = (kind: 'access' | 'refresh', lifetime: number): TokenDraft => ({
-    ...{ mechanism: 'oauth2', kind, client: client.id, user, scopes },
+    mechanism: 'oauth2',
+    kind,
+    client: client.id,
+    user,
+    scopes,
     expires: now + lifetime,
   });
   const drafts = [

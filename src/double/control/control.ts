@@ -78,13 +78,11 @@ export async function openControl(
   let ownPort = port;
   const service = createControllableService(
     {
-      ...{
-        collections: {},
-        defaultFormat: 'json',
-        resources: { ...operations, ...consoleResources(routes) },
-        limits: { body: maxContent },
-        observer: createGuard(() => ownPort),
-      },
+      collections: {},
+      defaultFormat: 'json',
+      resources: { ...operations, ...consoleResources(routes) },
+      limits: { body: maxContent },
+      observer: createGuard(() => ownPort),
       ...(fault !== undefined && { onError: fault }),
     },
     { authenticator: createControlAuthenticator(token) },
@@ -118,7 +116,11 @@ function operationsOf(target: ControlTarget, log: EventLog): readonly Operation[
     ...stubOperations(target),
     ...attackOperations(target),
     bareOperation({
-      ...{ method: 'GET', path: '/openapi.json', id: 'openapi', open: true, returns: { type: 'object' } },
+      method: 'GET',
+      path: '/openapi.json',
+      id: 'openapi',
+      open: true,
+      returns: { type: 'object' },
       summary: 'Returns this document',
       run: () => openApiOf(operations),
     }),

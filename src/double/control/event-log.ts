@@ -35,8 +35,10 @@ export class EventLog {
       this.#waiters.notify(logged);
     };
     this.#unsubscribe = [
-      ...[events.on('issued', record), events.on('reuse_detected', record)],
-      ...[events.on('revoked', record), events.on('replay', record)],
+      events.on('issued', record),
+      events.on('reuse_detected', record),
+      events.on('revoked', record),
+      events.on('replay', record),
     ];
   }
 

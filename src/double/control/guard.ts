@@ -10,8 +10,14 @@ import { toProblemResponse } from '../../pipeline/problem-response.ts';
 import { isForOwnHost } from './own-host.ts';
 
 const policy = [
-  ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", 'img-src data:'],
-  ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
 ].join('; ');
 
 /** The fields of every response: a browser runs only the scripts of the console, and reveals nothing to other sites. */

@@ -23,7 +23,9 @@ export function openApiOf(operations: readonly Operation[]): JsonSchema {
   return {
     openapi: '3.1.0',
     info: {
-      ...{ title: 'Countersign control', version, license: { name: 'MIT', identifier: 'MIT' } },
+      title: 'Countersign control',
+      version,
+      license: { name: 'MIT', identifier: 'MIT' },
       description:
         'Controls a running Countersign server from a test in any language. Operations that require a server in memory are refused with 409 by a server with a data directory.',
     },
@@ -115,7 +117,9 @@ function servicePaths(): Record<string, { readonly get: JsonSchema }> {
       const get = {
         operationId: id,
         summary: isIndex ? `${summary}; for browsers, the console` : summary,
-        ...{ security: [], tags: ['problems'], responses },
+        security: [],
+        tags: ['problems'],
+        responses,
       };
       return [path, { ...(parameters.length > 0 && { parameters }), get }];
     }),

@@ -46,7 +46,10 @@ export function createControlledFaults({
 }: ControlledParts): ControlledFaults {
   let present: (certificate: 'good' | 'stale') => void = () => undefined;
   const part = createFaults({
-    ...{ clock, names, claimedUser, complete },
+    clock,
+    names,
+    claimedUser,
+    complete,
     ...(onError !== undefined && { onError }),
     // The store may fail; then the request names no user.
     tokenUser: (request) => tokenUser(request, grants()).catch(() => undefined),

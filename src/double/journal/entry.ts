@@ -179,7 +179,13 @@ export class JournalEntry {
     const { number, time, duration, user, step, problem, fault, aborted } = this;
     const { request, response, authentication } = this.#exchange;
     return {
-      ...{ number, time, duration, step, aborted, user, fault: fault !== undefined },
+      number,
+      time,
+      duration,
+      step,
+      aborted,
+      user,
+      fault: fault !== undefined,
       method: this.#redact.values(request?.method ?? ''),
       target: redactTarget((request?.target ?? '').slice(0, longestTarget), this.#redact),
       scheme: this.principal?.scheme ?? authentication?.scheme,
@@ -192,8 +198,19 @@ export class JournalEntry {
     const { number, time, duration, request, received, reply, principal } = this;
     const { step, problem, auth, cors, fault, aborted } = this;
     return {
-      ...{ number, time, duration, request, received, reply, principal },
-      ...{ step, problem, auth, cors, fault, aborted },
+      number,
+      time,
+      duration,
+      request,
+      received,
+      reply,
+      principal,
+      step,
+      problem,
+      auth,
+      cors,
+      fault,
+      aborted,
     };
   }
 

@@ -16,9 +16,22 @@ const redacted = '[redacted]';
 
 /** Fields whose whole value is a credential. */
 const secretFields: ReadonlySet<string> = new Set([
-  ...['authorization', 'authentication', 'proxy-authorization', 'cookie', 'set-cookie'],
-  ...['api-key', 'apikey', 'auth-token', 'access-token', 'auth', 'signature', 'secret', 'password', 'token'],
-  ...['api-secret', 'amz-security-token'],
+  'authorization',
+  'authentication',
+  'proxy-authorization',
+  'cookie',
+  'set-cookie',
+  'api-key',
+  'apikey',
+  'auth-token',
+  'access-token',
+  'auth',
+  'signature',
+  'secret',
+  'password',
+  'token',
+  'api-secret',
+  'amz-security-token',
 ]);
 
 /** The fields that clients misspell, with the same credentials. */
@@ -26,8 +39,17 @@ const misspelt = ['authorization', 'authentication', 'proxy-authorization'] as c
 
 /** Fields that never contain credentials: validators, dates, challenges (RFC 9110 §8.8, §11.6.1) and lengths. */
 const publicFields: ReadonlySet<string> = new Set([
-  ...['etag', 'if-match', 'if-none-match', 'date', 'x-date', 'last-modified', 'content-length'],
-  ...['www-authenticate', 'proxy-authenticate', 'authentication-info', 'allow'],
+  'etag',
+  'if-match',
+  'if-none-match',
+  'date',
+  'x-date',
+  'last-modified',
+  'content-length',
+  'www-authenticate',
+  'proxy-authenticate',
+  'authentication-info',
+  'allow',
 ]);
 
 /** Credentials with a scheme, which identify themselves in any field. */

@@ -22,9 +22,23 @@ export interface EntryText {
 
 /** The names of the steps, from 0 on. `docs/operations.md` describes them. */
 const stepNames = [
-  ...['parsing', 'availability', 'message', 'method', 'target', 'framing', 'route', 'credentials', 'OPTIONS'],
-  ...['implementation', 'permission', 'content type', 'existence', 'representation', 'preconditions'],
-  ...['content', 'action'],
+  'parsing',
+  'availability',
+  'message',
+  'method',
+  'target',
+  'framing',
+  'route',
+  'credentials',
+  'OPTIONS',
+  'implementation',
+  'permission',
+  'content type',
+  'existence',
+  'representation',
+  'preconditions',
+  'content',
+  'action',
 ];
 
 /**

@@ -26,7 +26,8 @@ import {
 
 // The readers limit names in bytes of UTF-8, of which a name has at least as many as characters.
 const userNames = described('1 to 128 bytes, no colon and no control characters', {
-  ...{ minLength: 1, maxLength: maxUserNameLength },
+  minLength: 1,
+  maxLength: maxUserNameLength,
   pattern: '^[^:\\u0000-\\u001f\\u007f-\\u009f]*$',
 });
 

@@ -67,7 +67,9 @@ function fieldSchema(general: Readonly<Record<string, JsonSchema>>): JsonSchema 
   const element = { type: { const: 'element' }, ...general, fields: definition('fields') };
   const of = { anyOf: [word(simpleTypes), definition('value')] };
   const list = {
-    ...{ type: { const: 'list' }, ...general, of },
+    type: { const: 'list' },
+    ...general,
+    of,
     item: described('the element name of each value', { ...text, default: 'item' }),
   };
   return {
@@ -112,10 +114,12 @@ const collectionMembers: MembersOf<CollectionDeclaration> = {
     word(optionTable.defaultFormat.words),
   ),
   idempotency: described('whether requests with an Idempotency-Key can be repeated', {
-    ...{ ...word(idempotencyModes), default: 'off' },
+    ...word(idempotencyModes),
+    default: 'off',
   }),
   requirePrecondition: described('whether changes of an item require a precondition, such as If-Match', {
-    ...{ ...flag, default: false },
+    ...flag,
+    default: false,
   }),
   cors: described('other origins whose pages may use it; by default those of the service', {
     anyOf: [arrayOf(text), objectOf(corsMembers, ['origins'])],

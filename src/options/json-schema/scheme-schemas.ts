@@ -128,7 +128,9 @@ const apiKey: MembersOf<ApiKeyDeclaration> = {
 
 const user = described('the name of the user who signs, or its place', { anyOf: [text, place] });
 const declaredWindow = described('seconds', {
-  ...{ type: 'number', exclusiveMinimum: 0, maximum: longestDeclaredWindow },
+  type: 'number',
+  exclusiveMinimum: 0,
+  maximum: longestDeclaredWindow,
 });
 const replay = described('whether a signature is accepted more than once', word(replayRules));
 

@@ -183,9 +183,18 @@ function requestedFields(value: string): string[] {
 
 /** Fields that scripts can always read, or never (Fetch §2.2.2), and those of the protocol itself. */
 const notExposed: ReadonlySet<string> = new Set([
-  ...['cache-control', 'content-language', 'content-length', 'content-type', 'expires', 'last-modified'],
-  ...['pragma', 'set-cookie', 'set-cookie2', 'access-control-allow-credentials'],
-  ...['access-control-allow-origin', 'access-control-expose-headers'],
+  'cache-control',
+  'content-language',
+  'content-length',
+  'content-type',
+  'expires',
+  'last-modified',
+  'pragma',
+  'set-cookie',
+  'set-cookie2',
+  'access-control-allow-credentials',
+  'access-control-allow-origin',
+  'access-control-expose-headers',
   // For browsers, not for scripts.
   'x-content-type-options',
 ]);

@@ -73,7 +73,10 @@ function contextOf(served: ServedApi, components: Components): DocumentContext {
     components,
     offered: addSecuritySchemes({ schemes, oauth2, oauth1, endpoints }, components),
     form: problemFormOf(common, schemes, basePath, components),
-    ...{ schemes, quota, strictQuery, defaultFormat },
+    schemes,
+    quota,
+    strictQuery,
+    defaultFormat,
   };
 }
 

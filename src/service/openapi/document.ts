@@ -23,7 +23,9 @@ export function pathParameters(
   return [...template.matchAll(/\{([^}]*)\}/g)].map(([, name = '']) => {
     const description = described[name];
     return {
-      ...{ name, in: 'path', required: true },
+      name,
+      in: 'path',
+      required: true,
       ...(description !== undefined && { description }),
       schema: { type: 'string', minLength: 1 },
     };

@@ -37,16 +37,20 @@ const scopes: Readonly<Record<Scope, string>> = {
 export function addSecuritySchemes(source: SecuritySource, components: Components): OfferedScheme[] {
   const { schemes, oauth2, oauth1, endpoints } = source;
   const add = (kind: SchemeKind, name: string, scheme: JsonSchema): OfferedScheme => ({
-    ...{ name, kind },
+    name,
+    kind,
     components: [components.addNamed('securitySchemes', name, scheme)],
   });
   return [
     add('basic', 'basic', {
-      ...{ type: 'http', scheme: 'basic' },
+      type: 'http',
+      scheme: 'basic',
       description: 'User and password (RFC 7617), over TLS only',
     }),
     add('hmac', 'hmac', {
-      ...{ type: 'apiKey', in: 'header', name: 'Authorization' },
+      type: 'apiKey',
+      in: 'header',
+      name: 'Authorization',
       description:
         '`hmac USER:NONCE:DIGEST`, the HMAC-SHA256 of the method, the target, the date, the nonce and possibly a digest of the content. Authentication is read instead of Authorization, and X-Date instead of Date.',
     }),
@@ -59,7 +63,8 @@ export function addSecuritySchemes(source: SecuritySource, components: Component
 function configuredScheme(scheme: ConfiguredScheme, components: Components): OfferedScheme {
   const places = configuredPlaces(scheme);
   return {
-    ...{ name: scheme.name, kind: scheme.kind },
+    name: scheme.name,
+    kind: scheme.kind,
     components: places.map(({ role, ...place }) =>
       components.addNamed('securitySchemes', role === '' ? scheme.name : `${scheme.name}.${role}`, {
         type: 'apiKey',
@@ -77,7 +82,9 @@ function oauth2Scheme(endpoints: string): JsonSchema {
     flows: {
       authorizationCode: {
         authorizationUrl: endpoints + oauth2Paths.authorize,
-        ...{ tokenUrl, refreshUrl: tokenUrl, scopes },
+        tokenUrl,
+        refreshUrl: tokenUrl,
+        scopes,
       },
       clientCredentials: { tokenUrl, scopes },
     },
@@ -88,7 +95,9 @@ function oauth1Scheme(endpoints: string): JsonSchema {
   const { requestToken, authorize, accessToken } = oauth1Paths;
   const paths = [requestToken, authorize, accessToken].map((path) => endpoints + path).join(', ');
   return {
-    ...{ type: 'apiKey', in: 'header', name: 'Authorization' },
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
     description: `\`OAuth oauth_consumer_key="…", …\`: OAuth 1.0a (RFC 5849), over TLS only. A token is obtained at ${paths}.`,
   };
 }

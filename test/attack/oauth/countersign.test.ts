@@ -27,7 +27,9 @@ function start(): Promise<Double> {
     return [id, { redirectUris: [redirectUri], ...(secret === undefined ? {} : { secret }) }] as const;
   });
   return startDouble({
-    ...{ randomSeed: 1, maxAuthFailures: 0, users: { johndoe: { password: 'a password' } } },
+    randomSeed: 1,
+    maxAuthFailures: 0,
+    users: { johndoe: { password: 'a password' } },
     clients: Object.fromEntries(registered),
   });
 }
@@ -36,7 +38,10 @@ async function optionsFor(double: Double, client: OAuthClient): Promise<OAuthAdv
   const response = await double.fetch('/.well-known/oauth-authorization-server', { secure: true });
   const metadata: AuthorizationServerMetadata = JSON.parse(await response.text());
   return {
-    ...{ metadata, client, otherClient: rival, ca: double.ca },
+    metadata,
+    client,
+    otherClient: rival,
+    ca: double.ca,
     resource: `${double.secureUrl}/users/johndoe/financialrecords`,
     expireCodes: () => double.clock.advance('61s'),
     approve: (url) => double.oauth2.approve(url, { user: 'johndoe' }).catch(() => undefined),

@@ -17,7 +17,10 @@ async function optionsFor(context: TestContext, hole?: string): Promise<OAuth1Ad
   const server = await start({ hole });
   context.after(() => server.close());
   return {
-    ...{ consumer, otherConsumer, callback, endpoints: endpointsAt(server.url, '') },
+    consumer,
+    otherConsumer,
+    callback,
+    endpoints: endpointsAt(server.url, ''),
     async approve(url) {
       const response = await fetch(url, { redirect: 'manual' });
       return response.headers.get('location') ?? undefined;
@@ -84,14 +87,20 @@ describe('of endpoints of OAuth 1.0a with one hole, the adversary finds', () => 
 for (const registered of [callback, 'oob']) {
   test(`a double refuses all requests with the callback ${registered}`, async () => {
     await using double = await startDouble({
-      ...{ randomSeed: 1, maxAuthFailures: 0, users: { johndoe: { password: 'a password' } } },
+      randomSeed: 1,
+      maxAuthFailures: 0,
+      users: { johndoe: { password: 'a password' } },
       consumers: {
         partner: { secret: consumer.secret, callbacks: [registered] },
         rival: { secret: otherConsumer.secret, callbacks: [registered] },
       },
     });
     const report = await oauth1Adversary({
-      ...{ consumer, otherConsumer, callback: registered, ca: double.ca, clock: double.clock },
+      consumer,
+      otherConsumer,
+      callback: registered,
+      ca: double.ca,
+      clock: double.clock,
       endpoints: endpointsAt(double.secureUrl, '/oauth1'),
       approve: (url) => double.oauth1.approve(url, { user: 'johndoe' }),
     });

@@ -105,7 +105,10 @@ async function attacked(context: TestContext, client: OAuthClient, adapter?: unk
   const response = await fetch(`${issuer}/.well-known/openid-configuration`);
   const metadata: Metadata = JSON.parse(await response.text());
   return oauthAdversary({
-    ...{ metadata, client, otherClient: rival, parameters: { prompt: 'consent' } },
+    metadata,
+    client,
+    otherClient: rival,
+    parameters: { prompt: 'consent' },
     resource: metadata.userinfo_endpoint,
     expireCodes: () => context.mock.timers.tick(120_000),
     approve: (url) => approve(issuer, url),

@@ -10,7 +10,8 @@ async function variants(redirectUri: string): Promise<Map<string, string>> {
   };
   const tried: string[] = [];
   const report = await oauthAdversary({
-    ...{ metadata, client: { id: 'app', redirectUri } },
+    metadata,
+    client: { id: 'app', redirectUri },
     async approve(url) {
       const { searchParams } = new URL(url);
       assert.equal(searchParams.get('tenant'), '1');

@@ -14,7 +14,9 @@ async function start(context: TestContext, { schemes, secret: own = secret }: Ca
   let revision = 1;
   const type = (name: string) => ({ ...bytes, type: name });
   const service = createService({
-    ...{ clock, maxAuthFailures: 0, schemes },
+    clock,
+    maxAuthFailures: 0,
+    schemes,
     users: { [user]: { secret: own, keys: publicKeys }, jane: { secret: 'A secret of jane' } },
     resources: {
       '/things/1': {

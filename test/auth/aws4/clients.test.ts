@@ -14,8 +14,11 @@ import {
 } from '../../support/auth/aws4-clients.ts';
 
 const limits = {
-  ...{ headers: 16_384, target: 8192, connections: 100 },
-  ...{ headerTimeout: 30_000, requestTimeout: 30_000 },
+  headers: 16_384,
+  target: 8192,
+  connections: 100,
+  headerTimeout: 30_000,
+  requestTimeout: 30_000,
 };
 const region = 'us-east-1';
 

@@ -35,13 +35,18 @@ for (const [name, [headers, signature]] of Object.entries(vectors))
     // The requirements are checked elsewhere.
     const definition = readDraftCavage({ headers: [] }, 'schemes.draft-cavage');
     const fields = new Fields([
-      ...['Host', 'example.com', 'Date', 'Sun, 05 Jan 2014 21:31:40 GMT'],
-      ...['Content-Type', 'application/json', 'Content-Length', '18'],
-      ...['Digest', 'SHA-256=X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE='],
-      ...[
-        'Authorization',
-        `Signature keyId="Test",algorithm="rsa-sha256",${headers}signature="${signature}"`,
-      ],
+      'Host',
+      'example.com',
+      'Date',
+      'Sun, 05 Jan 2014 21:31:40 GMT',
+      'Content-Type',
+      'application/json',
+      'Content-Length',
+      '18',
+      'Digest',
+      'SHA-256=X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=',
+      'Authorization',
+      `Signature keyId="Test",algorithm="rsa-sha256",${headers}signature="${signature}"`,
     ]);
     const source = {
       method: 'POST',

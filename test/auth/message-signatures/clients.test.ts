@@ -68,14 +68,18 @@ for (const [id, algorithm, key] of keys) {
     const url = 'https://example.com/articles?limit=5&q=a%20b';
     const headers = { host: 'example.com', 'content-digest': digest, 'content-type': 'application/json' };
     const fields = [
-      ...['@method', '@authority', '@path', '@query', '@target-uri', '@scheme', '@request-target'],
-      ...[
-        '@query-param;name="limit"',
-        'content-type',
-        'content-digest',
-        'content-digest;sf',
-        'content-type;bs',
-      ],
+      '@method',
+      '@authority',
+      '@path',
+      '@query',
+      '@target-uri',
+      '@scheme',
+      '@request-target',
+      '@query-param;name="limit"',
+      'content-type',
+      'content-digest',
+      'content-digest;sf',
+      'content-type;bs',
     ];
     const signer = createSigner(key, algorithm, id);
     const config = {

@@ -67,7 +67,16 @@ async function dataWith(
 }
 
 const serving = (data: string): string[] => [
-  ...['--data', data, '--port', '0', '--tls-port', '0', '--log', 'off', '--max-auth-failures', '0'],
+  '--data',
+  data,
+  '--port',
+  '0',
+  '--tls-port',
+  '0',
+  '--log',
+  'off',
+  '--max-auth-failures',
+  '0',
 ];
 
 describe('a running server goes by a change of users when the command has ended', () => {

@@ -61,7 +61,10 @@ test('on a data directory', async (context) => {
     fetch(server.url + target, headers && { headers });
   const signatureFields = (date?: string): Record<string, string> =>
     signRequest({
-      ...{ method: 'GET', url: `${server.url}/users/demo/financialrecords`, user: 'demo', secret },
+      method: 'GET',
+      url: `${server.url}/users/demo/financialrecords`,
+      user: 'demo',
+      secret,
       ...(date !== undefined && { date }),
     });
 

@@ -27,9 +27,21 @@ function reportOf(metrics: string): string {
 
 function entry(changes: Partial<AccessEntry>): AccessEntry {
   return {
-    ...{ time: 0, method: 'GET', path: '/', status: 200, principal: undefined, scheme: undefined },
-    ...{ microseconds: 700, problem: undefined, peer: '-', requestId: '-', traceparent: undefined },
-    ...{ bytesReceived: 0, bytesSent: 10, userAgent: undefined, ...changes },
+    time: 0,
+    method: 'GET',
+    path: '/',
+    status: 200,
+    principal: undefined,
+    scheme: undefined,
+    microseconds: 700,
+    problem: undefined,
+    peer: '-',
+    requestId: '-',
+    traceparent: undefined,
+    bytesReceived: 0,
+    bytesSent: 10,
+    userAgent: undefined,
+    ...changes,
   };
 }
 

@@ -131,9 +131,20 @@ test('the report of dropped requests is JSON, too', async () => {
   const descriptor = openSync(path, 'w');
   const log = createAccessLog('json', descriptor);
   const entry = {
-    ...{ time: 0, method: 'GET', path: `/${'a'.repeat(8000)}`, status: 200, principal: undefined },
-    ...{ scheme: undefined, microseconds: 1, problem: undefined, peer: '-', requestId: '-' },
-    ...{ traceparent: undefined, bytesReceived: 0, bytesSent: 0, userAgent: undefined },
+    time: 0,
+    method: 'GET',
+    path: `/${'a'.repeat(8000)}`,
+    status: 200,
+    principal: undefined,
+    scheme: undefined,
+    microseconds: 1,
+    problem: undefined,
+    peer: '-',
+    requestId: '-',
+    traceparent: undefined,
+    bytesReceived: 0,
+    bytesSent: 0,
+    userAgent: undefined,
   };
   for (let count = 0; count < 600; count += 1) log.add(entry);
   await log.flush();

@@ -10,12 +10,25 @@ import { begun, History } from '../../support/store/history.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const grant = {
-  ...{ mechanism: 'oauth2', client: 'app', user: 'ann', scopes: ['read'] },
-  ...{ issued: begun, ends: begun + 1000, revoked: false },
+  mechanism: 'oauth2',
+  client: 'app',
+  user: 'ann',
+  scopes: ['read'],
+  issued: begun,
+  ends: begun + 1000,
+  revoked: false,
 };
 const token = {
-  ...{ mechanism: 'oauth2', kind: 'access', client: 'app', user: 'ann', scopes: ['read'], grant: 'g1' },
-  ...{ issued: begun, expires: begun + 1000, used: false, details: {} },
+  mechanism: 'oauth2',
+  kind: 'access',
+  client: 'app',
+  user: 'ann',
+  scopes: ['read'],
+  grant: 'g1',
+  issued: begun,
+  expires: begun + 1000,
+  used: false,
+  details: {},
 };
 
 /** A store with a grant and a token in the snapshot, a token since, and an article. */

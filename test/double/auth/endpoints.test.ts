@@ -12,7 +12,9 @@ test('the next requests to an endpoint of OAuth 2.0 fail as they are told to, an
   await using double = await startDouble(options);
   const ask = (): Promise<Response> =>
     double.fetch('/oauth2/token', {
-      ...{ method: 'POST', secure: true, body: new URLSearchParams({ grant_type: 'client_credentials' }) },
+      method: 'POST',
+      secure: true,
+      body: new URLSearchParams({ grant_type: 'client_credentials' }),
       headers: { Authorization: `Basic ${btoa(`app:${options.clients.app.secret}`)}` },
     });
   double.oauth2.failNext('token', { status: 400, error: 'invalid_grant', times: 2 });

@@ -80,7 +80,9 @@ test('with a refresh token all tokens of its grant are revoked, with an access t
   assert.equal((await withToken(double, kept.accessToken)).status, 401);
   const form = { grant_type: 'refresh_token', refresh_token: kept.refreshToken ?? '' };
   const refreshed = await double.fetch('/oauth2/token', {
-    ...{ method: 'POST', secure: true, body: new URLSearchParams(form) },
+    method: 'POST',
+    secure: true,
+    body: new URLSearchParams(form),
     headers: { Authorization: `Basic ${btoa('app:the secret of the app')}` },
   });
   assert.equal(refreshed.status, 200);
@@ -114,8 +116,13 @@ test('a user approves without a browser, and the code is exchanged over a socket
   const verifier = 'a-verifier-of-at-least-forty-three-characters-0123';
   const challenge = createHash('sha256').update(verifier).digest('base64url');
   const query = new URLSearchParams({
-    ...{ response_type: 'code', client_id: 'app', redirect_uri: redirectUri, scope: 'read write' },
-    ...{ state: 'xyz', code_challenge: challenge, code_challenge_method: 'S256' },
+    response_type: 'code',
+    client_id: 'app',
+    redirect_uri: redirectUri,
+    scope: 'read write',
+    state: 'xyz',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
   });
   const url = `${double.secureUrl}/oauth2/authorize?${query}`;
   const back = new URL(await double.oauth2.approve(url, { user: 'johndoe' }));
@@ -123,12 +130,16 @@ test('a user approves without a browser, and the code is exchanged over a socket
   assert.equal(back.searchParams.get('state'), 'xyz');
   assert.equal(back.searchParams.get('iss'), double.secureUrl);
   const exchange = {
-    ...{ grant_type: 'authorization_code', code: back.searchParams.get('code') ?? '' },
-    ...{ redirect_uri: redirectUri, code_verifier: verifier },
+    grant_type: 'authorization_code',
+    code: back.searchParams.get('code') ?? '',
+    redirect_uri: redirectUri,
+    code_verifier: verifier,
   };
   const token = (): Promise<Response> =>
     double.fetch('/oauth2/token', {
-      ...{ method: 'POST', secure: true, body: new URLSearchParams(exchange) },
+      method: 'POST',
+      secure: true,
+      body: new URLSearchParams(exchange),
       headers: { Authorization: `Basic ${btoa(`app:${options.clients.app.secret}`)}` },
     });
   const events: DoubleEvent[] = [];
@@ -236,8 +247,10 @@ test('a request token without a callback is approved, and the verifier that the 
     tokenSecret = '',
   ): Promise<URLSearchParams> => {
     const parameters = {
-      ...{ oauth_consumer_key: 'plain', oauth_signature_method: 'PLAINTEXT' },
-      ...{ oauth_signature: `${secret}&${tokenSecret}`, ...protocol },
+      oauth_consumer_key: 'plain',
+      oauth_signature_method: 'PLAINTEXT',
+      oauth_signature: `${secret}&${tokenSecret}`,
+      ...protocol,
     };
     const pairs = Object.entries(parameters).map(([name, value]) => `${name}="${encodeURIComponent(value)}"`);
     const headers = { Authorization: `OAuth ${pairs.join(', ')}` };

@@ -110,9 +110,13 @@ test('a double holds against requests with a message signature by a private key'
   const control = createConsole(await double.openControl());
   const request = { method: 'PUT', url: `${double.url}/articles/tea`, headers, body: article };
   const { attempts } = await control.send('POST', '/adversary', {
-    ...{ request, window: 300 },
+    request,
+    window: 300,
     signer: {
-      ...{ scheme: 'message-signatures', user: 'ann', keyId: 'key-1', algorithm: 'ed25519' },
+      scheme: 'message-signatures',
+      user: 'ann',
+      keyId: 'key-1',
+      algorithm: 'ed25519',
       privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }),
     },
   });

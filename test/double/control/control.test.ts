@@ -9,7 +9,10 @@ const tea = { title: 'Tea', price: { value: '3.50', currency: 'EUR' } };
 
 /** A listing of nothing. */
 const emptyListing: ControlTarget['listing'] = {
-  ...{ users: () => [], clients: () => [], consumers: () => [], collections: () => [] },
+  users: () => [],
+  clients: () => [],
+  consumers: () => [],
+  collections: () => [],
   tokens: async () => [],
   items: async () => ({ items: [], more: false, revision: 0 }),
   time: () => ({ frozen: false, skew: 0 }),
@@ -234,8 +237,12 @@ test('tokens of both kinds are issued, expired and revoked, and a user’s conse
   const question = new URL('/oauth2/authorize', double.secureUrl);
   question.search = String(
     new URLSearchParams({
-      ...{ response_type: 'code', client_id: 'app', redirect_uri: 'https://client.example/cb', state: 's' },
-      ...{ code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM', code_challenge_method: 'S256' },
+      response_type: 'code',
+      client_id: 'app',
+      redirect_uri: 'https://client.example/cb',
+      state: 's',
+      code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+      code_challenge_method: 'S256',
     }),
   );
   const asked = { url: String(question), user: 'ann' };

@@ -54,7 +54,16 @@ test('a summary has what a table shows, without secrets and without content', as
   const { entries } = await control.send('POST', '/journal/list', {});
   const [good, bad] = entries;
   assert.deepEqual(Object.keys(good).sort(), [
-    ...['aborted', 'duration', 'fault', 'method', 'number', 'scheme', 'status', 'step', 'target', 'time'],
+    'aborted',
+    'duration',
+    'fault',
+    'method',
+    'number',
+    'scheme',
+    'status',
+    'step',
+    'target',
+    'time',
     'user',
   ]);
   assert.equal(good.target, '/articles?password=[redacted]');
@@ -85,11 +94,15 @@ test('an entry has the date and nonce of its signature, and the first use of the
 
 test('the window of an entry is that of its scheme', async () => {
   await using double = await startDouble({
-    ...{ users: { ann }, window: 30, consumers: { printer: { secret: 'the-secret-of-the-printer' } } },
+    users: { ann },
+    window: 30,
+    consumers: { printer: { secret: 'the-secret-of-the-printer' } },
     schemes: {
       partner: {
-        ...{ message: '{timestamp}.{target}', signature: { field: 'X-Signature', format: '{signature}' } },
-        ...{ user: { field: 'X-Api-Key' }, timestamp: { field: 'X-Timestamp', window: 120 } },
+        message: '{timestamp}.{target}',
+        signature: { field: 'X-Signature', format: '{signature}' },
+        user: { field: 'X-Api-Key' },
+        timestamp: { field: 'X-Timestamp', window: 120 },
       },
       'message-signatures': { window: 90 },
     },

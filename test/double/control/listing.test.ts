@@ -38,7 +38,10 @@ test('the lists of accounts and tokens contain no secret, no password and no tok
   for (const secret of [...Object.values(secrets), accessToken, refreshToken, token, tokenSecret])
     assert.ok(!JSON.stringify(values).includes(secret), secret);
   assert.deepEqual(values[0].users[0], {
-    ...{ name: 'johndoe', disabled: false, password: true, secrets: [{}] },
+    name: 'johndoe',
+    disabled: false,
+    password: true,
+    secrets: [{}],
     keys: [
       { id: 'shared-1', algorithm: 'hmac-sha256' },
       { id: 'key-1', algorithm: 'ed25519', until: 9e12 },
@@ -85,7 +88,10 @@ test('an unanswered consent page is listed as a live ticket', async () => {
   await using house = await opened();
   const { control, double } = house;
   const query = new URLSearchParams({
-    ...{ response_type: 'code', client_id: 'app', redirect_uri: 'https://client.example/cb', state: 's' },
+    response_type: 'code',
+    client_id: 'app',
+    redirect_uri: 'https://client.example/cb',
+    state: 's',
     code_challenge: createHash('sha256').update('v'.repeat(43)).digest('base64url'),
     code_challenge_method: 'S256',
   });
@@ -132,11 +138,14 @@ test('the items of a collection with parameters are listed by its path, in any e
   const { control, double } = house;
   double.seed({ '/users/ann/financialrecords': [] });
   double.collection('/shelves/{name}/books', {
-    ...{ element: 'books', item: 'book', fields: { title: { type: 'text' } } },
+    element: 'books',
+    item: 'book',
+    fields: { title: { type: 'text' } },
     access: { read: 'anyone', write: 'anyone' },
   });
   await double.fetch('/shelves/a%20b/books/1', {
-    ...{ method: 'PUT', body: '{"title":"Tea"}' },
+    method: 'PUT',
+    body: '{"title":"Tea"}',
     headers: { 'Content-Type': 'application/json' },
   });
   for (const collection of ['/shelves/a%20b/books', '/shelves/a b/books']) {

@@ -18,8 +18,14 @@ async function echoing(aliases: readonly string[] = []): Promise<Double> {
     },
   };
   const told = [
-    ...['content-type', 'content-length', 'transfer-encoding', 'x-one', 'authorization', 'cookie'],
-    ...['content-language', 'authentication'],
+    'content-type',
+    'content-length',
+    'transfer-encoding',
+    'x-one',
+    'authorization',
+    'cookie',
+    'content-language',
+    'authentication',
   ];
   const echo: Action['handle'] = async ({ request, content, method }) => {
     const { fields, target, connection } = request;
@@ -32,24 +38,23 @@ async function echoing(aliases: readonly string[] = []): Promise<Double> {
   double.resource('/long', { GET: action('anyone', async () => text('é'.repeat(3000))) });
   const packed = { type: 'text/plain', content: gzipSync('Tea') };
   const answerPacked: Action['handle'] = async () => ({
-    ...{ status: 200, representation: packed, fields: [['content-encoding', 'gzip']] },
+    status: 200,
+    representation: packed,
+    fields: [['content-encoding', 'gzip']],
   });
   double.resource('/packed', { GET: action('anyone', answerPacked) });
   const { port } = new URL(double.url);
   const places: Readonly<Record<string, string>> = {
-    ...{
-      here: '/echo',
-      relative: '../echo?a#part',
-      round: '/moved/302/round',
-      ftp: 'ftp://x/',
-      broken: 'http://[/',
-    },
-    ...{ other: `http://localhost:${port}/echo`, back: `http://localhost:${port}/moved/307/home` },
-    ...{
-      home: `${double.url}/echo`,
-      named: `http://ann:pw@127.0.0.1:${port}/echo`,
-      twice: '/moved/307/here',
-    },
+    here: '/echo',
+    relative: '../echo?a#part',
+    round: '/moved/302/round',
+    ftp: 'ftp://x/',
+    broken: 'http://[/',
+    other: `http://localhost:${port}/echo`,
+    back: `http://localhost:${port}/moved/307/home`,
+    home: `${double.url}/echo`,
+    named: `http://ann:pw@127.0.0.1:${port}/echo`,
+    twice: '/moved/307/here',
   };
   const move: Action['handle'] = async ({ parameters: { status, place = '' } }) => {
     const location = places[place];
@@ -75,12 +80,10 @@ const withBody =
   (): RequestInit => ({ method: 'POST', body: body() ?? null, ...more });
 
 const personal = {
-  ...{
-    'Content-Language': 'de',
-    'X-One': '1',
-    Authorization: 'Own of-ann',
-    Cookie: 'a=b',
-  },
+  'Content-Language': 'de',
+  'X-One': '1',
+  Authorization: 'Own of-ann',
+  Cookie: 'a=b',
 };
 
 const calls: Readonly<Record<string, Call>> = {

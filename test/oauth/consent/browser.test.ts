@@ -39,14 +39,13 @@ async function visit(context: TestContext, name = 'Ledger & <b>Sons</b>'): Promi
   const listening = await service.listen({ tls: makeIdentity() });
   context.after(() => service.close(0));
   const query = new URLSearchParams({
-    ...{
-      response_type: 'code',
-      client_id: name,
-      redirect_uri: redirectUri,
-      scope: 'read write',
-      state: 'xyz',
-    },
-    ...{ code_challenge: challenge, code_challenge_method: 'S256' },
+    response_type: 'code',
+    client_id: name,
+    redirect_uri: redirectUri,
+    scope: 'read write',
+    state: 'xyz',
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
   });
   const origin = `ann:ann-password@localhost:${listening.port}`;
   return { told, address: `https://${origin}/oauth2/authorize?${query}` };

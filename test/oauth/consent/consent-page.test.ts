@@ -90,15 +90,15 @@ test('whatever clients, users and addresses are called, it is text on the page',
   for (let run = 0; run < 1000; run += 1) {
     const name = (): string => random.text('<>&"\'/ =aé\u202e\0\u0007\n\r\t\ud800😀', 30);
     const { representation } = showQuestion({
-      ...{
-        client: name(),
-        user: name(),
-        destination: name(),
-        action: name(),
-        grants: name(),
-        ticket: 'ticket',
-      },
-      ...{ scopes: ['read'], lifetime: 90_000, variant: undefined },
+      client: name(),
+      user: name(),
+      destination: name(),
+      action: name(),
+      grants: name(),
+      ticket: 'ticket',
+      scopes: ['read'],
+      lifetime: 90_000,
+      variant: undefined,
     });
     const text = String(representation?.content).replace(/<style>[^<]*<\/style>/, '');
     const bare = text.replace(/&(amp|lt|gt|quot|#\d+);/g, '');

@@ -413,7 +413,10 @@ test('with explain a refusal is the same for every consumer and for none', async
       const shown = new Set<string>();
       for (const key of ['printer', 'rival', 'reader', 'plain', 'signer', 'nobody', 'x']) {
         const refused = await ask(server, {
-          ...{ method: 'GET', target: records, key, token: using },
+          method: 'GET',
+          target: records,
+          key,
+          token: using,
           protocol: { oauth_nonce: 'n', oauth_signature_method: method },
           tampered: { oauth_signature: Buffer.alloc(256, 7).toString('base64') },
         });

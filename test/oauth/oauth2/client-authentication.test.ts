@@ -30,7 +30,10 @@ function open(clients: readonly Client[], limit = 0, verify = verifyPassword) {
   const rateLimiter = createRateLimiter(limit, clock);
   let hashes = 0;
   const authenticate = createClientAuthentication({
-    ...{ realm: 'test', clients: registry, rateLimiter, random: randomBytes },
+    realm: 'test',
+    clients: registry,
+    rateLimiter,
+    random: randomBytes,
     hashQueue: createHashQueue(rateLimiter),
     verifySecret(secret, hash) {
       hashes += 1;

@@ -64,7 +64,10 @@ test('everything in the answer but ticket and decision is passed over', async ()
   const form = {
     consent_ticket: await ticketFor(server, { scope: 'read' }),
     decision: 'allow',
-    ...{ client_id: 'rival', redirect_uri: 'https://rival.example/', scope: 'read write', state: 'other' },
+    client_id: 'rival',
+    redirect_uri: 'https://rival.example/',
+    scope: 'read write',
+    state: 'other',
   };
   const reply = await server.ask('POST', '/oauth2/authorize', { basic: 'ann:ann-password', form });
   assert.ok(reply.field('Location').startsWith(callback));

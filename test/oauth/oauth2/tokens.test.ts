@@ -70,8 +70,13 @@ test('a client is told what its own token is', async () => {
   const server = openServer();
   const tokens = await tokensFor(server);
   const told = {
-    ...{ active: true, client_id: 'app', username: 'ann', sub: 'ann', scope: 'read write' },
-    ...{ iat: start / 1000, iss: 'https://localhost' },
+    active: true,
+    client_id: 'app',
+    username: 'ann',
+    sub: 'ann',
+    scope: 'read write',
+    iat: start / 1000,
+    iss: 'https://localhost',
   };
   const access = await introspect(server, tokens.access);
   assert.deepEqual(JSON.parse(access.text), { ...told, exp: start / 1000 + 3600, token_type: 'Bearer' });

@@ -59,19 +59,15 @@ test('a client that is generated from the document type-checks, and works with t
   writeFileSync(join(folder, 'api.d.ts'), types);
   writeFileSync(join(folder, 'client.ts'), client);
   const compilerOptions = {
-    ...{
-      target: 'es2022',
-      module: 'esnext',
-      moduleResolution: 'bundler',
-      lib: ['es2022', 'dom', 'dom.iterable'],
-    },
-    ...{
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      noUncheckedIndexedAccess: true,
-      types: [],
-      skipLibCheck: true,
-    },
+    target: 'es2022',
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    lib: ['es2022', 'dom', 'dom.iterable'],
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    types: [],
+    skipLibCheck: true,
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['client.ts'] }));
   const compiler = resolved('typescript/bin/tsc');

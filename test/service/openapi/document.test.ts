@@ -87,8 +87,10 @@ function drawConfiguration(random: Seeded): ServiceOptions {
       ),
     );
     return {
-      ...{ element: random.pick(['things', 'article', 'título']), item: random.pick(['thing', 'article']) },
-      ...{ fields: { plain: { type: random.pick(['decimal', 'date']) }, ...fields }, access },
+      element: random.pick(['things', 'article', 'título']),
+      item: random.pick(['thing', 'article']),
+      fields: { plain: { type: random.pick(['decimal', 'date']) }, ...fields },
+      access,
       ...some({ filter: ['plain'], sort: ['-plain', 'modified'] }),
       ...some({ createWithPut: false }),
       ...some({ schemes: [random.pick(names)] }),
@@ -97,7 +99,8 @@ function drawConfiguration(random: Seeded): ServiceOptions {
   };
   return {
     collections: { '/{user}/a': collection(), '/{user}/b/{id}': collection(), '/{user}': collection() },
-    ...{ users: { ann: { secret: 's' } }, schemes: offered },
+    users: { ann: { secret: 's' } },
+    schemes: offered,
     ...some({ clients }),
     ...some({ consumers }),
     ...some({ strictQuery: true, quota: '5/1m' }),
@@ -146,15 +149,26 @@ test('credentials are optional exactly where anyone has access, and a requiremen
   const restricted = [
     { basic: [] },
     {
-      ...{ partner: [], 'partner.user': [], 'partner.timestamp': [], 'partner.nonce': [] },
+      partner: [],
+      'partner.user': [],
+      'partner.timestamp': [],
+      'partner.nonce': [],
     },
   ];
   assert.deepEqual(paths['/things'].post.security, restricted);
   assert.deepEqual(paths['/things'].get.security, [{}, ...restricted]);
   const names = paths['/others'].post.security.map((each: object) => Object.keys(each).join(' '));
   assert.deepEqual(names, [
-    ...['basic', 'hmac', 'message-signatures message-signatures.input', 'aws4', 'key.user key.secret'],
-    ...['partner partner.user partner.timestamp partner.nonce', 'hook', 'link', 'bearer', 'oauth'],
+    'basic',
+    'hmac',
+    'message-signatures message-signatures.input',
+    'aws4',
+    'key.user key.secret',
+    'partner partner.user partner.timestamp partner.nonce',
+    'hook',
+    'link',
+    'bearer',
+    'oauth',
   ]);
   assert.deepEqual(paths['/others'].post.security[8], { bearer: ['write'] });
   assert.deepEqual(paths['/others'].get.security[9], { bearer: ['read'] });

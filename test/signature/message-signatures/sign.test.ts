@@ -9,7 +9,13 @@ const get = { method: 'GET', url: 'https://example.com/a?b' };
 
 test('a request is signed with the components and parameters given', () => {
   const signing: MessageSigning = {
-    ...{ key, label: 'mine', created: 1, expires: 2, nonce: 'n', alg: true, tag: 't' },
+    key,
+    label: 'mine',
+    created: 1,
+    expires: 2,
+    nonce: 'n',
+    alg: true,
+    tag: 't',
     components: ['@method', 'accept;sf'],
     types: { accept: 'list' },
   };

@@ -109,7 +109,10 @@ test('accepts no request twice under any clock, and refuses nothing new under a 
   let steady = 0;
   const max = 300;
   const nonces = createNonces({
-    ...{ bucketSpan: 50, max, maxPerUser: max, key: randomKey(random) },
+    bucketSpan: 50,
+    max,
+    maxPerUser: max,
+    key: randomKey(random),
     monotonic: () => steady,
   });
   /** Every request that was ever accepted: a nonce and its date. */

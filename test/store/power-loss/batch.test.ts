@@ -30,8 +30,12 @@ const second: readonly Change[] = [
 ];
 
 const again: readonly Change[] = ['1', '2', '1', '1', '2'].map((id, n) => ({
-  ...{ kind: 'put', collection: '/a', id, expected: 'present' },
-  ...{ value: value(200 + 150 * n), at: at + n },
+  kind: 'put',
+  collection: '/a',
+  id,
+  expected: 'present',
+  value: value(200 + 150 * n),
+  at: at + n,
 }));
 
 /** What is asked for one after the other. */

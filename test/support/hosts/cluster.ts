@@ -52,8 +52,18 @@ export interface Cluster {
 }
 
 const args = [
-  ...['--port', '0', '--tls-port', '0', '--log', 'off', '--max-auth-failures', '0'],
-  ...['--trust-proxy', '127.0.0.1/32', '--public-url', 'https://localhost'],
+  '--port',
+  '0',
+  '--tls-port',
+  '0',
+  '--log',
+  'off',
+  '--max-auth-failures',
+  '0',
+  '--trust-proxy',
+  '127.0.0.1/32',
+  '--public-url',
+  'https://localhost',
 ];
 
 /** The name under which the hosts connect to the database. */

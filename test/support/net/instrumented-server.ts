@@ -32,7 +32,9 @@ const limits = {
 };
 const tracer = trace.getTracer('the service');
 const { port } = await listen({
-  ...{ host: '127.0.0.1', port: 0, limits },
+  host: '127.0.0.1',
+  port: 0,
+  limits,
   tls: process.argv[2] === 'tls' ? makeIdentity() : undefined,
   async respond({ target }) {
     await new Promise((resolve) => setImmediate(resolve));

@@ -10,7 +10,9 @@ const limits = {
   requestTimeout: 30_000,
 };
 const { port } = await listen({
-  ...{ host: '127.0.0.1', port: 0, limits },
+  host: '127.0.0.1',
+  port: 0,
+  limits,
   tls: process.argv[2] === 'tls' ? makeIdentity() : undefined,
   respond: async () => ({ status: 200, fields: [['Content-Type', 'text/plain']], content: 'x'.repeat(500) }),
   refuse: () => ({ status: 503, fields: [], content: '' }),

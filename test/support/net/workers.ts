@@ -7,14 +7,14 @@ const count = 2;
 
 async function work(): Promise<void> {
   const { port } = await listen({
-    ...{ host: '127.0.0.1', port: 0, limits },
+    host: '127.0.0.1',
+    port: 0,
+    limits,
     respond: async () => ({
-      ...{
-        status: 200,
-        fields: [['Date', 'Tue, 15 Nov 1994 08:12:31 GMT']],
-        content: `${process.pid}`,
-        close: true,
-      },
+      status: 200,
+      fields: [['Date', 'Tue, 15 Nov 1994 08:12:31 GMT']],
+      content: `${process.pid}`,
+      close: true,
     }),
     refuse: () => ({ status: 500, fields: [], content: '' }),
   });

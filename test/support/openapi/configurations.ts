@@ -104,7 +104,8 @@ export const configurations: Readonly<Record<string, DoubleOptions>> = {
   'the default': {},
   'every type of field': { collections: { '/things': everyType }, seed: { '/things': [everyValue] } },
   'every scheme': {
-    ...{ clients, consumers },
+    clients,
+    consumers,
     schemes: {
       'message-signatures': { tag: 'app' },
       aws4: { region: 'eu-central-1', service: 's3', errors: 'aws' },
@@ -134,9 +135,14 @@ export const configurations: Readonly<Record<string, DoubleOptions>> = {
   },
   CORS: { cors: ['https://app.example'] },
   'a proxy, quotas and health checks': {
-    ...{ basePath: '/api', publicUrl: 'https://api.example', quota: '1000/1h', requestId: true },
+    basePath: '/api',
+    publicUrl: 'https://api.example',
+    quota: '1000/1h',
+    requestId: true,
     health: { path: '/health' },
-    ...{ clients, consumers, openapi: true },
+    clients,
+    consumers,
+    openapi: true,
   },
   'access rules': { collections: accessRules },
   'resources in code': { resources: resourcesInCode },

@@ -14,16 +14,20 @@ export interface DocumentCheck {
 
 /** The fields that must be in the document if a response has them. */
 const documentedFields = [
-  ...['etag', 'last-modified', 'location', 'content-location', 'link', 'retry-after', 'preference-applied'],
-  ...[
-    'www-authenticate',
-    'accept-post',
-    'ratelimit',
-    'ratelimit-policy',
-    'x-request-id',
-    'accept-signature',
-    'allow',
-  ],
+  'etag',
+  'last-modified',
+  'location',
+  'content-location',
+  'link',
+  'retry-after',
+  'preference-applied',
+  'www-authenticate',
+  'accept-post',
+  'ratelimit',
+  'ratelimit-policy',
+  'x-request-id',
+  'accept-signature',
+  'allow',
 ];
 
 /** Creates the check of a document by ajv. */

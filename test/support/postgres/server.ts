@@ -73,7 +73,11 @@ export async function startServer(): Promise<Server> {
 
   const driver: Driver = createRequire(join(tests, 'package.json'))('pg');
   const parameters = (given: PoolOptions = {}): object => ({
-    ...{ host: directory, port: 5432, user: owner, database, password },
+    host: directory,
+    port: 5432,
+    user: owner,
+    database,
+    password,
     ...given,
   });
   const opened = <T extends { end(): Promise<void> }>(made: T): T => {

@@ -66,7 +66,11 @@ export class Run {
     const kept = new Set(recovered.nonces.map(({ nonce }) => nonce));
     let run: Run | undefined;
     const store = await openJournaledStore({
-      ...{ directory, disk, recovered, durability, limits },
+      directory,
+      disk,
+      recovered,
+      durability,
+      limits,
       newStoreId: () => 'first',
       clock: hurried(),
       onReport: (line) => told.push(line),

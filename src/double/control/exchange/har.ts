@@ -34,7 +34,12 @@ function harEntry(entry: JournalEntry, { url, secureUrl }: Origins): object {
     response: harResponse(reply),
     cache: {},
     timings: { send: 0, wait: duration, receive: 0 },
-    ...{ _number: number, _user: user, _step: step, _problem: problem, _authentication: auth, _fault: fault },
+    _number: number,
+    _user: user,
+    _step: step,
+    _problem: problem,
+    _authentication: auth,
+    _fault: fault,
   };
 }
 
@@ -66,7 +71,11 @@ function harRequest(request: ShownRequest | undefined, received: string | undefi
 function harResponse(reply: ShownReply | undefined): object {
   const { status = 0, fields = [], text = '' } = reply ?? {};
   return {
-    ...{ status, statusText: '', httpVersion: 'HTTP/1.1', cookies: [], headers: pairs(fields) },
+    status,
+    statusText: '',
+    httpVersion: 'HTTP/1.1',
+    cookies: [],
+    headers: pairs(fields),
     content: { size: Buffer.byteLength(text), mimeType: typeOf(fields), text },
     redirectURL: fieldOf(fields, 'location'),
     headersSize: -1,

@@ -66,10 +66,13 @@ function listedUser(
   { disabled = false, password, secrets, keys = {} }: ReturnType<typeof declarationOf>,
 ): ListedUser {
   return {
-    ...{ name, disabled, password: password !== undefined },
+    name,
+    disabled,
+    password: password !== undefined,
     secrets: secrets.map(({ until }) => (until === undefined ? {} : { until })),
     keys: Object.entries(keys).map(([id, { algorithm, until }]) => ({
-      ...{ id, algorithm },
+      id,
+      algorithm,
       ...(until !== undefined && { until }),
     })),
   };
@@ -80,7 +83,9 @@ async function tokensOf(grants: Grants, limit: number, now: number): Promise<Lis
   for await (const found of grants.all()) {
     const { digest, user, details: _, grant: __, ...token } = found.token;
     listed.push({
-      ...{ ...token, fingerprint: digest, live: isLive(found, now) },
+      ...token,
+      fingerprint: digest,
+      live: isLive(found, now),
       ...(user !== undefined && { user }),
       ...(found.grant !== undefined && { grant: grantOf(found.grant) }),
     });

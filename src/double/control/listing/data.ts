@@ -57,7 +57,11 @@ export function createDataListing({ collections, store }: ServedData): DataListi
   return {
     collections: () =>
       collections().map(({ path, shape, access, createWithPut, schemes }) => ({
-        ...{ path, element: shape.element, item: shape.item, access, createWithPut },
+        path,
+        element: shape.element,
+        item: shape.item,
+        access,
+        createWithPut,
         ...(schemes !== undefined && { schemes }),
         fields: shape.schema.fields.map(listedField),
       })),
@@ -102,15 +106,23 @@ function listedItem(
   };
   const [xml, json] = [written('application/xml'), written('application/json')];
   return {
-    ...{ id, path: `${path}/${encodeSegment(id)}`, sequence, revision, modified },
-    ...{ xml: xml.text, json: json.text, tags: { xml: xml.tag, json: json.tag } },
+    id,
+    path: `${path}/${encodeSegment(id)}`,
+    sequence,
+    revision,
+    modified,
+    xml: xml.text,
+    json: json.text,
+    tags: { xml: xml.tag, json: json.tag },
   };
 }
 
 function listedField({ name, required, content, attributes }: Field): ListedField {
   const fields = fieldsIn(content);
   return {
-    ...{ name, required, ...typeOf(content) },
+    name,
+    required,
+    ...typeOf(content),
     ...(attributes.length > 0 && { attributes: attributes.map(listedAttribute) }),
     ...(fields !== undefined && { fields }),
   };

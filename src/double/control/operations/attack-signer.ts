@@ -17,7 +17,8 @@ export const signer = object({
   form: optional(word(['full', 'simple'], 'for hmac')),
   dateField: optional(word(['Date', 'X-Date'], 'for hmac')),
   bodyDigest: optional(flag('for hmac: whether the content is signed')),
-  ...{ consumer: optional(text('for oauth1')), token: optional(text('for bearer and oauth1')) },
+  consumer: optional(text('for oauth1')),
+  token: optional(text('for bearer and oauth1')),
   tokenSecret: optional(text('for oauth1')),
   declaration: optional({
     ...anything,
@@ -83,7 +84,8 @@ async function builtInSigner(options: SignerOptions, target: ControlTarget): Pro
   }
   const { form, dateField, bodyDigest } = options;
   return hmacSigner({
-    ...{ user, secret: secretOf(options, target) },
+    user,
+    secret: secretOf(options, target),
     ...(form !== undefined && { form }),
     ...(dateField !== undefined && { dateField }),
     ...(bodyDigest !== undefined && { bodyDigest }),

@@ -9,7 +9,10 @@ import { signer, signerOf } from './attack-signer.ts';
 export function attackOperations(target: ControlTarget): readonly Operation[] {
   return [
     operation({
-      ...{ method: 'POST', path: '/adversary', id: 'adversary', returns: attemptsSchema },
+      method: 'POST',
+      path: '/adversary',
+      id: 'adversary',
+      returns: attemptsSchema,
       summary: 'Generates, from one valid request, forged requests that a correct server refuses',
       description:
         'The caller sends the requests. They are dated by this server’s clock at the time of the call. By default, secret, password and token are those of this server’s user, which requires a server in memory.',
@@ -18,10 +21,8 @@ export function attackOperations(target: ControlTarget): readonly Operation[] {
           method: optional(text('default: GET')),
           url: text('absolute URL'),
           headers: optional(listOf(listOf(text()), 'pairs of name and value')),
-          ...{
-            body: optional(text('content as text')),
-            base64: optional(text('content as bytes, instead of body')),
-          },
+          body: optional(text('content as text')),
+          base64: optional(text('content as bytes, instead of body')),
         }),
         signer,
         window: optional(
@@ -34,15 +35,20 @@ export function attackOperations(target: ControlTarget): readonly Operation[] {
         const { adversary } = await import('../../../attack/adversary.ts');
         const body = base64 === undefined ? request.body : bytesOf(base64);
         const good = {
-          ...{ url: request.url, headers: headers.map(pairOf) },
+          url: request.url,
+          headers: headers.map(pairOf),
           ...(request.method !== undefined && { method: request.method }),
           ...(body !== undefined && { body }),
         };
         const made = adversary(good, await signerOf(signing, target), { ...options, clock: target.clock });
         return {
           attempts: made.map(({ requests, entityTagFrom, ...each }) => ({
-            ...{ name: each.name, why: each.why, expected: each.expected, needs: each.needs },
-            ...{ anotherConnection: each.anotherConnection, together: each.together },
+            name: each.name,
+            why: each.why,
+            expected: each.expected,
+            needs: each.needs,
+            anotherConnection: each.anotherConnection,
+            together: each.together,
             ...(entityTagFrom !== undefined && { entityTagFrom: toJson(entityTagFrom) }),
             requests: requests.map(toJson),
           })),
@@ -73,14 +79,18 @@ function toJson({ body, ...request }: OutgoingRequest) {
 }
 
 const requestShape = object({
-  ...{ method: text(), url: text(), body: optional(text()), base64: optional(text()) },
+  method: text(),
+  url: text(),
+  body: optional(text()),
+  base64: optional(text()),
   headers: listOf(listOf(text()), 'field lines in the order to send; a name may occur twice'),
 });
 
 const attemptsSchema = object({
   attempts: listOf(
     object({
-      ...{ name: text(), why: text() },
+      name: text(),
+      why: text(),
       requests: listOf(
         requestShape,
         'the requests in the order to send; the verdict is that of the last one',

@@ -14,12 +14,17 @@ export function clockOperations({
   const change = { method: 'POST', returns: timeShape.schema } as const;
   return [
     bareOperation({
-      ...{ method: 'GET', path: '/clock', id: 'clock', returns: timeShape.schema },
+      method: 'GET',
+      path: '/clock',
+      id: 'clock',
+      returns: timeShape.schema,
       summary: 'Returns the time of the server’s clock',
       run: current,
     }),
     operation({
-      ...{ ...change, path: '/clock/advance', id: 'advanceClock' },
+      ...change,
+      path: '/clock/advance',
+      id: 'advanceClock',
       summary: 'Advances the clock by a duration',
       accepts: object({ by: duration }),
       run({ by }) {
@@ -28,7 +33,9 @@ export function clockOperations({
       },
     }),
     operation({
-      ...{ ...change, path: '/clock/set', id: 'setClock' },
+      ...change,
+      path: '/clock/set',
+      id: 'setClock',
       summary: 'Sets the clock',
       description: 'The clock may be set back. A frozen clock stays frozen.',
       accepts: object({ to: moment }),
@@ -38,7 +45,9 @@ export function clockOperations({
       },
     }),
     operation({
-      ...{ ...change, path: '/clock/freeze', id: 'freezeClock' },
+      ...change,
+      path: '/clock/freeze',
+      id: 'freezeClock',
       summary: 'Freezes the clock, now or at a given time',
       accepts: object({ at: optional(moment) }),
       run({ at }) {
@@ -47,7 +56,9 @@ export function clockOperations({
       },
     }),
     bareOperation({
-      ...{ ...change, path: '/clock/follow', id: 'followClock' },
+      ...change,
+      path: '/clock/follow',
+      id: 'followClock',
       summary: 'Makes the clock follow the host’s clock again',
       run() {
         clock.follow();
@@ -55,7 +66,9 @@ export function clockOperations({
       },
     }),
     operation({
-      ...{ ...change, path: '/clock/skew', id: 'skewServerDate' },
+      ...change,
+      path: '/clock/skew',
+      id: 'skewServerDate',
       summary: 'Skews the Date field of responses, without changing the clock',
       description: 'A duration of 0 removes the skew.',
       accepts: object({ by: duration }),

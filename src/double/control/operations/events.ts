@@ -9,18 +9,19 @@ import { longestWait } from './journal.ts';
 export function eventOperations(log: EventLog): readonly Operation[] {
   return [
     bareOperation({
-      ...{
-        method: 'GET',
-        path: '/events',
-        id: 'events',
-        returns: object({ events: listOf(eventShape) }).schema,
-      },
+      method: 'GET',
+      path: '/events',
+      id: 'events',
+      returns: object({ events: listOf(eventShape) }).schema,
       summary: 'Returns the events since the interface was opened, oldest first',
       description: 'The log holds the latest 1000 events. They contain no token and no nonce.',
       run: () => ({ events: log.all }),
     }),
     operation({
-      ...{ method: 'POST', path: '/events/wait', id: 'waitForEvent', returns: eventShape.schema },
+      method: 'POST',
+      path: '/events/wait',
+      id: 'waitForEvent',
+      returns: eventShape.schema,
       summary: 'Returns the first matching event, and waits for it if necessary',
       errors: { 404: 'No matching event in time; the detail lists the other events.' },
       accepts: object({

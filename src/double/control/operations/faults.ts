@@ -11,18 +11,28 @@ export function faultOperations({ faults }: Pick<ControlTarget, 'faults'>): read
   const listed = (planned: readonly PlannedFault[]) => ({ faults: planned.map(toJson) });
   return [
     bareOperation({
-      ...{ method: 'GET', path: '/faults', id: 'faults', returns: listSchema },
+      method: 'GET',
+      path: '/faults',
+      id: 'faults',
+      returns: listSchema,
       summary: 'Returns all planned faults that can still be applied',
       run: () => listed(faults.planned()),
     }),
     bareOperation({
-      ...{ method: 'GET', path: '/faults/pending', id: 'pendingFaults', returns: listSchema },
+      method: 'GET',
+      path: '/faults/pending',
+      id: 'pendingFaults',
+      returns: listSchema,
       summary: 'Returns the planned faults that were not applied to all their requests',
       description: 'A fault with `times: always` is pending until it was applied once.',
       run: () => listed(faults.pending()),
     }),
     operation({
-      ...{ method: 'POST', path: '/faults', id: 'planFault', status: 201, returns: plannedSchema },
+      method: 'POST',
+      path: '/faults',
+      id: 'planFault',
+      status: 201,
+      returns: plannedSchema,
       summary: 'Plans a fault',
       description: 'It applies to the next matching request, to a number of them, or to all.',
       accepts: object({
@@ -36,7 +46,9 @@ export function faultOperations({ faults }: Pick<ControlTarget, 'faults'>): read
       },
     }),
     bareOperation({
-      ...{ method: 'DELETE', path: '/faults', id: 'clearFaults' },
+      method: 'DELETE',
+      path: '/faults',
+      id: 'clearFaults',
       summary: 'Removes all planned faults',
       description: 'A fault that is being applied is not interrupted.',
       run: () => faults.clear(),

@@ -28,19 +28,20 @@ export function journalOperations({
 }: Pick<ControlTarget, 'journal' | 'addresses' | 'windows'>): readonly Operation[] {
   return [
     bareOperation({
-      ...{
-        method: 'GET',
-        path: '/journal',
-        id: 'journal',
-        returns: entriesSchema,
-        media: 'application/json',
-      },
+      method: 'GET',
+      path: '/journal',
+      id: 'journal',
+      returns: entriesSchema,
+      media: 'application/json',
       summary: 'Returns all entries, oldest first',
       description: 'Secrets, passwords, tokens and signatures are redacted.',
       run: () => entriesContent(journal.all()),
     }),
     bareOperation({
-      ...{ method: 'GET', path: '/journal/last', id: 'lastEntry', returns: entrySchema },
+      method: 'GET',
+      path: '/journal/last',
+      id: 'lastEntry',
+      returns: entrySchema,
       summary: 'Returns the latest entry',
       errors: { 404: 'The journal is empty.' },
       run() {
@@ -50,14 +51,20 @@ export function journalOperations({
       },
     }),
     operation({
-      ...{ method: 'POST', path: '/journal/find', id: 'findEntries', returns: entriesSchema },
+      method: 'POST',
+      path: '/journal/find',
+      id: 'findEntries',
+      returns: entriesSchema,
       media: 'application/json',
       summary: 'Returns the matching entries, oldest first',
       accepts: object(entryMembers),
       run: (match) => entriesContent(journal.find(match)),
     }),
     operation({
-      ...{ method: 'POST', path: '/journal/wait', id: 'waitForEntry', returns: entrySchema },
+      method: 'POST',
+      path: '/journal/wait',
+      id: 'waitForEntry',
+      returns: entrySchema,
       summary: 'Returns the first matching entry, and waits for it if necessary',
       errors: { 404: 'No matching entry in time; the detail lists the entries and how each differs.' },
       accepts: object({
@@ -74,7 +81,10 @@ export function journalOperations({
           }),
     }),
     operation({
-      ...{ method: 'POST', path: '/journal/list', id: 'listEntries', returns: listSchema },
+      method: 'POST',
+      path: '/journal/list',
+      id: 'listEntries',
+      returns: listSchema,
       summary:
         'Returns summaries of entries, oldest first: the latest ones, or those before or after an entry',
       accepts: object({
@@ -96,7 +106,10 @@ export function journalOperations({
       },
     }),
     bareOperation({
-      ...{ method: 'GET', path: '/journal/{number}', id: 'entry', returns: entrySchema },
+      method: 'GET',
+      path: '/journal/{number}',
+      id: 'entry',
+      returns: entrySchema,
       summary: 'Returns an entry, with the date and nonce of its signature, and an earlier use of the nonce',
       errors: { 404: 'The journal does not contain the entry.' },
       run(_, { number: wanted = '' }) {
@@ -109,13 +122,18 @@ export function journalOperations({
       },
     }),
     bareOperation({
-      ...{ method: 'GET', path: '/journal.har', id: 'journalAsHar', returns: { type: 'object' } },
+      method: 'GET',
+      path: '/journal.har',
+      id: 'journalAsHar',
+      returns: { type: 'object' },
       media: 'application/json',
       summary: 'Returns all entries as HTTP Archive (HAR 1.2), without secrets',
       run: () => harOf(journal.all(), addresses, version),
     }),
     bareOperation({
-      ...{ method: 'DELETE', path: '/journal', id: 'clearJournal' },
+      method: 'DELETE',
+      path: '/journal',
+      id: 'clearJournal',
       summary: 'Removes all entries',
       run: () => journal.clear(),
     }),

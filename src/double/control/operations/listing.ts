@@ -13,33 +13,41 @@ export function listingOperations({ listing }: Pick<ControlTarget, 'listing'>): 
     ({ method: 'GET', path: `/${name}`, returns: object({ [name]: listOf(shape) }).schema }) as const;
   return [
     bareOperation({
-      ...{ ...list('users', user), id: 'users' },
+      ...list('users', user),
+      id: 'users',
       summary: 'Lists the users and their keys, without secrets',
       run: () => ({ users: listing.users() }),
     }),
     bareOperation({
-      ...{ ...list('clients', record), id: 'clients' },
+      ...list('clients', record),
+      id: 'clients',
       summary: 'Lists the clients of OAuth 2.0, without secrets',
       run: () => ({ clients: listing.clients() }),
     }),
     bareOperation({
-      ...{ ...list('consumers', record), id: 'consumers' },
+      ...list('consumers', record),
+      id: 'consumers',
       summary: 'Lists the consumers of OAuth 1.0a, without secrets',
       run: () => ({ consumers: listing.consumers() }),
     }),
     bareOperation({
-      ...{ ...list('tokens', token), id: 'tokens' },
+      ...list('tokens', token),
+      id: 'tokens',
       summary: 'Lists the tokens by fingerprint, oldest first',
       description: `At most the latest ${maxTokens}. A ticket that is live belongs to a consent page whose answer is pending.`,
       run: async () => ({ tokens: await listing.tokens(maxTokens) }),
     }),
     bareOperation({
-      ...{ ...list('collections', record), id: 'collections' },
+      ...list('collections', record),
+      id: 'collections',
       summary: 'Lists the collections with their fields and access rules',
       run: () => ({ collections: listing.collections() }),
     }),
     operation({
-      ...{ method: 'POST', path: '/items', id: 'items', returns: itemsSchema },
+      method: 'POST',
+      path: '/items',
+      id: 'items',
+      returns: itemsSchema,
       summary: 'Lists the items of a collection in both formats, in the order of their creation',
       description: 'The access rules of the collection do not apply.',
       accepts: object({
@@ -66,8 +74,13 @@ const record = { ...anything, schema: { type: 'object' } };
 
 const token = object({
   fingerprint: text('SHA-256 of the token’s value, in base64url'),
-  ...{ mechanism: text('oauth1 or oauth2'), kind: text(), client: text(), user: optional(text()) },
-  ...{ scopes: listOf(text()), issued: time('time of issue'), expires: time('expiry') },
+  mechanism: text('oauth1 or oauth2'),
+  kind: text(),
+  client: text(),
+  user: optional(text()),
+  scopes: listOf(text()),
+  issued: time('time of issue'),
+  expires: time('expiry'),
   live: flag('whether it is neither used nor expired, and its grant neither revoked nor ended'),
   used: flag(),
   grant: optional(object({ id: text(), ends: time('end'), revoked: flag() })),
@@ -76,14 +89,14 @@ const token = object({
 const itemsSchema = object({
   items: listOf(
     object({
-      ...{
-        id: text(),
-        path: text(),
-        sequence: number({}),
-        revision: number({}),
-        modified: time('last change'),
-      },
-      ...{ xml: text(), json: text(), tags: object({ xml: text(), json: text() }, 'entity tags') },
+      id: text(),
+      path: text(),
+      sequence: number({}),
+      revision: number({}),
+      modified: time('last change'),
+      xml: text(),
+      json: text(),
+      tags: object({ xml: text(), json: text() }, 'entity tags'),
     }),
   ),
   more: flag('whether there are further items'),

@@ -8,25 +8,29 @@ import { type ControlTarget, inMemory } from '../target.ts';
 export function routeOperations(target: ControlTarget): readonly Operation[] {
   return [
     operation({
-      ...{ method: 'POST', path: '/resources', id: 'addResource', memoryOnly: true },
+      method: 'POST',
+      path: '/resources',
+      id: 'addResource',
+      memoryOnly: true,
       summary: 'Adds or replaces a resource with fixed responses',
       description:
         'HEAD and OPTIONS are derived from the methods. Credentials and access are checked as for any resource.',
       accepts: object({
         template: text('path template, such as /weather/{city}'),
-        ...{
-          GET: optional(response),
-          PUT: optional(response),
-          POST: optional(response),
-          DELETE: optional(response),
-        },
+        GET: optional(response),
+        PUT: optional(response),
+        POST: optional(response),
+        DELETE: optional(response),
       }),
       run({ template, ...responses }) {
         inMemory(target).resource(template, fixedResource(template, responses));
       },
     }),
     operation({
-      ...{ method: 'POST', path: '/collections', id: 'addCollection', memoryOnly: true },
+      method: 'POST',
+      path: '/collections',
+      id: 'addCollection',
+      memoryOnly: true,
       summary: 'Adds or replaces a collection',
       accepts: object({
         path: text('path template of the collection'),

@@ -27,7 +27,10 @@ const result = object({
 export function sendOperations({ addresses, journal }: ControlTarget): readonly Operation[] {
   return [
     operation({
-      ...{ method: 'POST', path: '/send', id: 'send', returns: result },
+      method: 'POST',
+      path: '/send',
+      id: 'send',
+      returns: result,
       summary:
         'Sends exactly these bytes to the server over a connection of their own, and returns the response',
       description:

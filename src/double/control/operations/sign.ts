@@ -19,7 +19,10 @@ const accepted = object({
 export function signOperations(target: ControlTarget): readonly Operation[] {
   return [
     operation({
-      ...{ method: 'POST', path: '/sign', id: 'sign', memoryOnly: true },
+      method: 'POST',
+      path: '/sign',
+      id: 'sign',
+      memoryOnly: true,
       summary: 'Returns the header fields that sign a request as a user, and the URL to send it to',
       description:
         'The URL contains the signature if the scheme has it in the query. With bearer and oauth1, a token is issued.',

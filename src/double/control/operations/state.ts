@@ -23,7 +23,10 @@ export function stateOperations(target: ControlTarget): readonly Operation[] {
 
 function health(target: ControlTarget): Operation {
   return bareOperation({
-    ...{ method: 'GET', path: '/health', id: 'health', open: true },
+    method: 'GET',
+    path: '/health',
+    id: 'health',
+    open: true,
     summary: 'Returns whether the server is ready and its store accepts changes',
     returns: object({ status: text() }).schema,
     errors: {
@@ -42,7 +45,11 @@ function metrics({ metrics }: ControlTarget): readonly Operation[] {
   if (metrics === undefined) return [];
   return [
     bareOperation({
-      ...{ method: 'GET', path: '/metrics', id: 'metrics', media: metrics.type, returns: text().schema },
+      method: 'GET',
+      path: '/metrics',
+      id: 'metrics',
+      media: metrics.type,
+      returns: text().schema,
       summary: 'Returns the metrics in the text format of Prometheus',
       run: () => metrics.text(),
     }),
@@ -58,7 +65,9 @@ function server({ addresses, memory, windows = {} }: ControlTarget): Operation {
     schemes: listOf(text(), 'the names of the schemes that sign'),
   };
   return bareOperation({
-    ...{ method: 'GET', path: '/server', id: 'server' },
+    method: 'GET',
+    path: '/server',
+    id: 'server',
     summary: 'Returns the addresses of the controlled server, where it stores data, and its schemes',
     returns: object(members).schema,
     run: () => ({
@@ -71,7 +80,10 @@ function server({ addresses, memory, windows = {} }: ControlTarget): Operation {
 
 function seed(target: ControlTarget): Operation {
   return operation({
-    ...{ method: 'POST', path: '/seed', id: 'seed', memoryOnly: true },
+    method: 'POST',
+    path: '/seed',
+    id: 'seed',
+    memoryOnly: true,
     summary: 'Adds items to collections: all, or none if one is invalid',
     accepts: mapOf(
       listOf(anything, 'items as in the configuration under seed'),
@@ -87,7 +99,11 @@ function snapshots(target: ControlTarget): readonly Operation[] {
   const named = object({ snapshot: text('name of the snapshot') });
   return [
     bareOperation({
-      ...{ method: 'POST', path: '/snapshot', id: 'snapshot', memoryOnly: true, status: 201 },
+      method: 'POST',
+      path: '/snapshot',
+      id: 'snapshot',
+      memoryOnly: true,
+      status: 201,
       summary: 'Takes a snapshot of the server’s state',
       description: `The server holds the latest ${maxSnapshots} snapshots.`,
       returns: named.schema,
@@ -101,7 +117,9 @@ function snapshots(target: ControlTarget): readonly Operation[] {
       },
     }),
     bareOperation({
-      ...{ method: 'GET', path: '/snapshot', id: 'snapshots' },
+      method: 'GET',
+      path: '/snapshot',
+      id: 'snapshots',
       summary: 'Lists the snapshots, oldest first',
       returns: object({
         snapshots: listOf(
@@ -114,7 +132,10 @@ function snapshots(target: ControlTarget): readonly Operation[] {
       run: () => ({ snapshots: [...snapshots].map(([snapshot, { time }]) => ({ snapshot, time })) }),
     }),
     operation({
-      ...{ method: 'POST', path: '/restore', id: 'restore', memoryOnly: true },
+      method: 'POST',
+      path: '/restore',
+      id: 'restore',
+      memoryOnly: true,
       summary: 'Restores a snapshot',
       description: 'A snapshot can be restored any number of times.',
       accepts: named,
@@ -130,7 +151,10 @@ function snapshots(target: ControlTarget): readonly Operation[] {
 
 function reset(target: ControlTarget): Operation {
   return bareOperation({
-    ...{ method: 'POST', path: '/reset', id: 'reset', memoryOnly: true },
+    method: 'POST',
+    path: '/reset',
+    id: 'reset',
+    memoryOnly: true,
     summary: 'Restores the state in which the server started',
     description: 'Snapshots are kept.',
     run: () => inMemory(target).reset(),
@@ -170,7 +194,10 @@ const matrixSchema = {
 
 function allowMatrix(target: ControlTarget): Operation {
   return operation({
-    ...{ method: 'POST', path: '/allow-matrix', id: 'allowMatrix', memoryOnly: true },
+    method: 'POST',
+    path: '/allow-matrix',
+    id: 'allowMatrix',
+    memoryOnly: true,
     summary: 'Compares Allow with what each principal is permitted to do, by trying all six methods',
     description:
       'The state is restored afterwards. A method is refused if its status is 401, 403, 405 or 501.',

@@ -13,19 +13,21 @@ export function stubOperations(target: Pick<ControlTarget, 'stubs'>): readonly O
   const stubs = () => target.stubs ?? memoryOnly();
   return [
     bareOperation({
-      ...{ method: 'GET', path: '/stubs', id: 'stubs', returns: listSchema, memoryOnly: true },
+      method: 'GET',
+      path: '/stubs',
+      id: 'stubs',
+      returns: listSchema,
+      memoryOnly: true,
       summary: 'Returns all stubs that can still answer, the oldest first',
       run: () => ({ stubs: stubs().all().map(toJson) }),
     }),
     operation({
-      ...{
-        method: 'POST',
-        path: '/stubs',
-        id: 'addStub',
-        status: 201,
-        returns: stubSchema,
-        memoryOnly: true,
-      },
+      method: 'POST',
+      path: '/stubs',
+      id: 'addStub',
+      status: 201,
+      returns: stubSchema,
+      memoryOnly: true,
       summary: 'Adds a route with a fixed response, which precedes resources and collections',
       description:
         'Of several stubs that match a request, the last one answers. Credentials and access are checked first.',
@@ -63,14 +65,20 @@ export function stubOperations(target: Pick<ControlTarget, 'stubs'>): readonly O
       },
     }),
     bareOperation({
-      ...{ method: 'DELETE', path: '/stubs', id: 'removeStubs', memoryOnly: true },
+      method: 'DELETE',
+      path: '/stubs',
+      id: 'removeStubs',
+      memoryOnly: true,
       summary: 'Removes all stubs',
       run() {
         for (const stub of stubs().all()) stub.remove();
       },
     }),
     bareOperation({
-      ...{ method: 'DELETE', path: '/stubs/{number}', id: 'removeStub', memoryOnly: true },
+      method: 'DELETE',
+      path: '/stubs/{number}',
+      id: 'removeStub',
+      memoryOnly: true,
       summary: 'Removes a stub by its number',
       errors: { '404': 'there is no stub with this number' },
       run(_, { number: wanted }) {

@@ -97,7 +97,11 @@ function operation(
   return operationOf(
     {
       ...(method === 'HEAD' ? withoutContent(parts) : parts),
-      ...{ method, access, allowed, tag: shape.element, reads: reads !== undefined },
+      method,
+      access,
+      allowed,
+      tag: shape.element,
+      reads: reads !== undefined,
       problems: [...parts.problems, ...collectionProblems(collection, on, method)],
       parameters: [...parameters, ...collectionFields(collection, method, context.components)],
       ...(reads !== undefined && { requestBody: { required: true, content: contentOf(reading, reads) } }),

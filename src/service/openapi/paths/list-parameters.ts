@@ -11,7 +11,8 @@ export function listParameters(collection: Collection, components: Components): 
   const lists = readListRules(collection);
   const orders = [...(lists?.orders.keys() ?? [])];
   const sort = query('sort', 'The order of the items; a minus means descending', {
-    ...{ type: 'string', enum: orders },
+    type: 'string',
+    enum: orders,
   });
   return [
     ...[...(lists?.parameters ?? [])].map(([name, filter]) => filterParameter(name, filter, components)),
@@ -20,7 +21,10 @@ export function listParameters(collection: Collection, components: Components): 
       'parameters',
       'limit',
       query('limit', 'The highest number of items of the page; 500 for any higher value', {
-        ...{ type: 'integer', minimum: 1, maximum: 999_999_999, default: 50 },
+        type: 'integer',
+        minimum: 1,
+        maximum: 999_999_999,
+        default: 50,
       }),
     ),
     components.add(

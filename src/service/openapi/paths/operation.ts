@@ -51,7 +51,11 @@ export function operationOf(parts: OperationParts, context: DocumentContext): Js
   const { components, offered, form, quota } = context;
   const accepted = acceptedSchemes(offered, allowed);
   const types = problemTypesOf({
-    ...{ access, reads, method, quota, further: parts.problems },
+    access,
+    reads,
+    method,
+    quota,
+    further: parts.problems,
     schemes: accepted.map(({ kind }) => kind),
   });
   const description = accessDescription(access);

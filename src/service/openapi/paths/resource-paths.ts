@@ -31,8 +31,13 @@ export function resourcePath(template: string, resource: Resource, context: Docu
     const isRead = method === 'GET' || method === 'HEAD';
     const preconditions = isRead ? readPreconditions : changePreconditions;
     const parts = {
-      ...{ id: method.toLowerCase() + nameOf(template), summary: `${method} ${template}`, method, access },
-      ...{ allowed: resource.schemes, tag: tagOf(template), reads: reads.length > 0 },
+      id: method.toLowerCase() + nameOf(template),
+      summary: `${method} ${template}`,
+      method,
+      access,
+      allowed: resource.schemes,
+      tag: tagOf(template),
+      reads: reads.length > 0,
       parameters: [...preconditions.map((name) => preconditionParameter(name, context.components)), ...own],
       ...(reads.length > 0 && {
         requestBody: { required: action?.contentOptional !== true, content: unknownContent(reads) },

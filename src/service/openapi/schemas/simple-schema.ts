@@ -38,7 +38,8 @@ export function typeSchema(type: SimpleTypeName, components: Components): JsonSc
       return {};
     case 'currency':
       return components.add('schemas', 'CurrencyCode', {
-        ...{ type: 'string', description: 'An active currency code of ISO 4217' },
+        type: 'string',
+        description: 'An active currency code of ISO 4217',
         enum: [...currencies],
       });
   }
@@ -54,7 +55,8 @@ function decimalSchema(fractionDigits: number | undefined): JsonSchema {
         : `\\.[0-9]{${fractionDigits}}`;
   // Negative zero is not a decimal.
   return {
-    ...{ type: 'string', format: 'decimal' },
+    type: 'string',
+    format: 'decimal',
     pattern: `^(?!-[0.]+$)-?(?:0|[1-9][0-9]*)${fraction}$`,
   };
 }

@@ -303,7 +303,10 @@ test('a user without any secret cannot sign, not even with an empty one', async 
 
 test('when no more nonces can be remembered, signed requests are refused, and none passes twice', async (context) => {
   const nonces = createNonces({
-    ...{ bucketSpan: 150_000, max: 2, maxPerUser: 2, key: new Uint8Array(16) },
+    bucketSpan: 150_000,
+    max: 2,
+    maxPerUser: 2,
+    key: new Uint8Array(16),
     monotonic: () => 0,
   });
   const server = await openGuarded({ nonces });

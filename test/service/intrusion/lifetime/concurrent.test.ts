@@ -82,8 +82,20 @@ test('of a hundred equal changes at once over both ports of the command one is m
   ])
     writeFileSync(path, content ?? '', { mode: 0o600 });
   const args = [
-    ...['--config', config ?? '', '--tls-cert', cert ?? '', '--tls-key', key ?? ''],
-    ...['--data', join(directory, 'data'), '--port', '0', '--tls-port', '0', '--log', 'off'],
+    '--config',
+    config ?? '',
+    '--tls-cert',
+    cert ?? '',
+    '--tls-key',
+    key ?? '',
+    '--data',
+    join(directory, 'data'),
+    '--port',
+    '0',
+    '--tls-port',
+    '0',
+    '--log',
+    'off',
   ];
   const bytes = post(new Date().toUTCString());
   for (const expected of [oneOf('201'), Array.from({ length: 100 }, () => replayed)]) {

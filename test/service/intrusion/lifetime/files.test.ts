@@ -33,7 +33,15 @@ const directory = temporaryDirectory();
 const config = join(directory, 'config.json');
 writeFileSync(config, JSON.stringify({ users: { ann: { secret: secrets.ann } } }), { mode: 0o600 });
 const argsFor = (data: string): string[] => [
-  ...['--config', config, '--data', data, '--port', '0', '--no-tls', '--log', 'off'],
+  '--config',
+  config,
+  '--data',
+  data,
+  '--port',
+  '0',
+  '--no-tls',
+  '--log',
+  'off',
 ];
 
 /** Lets a server live until it is ended: it takes a request that reads and one that changes. */

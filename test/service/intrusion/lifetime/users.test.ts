@@ -41,8 +41,19 @@ async function opened(context: TestContext, args: readonly string[] = []) {
     writeFileSync(path, JSON.stringify({ version: 1, users }), { mode: 0o600 });
   write({ ann, bob });
   const server = await startServer([
-    ...['--data', data, '--tls-cert', cert, '--tls-key', key, '--port', '0', '--tls-port', '0'],
-    ...['--max-auth-failures', '0', ...args],
+    '--data',
+    data,
+    '--tls-cert',
+    cert,
+    '--tls-key',
+    key,
+    '--port',
+    '0',
+    '--tls-port',
+    '0',
+    '--max-auth-failures',
+    '0',
+    ...args,
   ]);
   const [port = 0, securePort = 0] = [server.url, server.secureUrl].map((url) => Number(new URL(url).port));
   const ports = { port, securePort, ca: identity.cert };

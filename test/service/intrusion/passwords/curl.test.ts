@@ -23,7 +23,10 @@ async function curl(secure: boolean, args: readonly string[]): Promise<string> {
   const fixed = ['--disable', '--silent', '--noproxy', '*', '--cacert', authority, '--output', '/dev/null'];
   const { stdout } = await run('curl', [
     ...fixed,
-    ...['--write-out', '%{http_code}', ...args, `${origin}${target}`],
+    '--write-out',
+    '%{http_code}',
+    ...args,
+    `${origin}${target}`,
   ]);
   return stdout;
 }
