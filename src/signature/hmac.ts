@@ -1,4 +1,5 @@
 import { maxNonceLength, octetsOfPiece, type Part } from './message.ts';
+import { describeForm } from './signature-form.ts';
 
 export { digestOf, digestOnce, keyOf, type SigningKey } from './hmac-sha256.ts';
 
@@ -140,7 +141,7 @@ export function faultOfDigest(digest: string): string | undefined {
 
 /** Returns the error message for a malformed digest, with a likely cause if its form suggests one. Needs no secret. */
 function digestFault(text: string): string {
-  const cause = likelyCauses.find(([form]) => form.test(text))?.[1];
+  const cause = likelyCauses.find(([form]) => form.test(text))?.[1] ?? describeForm(text);
   const fault = 'the digest is not the canonical base64 of 32 bytes (44 characters, the last one "=")';
   return cause === undefined ? fault : `${fault}: ${cause}`;
 }

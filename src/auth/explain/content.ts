@@ -1,6 +1,7 @@
 // Mistakes in the content: other bytes were signed, or digested, than are sent.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { gunzipSync, inflateSync } from 'node:zlib';
 import { formPairs } from '../../signature/declared/form.ts';
 import { type DigestForm, messageBytes } from '../../signature/message.ts';
 import { type Facts, listOf, type Mistake, type TextMistake, type Variant } from './mistake.ts';
@@ -65,6 +66,37 @@ const encodings: readonly TextMistake[] = [
 
 const again = 'the JSON was parsed and serialized again before it was signed; sign the bytes that are sent';
 
+const notations: readonly TextMistake[] = [
+  [
+    'the notation of bytes in Python was signed, not the content',
+    (content) => [`b'${content}'`, `b"${content}"`],
+  ],
+  [
+    'the notation of the value in Python was signed, not the JSON that is sent',
+    (content) => withJson(content, (value) => [pythonNotation(value)]),
+  ],
+  [
+    'the line feeds of the content were removed before it was signed',
+    (content) => content.replace(/[\r\n]/g, ''),
+  ],
+  ['the content was compressed after it was signed', (content) => decompressed(content)],
+];
+
+/** The largest content (bytes) that is decompressed. */
+const longestDecompressed = 65_536;
+
+function decompressed(content: string): Buffer | undefined {
+  const bytes = Buffer.from(content, 'latin1');
+  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  const isZlib = bytes[0] === 0x78;
+  if (bytes.length > longestParsed || !(isGzip || isZlib)) return undefined;
+  try {
+    return (isGzip ? gunzipSync : inflateSync)(bytes, { maxOutputLength: longestDecompressed });
+  } catch {
+    return undefined;
+  }
+}
+
 const json: readonly TextMistake[] = [
   [again, (content) => withJson(content, reserialize)],
   [
@@ -104,6 +136,7 @@ const otherContents: readonly TextMistake[] = [
   ['the content was signed as empty', () => ''],
   ...placeholders,
   ...json,
+  ...notations,
   ...lineEnds,
   ...encodings,
   ...forms,
@@ -284,6 +317,11 @@ function reserialize(value: unknown): string[] {
     compact.replaceAll('/', '\\/'),
     escapeUnicode(compact).replaceAll('/', '\\/'),
     compact.replace(/[<>&]/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`),
+    escapeUnicode(compact).replace(/\\u[0-9a-f]{4}/g, (unit) => `\\u${unit.slice(2).toUpperCase()}`),
+    compact.replaceAll('/', '\\/').replace(/[<>&]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`),
+    compact.replace(/(?<=[:,[])-?\d+(?=[,\]}])/g, (number) => `${number}.0`),
+    JSON.stringify(value, null, 3),
+    JSON.stringify(value, null, 8),
   ];
 }
 
@@ -304,6 +342,24 @@ function spaced(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${spaced(member)}`);
+  return `{${members.join(', ')}}`;
+}
+
+/** Writes a value as `str()` of Python does. */
+function pythonNotation(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(pythonNotation).join(', ')}]`;
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value === 'string') {
+    const quote = value.includes("'") && !value.includes('"') ? '"' : "'";
+    return (
+      quote + value.replaceAll('\\', '\\\\').replaceAll(quote, `\\${quote}`).replaceAll('\n', '\\n') + quote
+    );
+  }
+  if (typeof value !== 'object') return String(value);
+  const members = Object.entries(value).map(
+    ([name, member]) => `${pythonNotation(name)}: ${pythonNotation(member)}`,
+  );
   return `{${members.join(', ')}}`;
 }
 

@@ -12,7 +12,7 @@ import {
   type SignatureScheme,
 } from '../signature-scheme.ts';
 import { ExplanationBudget, verificationTime } from './budget.ts';
-import { keyMistakes, plainHash, signWith } from './key.ts';
+import { emptySecretMistake, keyMistakes, plainHash, signWith } from './key.ts';
 import { explainByKnowledge } from './knowledge.ts';
 import { publicKeyMistake } from './public-key.ts';
 import {
@@ -130,6 +130,8 @@ function findMistake<Own extends Presented>(
   );
   if (mac?.hash !== undefined && isGiven(plainHash(mac.hash, message), presented))
     return { hint: 'the signature is a plain hash of the message, without HMAC' };
+  const empty = mac && emptySecretMistake(presented.user, mac, message, (each) => isGiven(each, presented));
+  if (empty !== undefined) return { hint: empty };
   if (expired !== undefined)
     return {
       hint: `the request is signed with an expired ${expired.key.kind === 'secret' ? 'secret' : 'key'}`,

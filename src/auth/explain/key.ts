@@ -103,6 +103,7 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
     .update(own ?? secret)
     .digest();
   const trimmed = unguessable(Buffer.from(bare.trim()));
+  const withoutPadding = unguessable(Buffer.from(bare.replace(/=+$/, '')));
   return [
     [
       `the key was not decoded from ${encoding === 'hex' ? 'hexadecimal' : encoding}`,
@@ -145,7 +146,55 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
     ['the secret was hashed before it was used as the key', misread(digest.toString('hex'))],
     ['the secret was encoded in UTF-16 instead of UTF-8', misread(Buffer.from(bare, 'utf16le'))],
     ['the secret was encoded in Latin-1 instead of UTF-8', decoded(bare, 'latin1')],
+    ['the secret was used with a byte order mark', misread(`\ufeff${bare}`)],
+    ['the secret was encoded in UTF-16 instead of UTF-8', misread(Buffer.from(`\ufeff${bare}`, 'utf16le'))],
+    ['the secret was used in another letter case', misread(bare.toLowerCase())],
+    ['the secret was used in another letter case', misread(bare.toUpperCase())],
+    ['the secret was encoded in base64 with a line feed (echo without -n?)', misread(base64Of(`${bare}\n`))],
+    ['the secret was escaped for HTML', misread(escapeHtml(bare))],
+    ['the secret was escaped for JSON', misread(JSON.stringify(bare).slice(1, -1).replaceAll('/', '\\/'))],
+    ['the padding "=" of the secret was lost', withoutPadding && misread(withoutPadding)],
   ];
+}
+
+function base64Of(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
+
+function escapeHtml(text: string): string {
+  const entities: Readonly<Record<string, string>> = {
+    '&': '&amp;',
+    '<': '&lt;',
+    '>': '&gt;',
+    '"': '&quot;',
+  };
+  return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
+}
+
+/** What clients sign with in place of a secret. These are no secrets, so everybody may learn that one was used. */
+const emptySecrets: readonly (readonly [hint: string, secret: string])[] = [
+  ['the secret was empty: a variable that is not set?', ''],
+  ...['undefined', 'null', 'None', 'nil', 'false', 'NaN'].map(
+    (word) => [`the text "${word}" was used as the secret: a variable that is not set?`, word] as const,
+  ),
+  ...['secret', '$SECRET', '\u0024{SECRET}', '{{secret}}', 'your-secret', 'changeme', 'password'].map(
+    (word) =>
+      [`the text "${word}" was used as the secret: a placeholder that was not replaced?`, word] as const,
+  ),
+];
+
+/** Returns what was signed with in place of a secret, of which everybody may learn; undefined if it was none of these. */
+export function emptySecretMistake(
+  user: string,
+  mac: Mac,
+  message: Buffer,
+  isGiven: (signature: Buffer) => boolean,
+): string | undefined {
+  const named = ['the name of the user, or the id of the key, was used as the secret', user] as const;
+  return [...emptySecrets, named].find(([, secret]) => {
+    const bytes = Buffer.from(secret);
+    return isGiven(signWith(mac, mac.key(bytes) ?? bytes, message));
+  })?.[0];
 }
 
 /** Returns the secret after a prefix such as `whsec_`. */

@@ -64,7 +64,50 @@ const headerMistakes: readonly Mistake[] = [
   ['{part} was signed as its base64 alone', (value) => /=:([^:]*):/.exec(value)?.[1]],
   ['{part} was signed in quotes', (value) => `"${value}"`],
   ['{part} was signed as empty', () => ''],
+  [
+    '{part} was changed after signing, by the client library or a proxy: {signed} was signed',
+    (_, { header = '' }) => rewrittenValues.get(header.toLowerCase()),
+  ],
+  [
+    '{part} was signed with another form of its parameters: {signed} was signed',
+    (value, { header = '' }) => (header.toLowerCase() === 'content-type' ? typeForms(value) : undefined),
+  ],
 ];
+
+/** Values of fields that client libraries set after signing, or that the next hop replaces. */
+const rewrittenValues: ReadonlyMap<string, readonly string[]> = new Map([
+  ['accept', ['*/*', 'application/json', 'application/json, text/plain, */*']],
+  [
+    'accept-encoding',
+    ['gzip', 'identity', 'gzip, deflate', 'gzip,deflate', 'gzip, deflate, br', 'gzip, deflate, br, zstd'],
+  ],
+  ['connection', ['close', 'keep-alive', 'Keep-Alive']],
+  ['content-length', ['0']],
+  [
+    'content-type',
+    [
+      'application/json',
+      'application/json; charset=utf-8',
+      'application/x-www-form-urlencoded',
+      'application/octet-stream',
+      'text/plain',
+      'text/plain;charset=UTF-8',
+    ],
+  ],
+]);
+
+function typeForms(value: string): string[] {
+  const [type = '', ...parameters] = value.split(/;\s*/);
+  const lower = parameters.map((each) => each.toLowerCase());
+  const upper = parameters.map((each) => each.replace(/=(.*)$/, (all) => all.toUpperCase()));
+  return [
+    ...[parameters, lower, upper].flatMap((each) => [[type, ...each].join(';'), [type, ...each].join('; ')]),
+    `${type};charset=UTF-8`,
+    `${type}; charset=UTF-8`,
+    `${type};charset=utf-8`,
+    `${type}; charset=utf-8`,
+  ];
+}
 
 /** The mistakes in a field that contains a digest of the content (RFC 9530 §2). */
 const digestFieldMistakes: readonly Mistake[] = [

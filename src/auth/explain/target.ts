@@ -1,4 +1,5 @@
 // Mistakes in what a request addresses: target, path, query, URL and host. Proxies make some of them, in transit.
+import { domainToUnicode } from 'node:url';
 import { hostForms, sortedQuery, splitTarget } from '../../signature/declared/message.ts';
 import { escapedPathMistakes, escapedQueryMistakes, escapeMistakes } from './escapes.ts';
 import { type Facts, type Mistake, within } from './mistake.ts';
@@ -28,7 +29,48 @@ const queryForms: readonly Mistake[] = [
     (query) => query.replace(/(^|&)([^=&]+)(?=&|$)/g, '$1$2='),
   ],
   ['names and values of the query were signed without "=" and "&"', (query) => query.replace(/[=&]/g, '')],
+  [
+    'a repeated parameter was reduced to one value before it was signed',
+    (query) => [
+      reduceRepeated(query.split('&')),
+      reduceRepeated(query.split('&').reverse()).split('&').reverse().join('&'),
+    ],
+  ],
+  [
+    'a list in the query was signed in another form',
+    (query) => [
+      query.replace(/(^|&)([^=&[\]]+)=/g, '$1$2[]='),
+      query.replace(/(?:\[\]|%5B%5D|\[\d+\]|%5B\d+%5D)(?==)/gi, ''),
+    ],
+  ],
+  ['the query was escaped for HTML before it was signed', (query) => query.replaceAll('&', '&amp;')],
+  ['empty parameters were left out of the query that was signed', (query) => withoutEmpty(query)],
+  ['a parameter was added to the query after signing', (query) => withoutEach(query)],
 ];
+
+/** The largest number of parameters of which each one is left out. */
+const maxLeftOut = 16;
+
+function withoutEach(query: string): string[] {
+  const parameters = query.split('&');
+  if (parameters.length < 2) return [];
+  return parameters.slice(0, maxLeftOut).map((_, at) => parameters.toSpliced(at, 1).join('&'));
+}
+
+/** Returns the parameters without those whose name an earlier one has. */
+function reduceRepeated(parameters: readonly string[]): string {
+  const names = new Set<string>();
+  return parameters
+    .filter((parameter) => names.size < names.add(parameter.replace(/=.*$/s, '')).size)
+    .join('&');
+}
+
+function withoutEmpty(query: string): string {
+  return query
+    .split('&')
+    .filter((parameter) => !parameter.endsWith('=') && parameter.includes('='))
+    .join('&');
+}
 
 /** The mistakes in the host that is signed with a target or a path. */
 const addedHosts: readonly Mistake[] = [
@@ -176,7 +218,22 @@ export const hostMistakes: readonly Mistake[] = [
   ['the host was signed as localhost', (host) => host.replace(/^127\.0\.0\.1/, 'localhost')],
   ['the host was signed as 127.0.0.1', (host) => host.replace(/^localhost/, '127.0.0.1')],
   ['the host was left out', () => ''],
+  ['the host was signed in Unicode, and sent in ASCII (Punycode)', (host) => unicodeHost(host)],
+  ['the host was signed with a dot at its end', (host) => host.replace(/(:\d+)?$/, '.$1')],
+  [
+    'another name of this machine was signed as the host',
+    (host) => {
+      const port = /:\d+$/.exec(host)?.[0] ?? '';
+      return ['[::1]', '0.0.0.0', 'host.docker.internal'].map((name) => name + port);
+    },
+  ],
 ];
+
+function unicodeHost(host: string): string | undefined {
+  if (!/xn--/i.test(host)) return undefined;
+  const [name = '', port = ''] = /^(.*?)(:\d+)?$/s.exec(host)?.slice(1) ?? [];
+  return Buffer.from(domainToUnicode(name) + port, 'utf8').toString('latin1');
+}
 
 /** Returns the mistakes of a client that signs a host which only the configuration of the service shows. */
 export function publicHostMistakes(hosts: readonly string[]): readonly Mistake[] {

@@ -30,7 +30,24 @@ const wholes: readonly (readonly [hint: string, change: (message: string) => Pie
   ['the message was signed with CR LF for its line feeds', (message) => message.replace(/\r?\n/g, '\r\n')],
   ['the message was signed without the white space around it', (message) => message.trim()],
   ['nothing was signed: the message was empty', () => ''],
+  [
+    'the message was signed with the two characters \\n for each line feed',
+    (message) => message.replaceAll('\n', '\\n'),
+  ],
+  ['the message was signed in another normalization form of Unicode', (message) => otherForm(message)],
+  [
+    'the whole message was encoded in UTF-16 instead of UTF-8',
+    (message) => Buffer.from(`\ufeff${Buffer.from(message, 'latin1').toString('utf8')}`, 'utf16le'),
+  ],
 ];
+
+/** Returns the message in the other of the forms NFC and NFD (Unicode Standard Annex 15). */
+function otherForm(message: string): string {
+  if (/^[\0-\x7f]*$/.test(message)) return message;
+  const text = Buffer.from(message, 'latin1').toString('utf8');
+  const composed = text.normalize('NFC');
+  return Buffer.from(composed === text ? text.normalize('NFD') : composed, 'utf8').toString('latin1');
+}
 
 const ends: readonly (readonly [hint: string, end: string])[] = [
   ['a line feed was signed at the end (echo without -n?)', '\n'],
@@ -84,6 +101,8 @@ const separators: readonly (readonly [name: string, separator: string])[] = [
   ['":"', ':'],
   ['line feeds', '\n'],
   ['CR LF', '\r\n'],
+  ['carriage returns', '\r'],
+  ['the two characters \\n', '\\n'],
   ['"&"', '&'],
   ['"|"', '|'],
   ['"+"', '+'],

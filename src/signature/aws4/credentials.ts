@@ -1,4 +1,6 @@
 // The credentials of AWS Signature Version 4, in Authorization or in the query. Each character sent is one octet.
+
+import { describeForm } from '../signature-form.ts';
 import { aws4Algorithm, decodeParameter } from './canonical-request.ts';
 import { type Scope, scopeEnd } from './signing-key.ts';
 
@@ -175,7 +177,7 @@ function readSignedHeaders(text: string): string[] | string {
 
 /** Returns the error message for a malformed signature, with a likely cause if its form suggests one. */
 function signatureFault(text: string): string {
-  const cause = likelyCauses.find(([form]) => form.test(text))?.[1];
+  const cause = likelyCauses.find(([form]) => form.test(text))?.[1] ?? describeForm(text);
   const fault = 'the signature is not 64 hexadecimal digits in lower case';
   return cause === undefined ? fault : `${fault}: ${cause}`;
 }

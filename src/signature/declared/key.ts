@@ -1,5 +1,6 @@
 import crypto from 'node:crypto';
 import { SigningKey } from '../hmac-sha256.ts';
+import { describeForm } from '../signature-form.ts';
 import type { Declaration, Encoding, HashName } from './declaration.ts';
 import { type Piece, secretPiece } from './message.ts';
 
@@ -171,7 +172,8 @@ function likelyCause(text: string, encoding: Encoding, hash: HashName): string |
   if (/%[0-9A-F]{2}/i.test(text)) return 'it is percent-encoded';
   if (/^"[^"]*"$/.test(text)) return 'it is in quotes';
   if (/(?:\\[nr]|[\r\n])$/.test(text)) return 'it ends with a line feed';
-  if (/^\d{1,3}(?:, *\d{1,3}){7,}$/.test(text)) return 'it is a list of bytes';
+  const form = describeForm(text);
+  if (form !== undefined) return form;
   if (/^[A-Za-z0-9-]+[=,:](?=..)/.test(text) && !/^[A-Za-z0-9]+={1,2}$/.test(text))
     return 'it has a prefix that is not expected here';
   // Before base64url, which such a text is, too.
