@@ -47,6 +47,7 @@ function validator(): ReturnType<typeof createValidator> {
 const onlyByReader = new RegExp(
   [
     /is not an absolute URI/,
+    /is not a placeholder/,
     /origins: "/,
     /Origin: ".*(?:has no scheme|is not an origin)/,
     /XML name/,

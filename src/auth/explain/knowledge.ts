@@ -203,6 +203,6 @@ function* pairs<Own extends Presented>(
 }
 
 /** The estimated time (µs) that changes of the target or the time may take. Only a test double tries them. */
-const changeTime = 100_000;
+const changeTime = 50_000;
 /** The estimated time (µs) that pairs of mistakes may take. Only a test double tries them. */
-const pairTime = 100_000;
+const pairTime = 75_000;

@@ -23,6 +23,7 @@ export type Variant = readonly [hint: string, value: Piece];
  * A mistake that clients make in a part: the hint, and the values that they sign in its place. In a hint, `{part}` is the part,
  * `{name}` the part without an article,
  * `{signed}` what was signed, `{expected}` what must be, `{host}` the host as sent, `{authority}` the host that was signed, and
+ * `{parameter}` the parameter that was not signed, and
  * `{prefix}` the prefix of the path that was signed or left out. Values equal to the expected one are ignored, so a mistake need not
  * ask whether it can occur.
  */
@@ -65,7 +66,15 @@ function describe(hint: string, part: string, expected: string, signed: Piece, f
     .replaceAll('{host}', () => facts.host)
     .replaceAll('{prefix}', () => facts.request.basePath ?? text.slice(0, -expected.length))
     .replaceAll('{expected}', () => expected)
+    .replaceAll('{parameter}', () => missingParameter(expected, text))
     .replaceAll('{signed}', () => text);
+}
+
+/** Returns the name of the first parameter of a query that another one lacks. */
+function missingParameter(expected: string, signed: string): string {
+  const kept = new Set(signed.split(/[?&]/));
+  const missing = expected.split(/[?&]/).find((parameter) => !kept.has(parameter)) ?? '';
+  return missing.replace(/=.*$/s, '');
 }
 
 /** Returns mistakes in a piece of a text as mistakes in the text. */

@@ -189,12 +189,20 @@ const seconds = Array.from({ length: maxShift }, (_, at) => [at + 1, -at - 1]).f
 export const shiftedTimeMistakes: readonly Mistake[] = [...seconds, ...zoneOffsets].map(
   (off): Mistake => [
     shiftHint(off),
-    (_, { time }) =>
+    (value, { time }) =>
       time === undefined || time + off * 1000 > maxTime
         ? undefined
-        : timeForms.map(([, format]) => format(time + off * 1000)),
+        : (Math.abs(off) > maxShift ? formsOf(value, time) : timeForms).map(([, format]) =>
+            format(time + off * 1000),
+          ),
   ],
 );
+
+/** Returns the forms in which a time is sent; all of them if it is sent in none. */
+function formsOf(value: string, time: number): typeof timeForms {
+  const own = timeForms.filter(([, format]) => format(time) === value);
+  return own.length === 0 ? timeForms : own;
+}
 
 function shiftHint(off: number): string {
   const by = `a {name} ${Math.abs(off)} s ${off < 0 ? 'earlier' : 'later'}`;

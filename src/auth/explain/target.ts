@@ -45,7 +45,7 @@ const queryForms: readonly Mistake[] = [
   ],
   ['the query was escaped for HTML before it was signed', (query) => query.replaceAll('&', '&amp;')],
   ['empty parameters were left out of the query that was signed', (query) => withoutEmpty(query)],
-  ['a parameter was added to the query after signing', (query) => withoutEach(query)],
+  ['the parameter {parameter} was left out, or added after signing', (query) => withoutEach(query)],
 ];
 
 /** The largest number of parameters of which each one is left out. */

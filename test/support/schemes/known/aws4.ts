@@ -3,6 +3,12 @@ import type { NamedMistakes } from '../../scheme-contract.ts';
 /** The mistakes of the catalogue that the explanations name today. */
 export const knownMistakes: NamedMistakes = {
   named: {
+    'word for nothing as the secret': /was used as the secret: a variable that is not set/,
+    'placeholder not replaced as the secret': /was used as the secret: a placeholder that was not replaced/,
+    'signature printed with hyphens': /hexadecimal digits are separated/,
+    'placeholder not replaced as the signature': /placeholder that was not replaced/,
+    'empty secret': /the secret was empty/,
+    'secret in upper case': /the secret was used in another letter case/,
     'method signed in lower case': /the method was signed in lower case/,
     'another method signed than sent': /PUT was signed, but POST arrived/,
     'GET signed for a HEAD request': /GET was signed, but HEAD arrived: sign a HEAD request as HEAD/,
@@ -224,10 +230,6 @@ export const knownMistakes: NamedMistakes = {
     'one part signed alone',
     'secret hashed before use',
     'secret hashed before use, in hexadecimal',
-    'secret in upper case',
-    'empty secret',
-    'word for nothing as the secret',
-    'placeholder not replaced as the secret',
     'SHA-384 used',
     'MD5 used',
     'hexadecimal of the signature encoded in base64',
@@ -236,8 +238,6 @@ export const knownMistakes: NamedMistakes = {
     'signature with a prefix',
     'signature empty',
     'signature cut off',
-    'signature printed with hyphens',
-    'placeholder not replaced as the signature',
   ],
   accepted: [],
   cannotHappen: [

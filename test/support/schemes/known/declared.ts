@@ -3,6 +3,13 @@ import type { NamedMistakes } from '../../scheme-contract.ts';
 /** The mistakes of the catalogue that the explanations name today. */
 export const knownMistakes: NamedMistakes = {
   named: {
+    'word for nothing as the secret': /was used as the secret: a variable that is not set/,
+    'placeholder not replaced as the secret': /was used as the secret: a placeholder that was not replaced/,
+    'signature printed with hyphens': /hexadecimal digits are separated/,
+    'placeholder not replaced as the signature': /placeholder that was not replaced/,
+    'empty secret': /the secret was empty/,
+    'parameter added after signing': /the parameter utm_source was left out, or added after signing/,
+    'secret in upper case': /the secret was used in another letter case/,
     'method signed in lower case': /the method was signed in lower case/,
     'another method signed than sent': /PUT was signed, but POST arrived/,
     'GET signed for a HEAD request': /GET was signed, but HEAD arrived/,
@@ -213,7 +220,6 @@ export const knownMistakes: NamedMistakes = {
   misnamed: {},
   notNamedYet: [
     'target signed in lower case',
-    'parameter added after signing',
     'lines of a repeated field joined by another separator',
     'obsolete date of RFC 850 sent',
     'asctime sent',
@@ -227,16 +233,10 @@ export const knownMistakes: NamedMistakes = {
     'fraction of a second signed',
     'content changed after signing',
     'separator at the end of the message',
-    'secret in upper case',
-    'empty secret',
-    'word for nothing as the secret',
-    'placeholder not replaced as the secret',
     'signature without padding',
     'bits before the padding of the signature not zero',
     'signature in base64 twice',
     'signature cut off',
-    'signature printed with hyphens',
-    'placeholder not replaced as the signature',
   ],
   accepted: ['nonce sent percent-encoded'],
   cannotHappen: [

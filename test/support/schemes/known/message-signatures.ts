@@ -3,6 +3,11 @@ import type { NamedMistakes } from '../../scheme-contract.ts';
 /** The mistakes of the catalogue that the explanations name today. */
 export const knownMistakes: NamedMistakes = {
   named: {
+    'word for nothing as the secret': /was used as the secret: a variable that is not set/,
+    'placeholder not replaced as the secret': /was used as the secret: a placeholder that was not replaced/,
+    'empty secret': /the secret was empty/,
+    'parameter added after signing': /the parameter utm_source was left out, or added after signing/,
+    'secret in upper case': /the secret was used in another letter case/,
     'method signed in lower case': /the method was signed in lower case/,
     'another method signed than sent': /PUT was signed, but POST arrived/,
     'GET signed for a HEAD request': /GET was signed, but HEAD arrived: sign a HEAD request as HEAD/,
@@ -210,7 +215,6 @@ export const knownMistakes: NamedMistakes = {
   notNamedYet: [
     'path left out',
     'target signed in lower case',
-    'parameter added after signing',
     'lines of a repeated field joined by another separator',
     'obsolete date of RFC 850 sent',
     'asctime sent',
@@ -228,10 +232,6 @@ export const knownMistakes: NamedMistakes = {
     'separator at the end of the message',
     'parts joined by colons',
     'one part signed alone',
-    'secret in upper case',
-    'empty secret',
-    'word for nothing as the secret',
-    'placeholder not replaced as the secret',
     'MD5 used',
     'signature in hexadecimal',
     'signature in base64url',

@@ -3,6 +3,12 @@ import type { NamedMistakes } from '../../scheme-contract.ts';
 /** The mistakes of the catalogue that the explanations name today. */
 export const knownMistakes: NamedMistakes = {
   named: {
+    'signature printed with hyphens': /hexadecimal digits are separated/,
+    'placeholder not replaced as the signature': /placeholder that was not replaced/,
+    'word for nothing as the secret': /was used as the secret: a variable that is not set/,
+    'placeholder not replaced as the secret': /was used as the secret: a placeholder that was not replaced/,
+    'empty secret': /the secret was empty/,
+    'secret in upper case': /the secret was used in another letter case/,
     'method signed in lower case': /the method was signed in lower case/,
     'another method signed than sent': /PUT was signed, but POST arrived/,
     'GET signed for a HEAD request': /GET was signed, but HEAD arrived: sign a HEAD request as HEAD/,
@@ -158,15 +164,9 @@ export const knownMistakes: NamedMistakes = {
     'secret decoded from hexadecimal',
     'secret hashed before use',
     'secret hashed before use, in hexadecimal',
-    'secret in upper case',
-    'empty secret',
-    'word for nothing as the secret',
-    'placeholder not replaced as the secret',
     'bits before the padding of the signature not zero',
     'signature in base64 twice',
     'signature cut off',
-    'signature printed with hyphens',
-    'placeholder not replaced as the signature',
   ],
   accepted: [
     'nonce with characters that it cannot have',
