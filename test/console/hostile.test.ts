@@ -143,7 +143,10 @@ test('copied as curl, a hostile request goes to the server as it was received', 
   );
   await page.evaluate(`navigator.clipboard.writeText = async (text) => { window.copied = text }`);
   for (const [at, { content, target }] of sent.entries()) {
-    await page.evaluate(`window.copied = undefined; location.hash = '#/exchanges/${at + 1}'`);
+    // The buttons of the exchange shown before stay until the next one has loaded.
+    await page.evaluate(`for (const each of document.querySelectorAll('.detail button')) each.remove();
+      window.copied = undefined;
+      location.hash = '#/exchanges/${at + 1}'`);
     await until(page, `document.title.startsWith('#${at + 1} ')`);
     await page.getByRole('button', { name: 'Copy as curl' }).click();
     await until(page, 'window.copied !== undefined');
