@@ -5,10 +5,10 @@ import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-ch
 import { knownScopes } from '../principal.ts';
 import type {
   Client,
-  ClientOption,
+  ClientDeclaration,
   ClientSecret,
   Consumer,
-  ConsumerOption,
+  ConsumerDeclaration,
   GrantType,
   RegisteredBy,
   SignatureMethod,
@@ -59,7 +59,7 @@ export interface Registered<T> {
 export type SecretForm = 'text' | 'plain' | 'sha256' | 'scrypt';
 
 /** Returns the registered clients of OAuth 2.0 by id. Throws RangeError, with the id, if one is invalid. */
-export function clientsOf(registered: RegisteredBy<ClientOption>): ReadonlyMap<string, Client> {
+export function clientsOf(registered: RegisteredBy<ClientDeclaration>): ReadonlyMap<string, Client> {
   return registry(registered, 'client', (id, option) => {
     const { since, parts } = withoutDate(option);
     const { made, faults } = readClient(id, parts, ['text', 'plain', 'sha256', 'scrypt']);
@@ -68,7 +68,7 @@ export function clientsOf(registered: RegisteredBy<ClientOption>): ReadonlyMap<s
 }
 
 /** Returns the registered consumers of OAuth 1.0a by key. Throws RangeError, with the key, if one is invalid. */
-export function consumersOf(registered: RegisteredBy<ConsumerOption>): ReadonlyMap<string, Consumer> {
+export function consumersOf(registered: RegisteredBy<ConsumerDeclaration>): ReadonlyMap<string, Consumer> {
   return registry(registered, 'consumer', (key, option) => {
     const { since, parts } = withoutDate(option);
     const { made, faults } = readConsumer(key, parts);
@@ -77,7 +77,10 @@ export function consumersOf(registered: RegisteredBy<ConsumerOption>): ReadonlyM
 }
 
 /** Separates the time of registration, which a configuration does not contain. */
-function withoutDate(option: ClientOption | ConsumerOption): { since: number | undefined; parts: unknown } {
+function withoutDate(option: ClientDeclaration | ConsumerDeclaration): {
+  since: number | undefined;
+  parts: unknown;
+} {
   // In JavaScript, it may be any value.
   if (typeof option !== 'object' || option === null || Array.isArray(option))
     return { since: undefined, parts: option };

@@ -1,10 +1,5 @@
-import {
-  type Applied,
-  type Change,
-  NonceRefusedError,
-  type StoredNonce,
-  StoreError,
-} from '../store/store.ts';
+import type { NonceClaim } from '../principal.ts';
+import { NonceRefusedError, type StoreChange, StoreError, type StoreResult } from '../store/store.ts';
 import { clearTimeout, nextTurn, setTimeout } from '../timers.ts';
 import {
   type DecodedResult,
@@ -27,9 +22,9 @@ export interface ChangeQueueOptions {
   readonly schema: string;
   readonly random: (bytes: number) => Uint8Array;
   /** Called with the nonce of a change when both are stored. */
-  readonly onStored: (nonce: StoredNonce) => void;
+  readonly onStored: (nonce: NonceClaim) => void;
   /** Called with the nonce of a change of which it is not known whether it was made. */
-  readonly onUncertain: (nonce: StoredNonce) => void;
+  readonly onUncertain: (nonce: NonceClaim) => void;
   /** Returns why the nonce of a change was refused. */
   readonly refusalOf: (until: number) => Promise<NonceRefusedError['claimed']>;
 }
@@ -39,7 +34,7 @@ interface QueuedChange {
   readonly encoded: EncodedChange;
   /** The time by which it must have been made. */
   readonly deadline: number;
-  resolve(applied: Applied): void;
+  resolve(applied: StoreResult): void;
   reject(error: unknown): void;
 }
 
@@ -52,8 +47,8 @@ export class ChangeQueue {
   readonly #database: Database;
   readonly #schema: string;
   readonly #random: (bytes: number) => Uint8Array;
-  readonly #onStored: (nonce: StoredNonce) => void;
-  readonly #onUncertain: (nonce: StoredNonce) => void;
+  readonly #onStored: (nonce: NonceClaim) => void;
+  readonly #onUncertain: (nonce: NonceClaim) => void;
   readonly #refusalOf: ChangeQueueOptions['refusalOf'];
   #queue: QueuedChange[] = [];
   #draining: Promise<void> | undefined;
@@ -71,7 +66,7 @@ export class ChangeQueue {
   }
 
   /** Makes a change: see Store.apply. */
-  apply(change: Change): Promise<Applied> {
+  apply(change: StoreChange): Promise<StoreResult> {
     if (this.#closed) return Promise.reject(new StoreError('failed', 'the store is closed'));
     return new Promise((resolve, reject) => {
       const encoded = encodeChange(change);

@@ -3,8 +3,8 @@ export type { NoncesLost } from '../store/nonces/lost.ts';
 export { StoreError } from '../store/store.ts';
 export type { CallClient, RedisClient, SendCommandClient } from './client.ts';
 export {
-  createRedisNonces,
-  initializeRedisNonces,
+  createRedisNonceStore,
+  initializeRedisNonceStore,
+  type RedisNonceStoreOptions,
   type RedisNonces,
-  type RedisNoncesOptions,
 } from './nonces.ts';

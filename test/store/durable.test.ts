@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { manualClock, systemClock } from '../../src/clock.ts';
+import { createManualClock, systemClock } from '../../src/clock.ts';
+import type { NonceClaim } from '../../src/principal.ts';
 import {
   type JournaledStore,
   type JournaledStoreOptions,
@@ -10,13 +11,7 @@ import {
 } from '../../src/store/durable.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { journalName, recover } from '../../src/store/recovery/recovery.ts';
-import {
-  type Applied,
-  type Change,
-  type Store,
-  type StoredNonce,
-  StoreError,
-} from '../../src/store/store.ts';
+import { type Store, type StoreChange, StoreError, type StoreResult } from '../../src/store/store.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import { startChild } from '../support/store/child.ts';
 import { create, entryOf, ids, put, remove, storeContract } from '../support/store/contract.ts';
@@ -98,7 +93,7 @@ describe('a journal', () => {
   test('is lines of JSON that a person can read, and nobody else', async (context) => {
     const directory = temporaryDirectory(context);
     const opened = Date.UTC(2013, 3, 20, 12, 59, 24, 7);
-    const store = await open(directory, { newStoreId: () => 'k3x9', clock: manualClock(opened) });
+    const store = await open(directory, { newStoreId: () => 'k3x9', clock: createManualClock(opened) });
     const nonce = { user: 'ann', nonce: '12"34', until: opened };
     await store.apply({ kind: 'create', collection: '/a', value: { title: 'Žofie' }, at: opened, nonce });
     const at = Date.UTC(1969, 11, 31, 23, 59, 59, 999);
@@ -183,7 +178,7 @@ describe('a journal', () => {
   });
 
   test('tells of a nonce when it is kept with its change, and of no other', async (context) => {
-    const told: StoredNonce[] = [];
+    const told: NonceClaim[] = [];
     const { store, disk, directory } = await openFaulty(context, { onKept: (nonce) => told.push(nonce) });
     const nonce = (text: string) => ({ user: 'ann', nonce: text, until: 1000 });
     await store.apply({ ...put('/a', 'x', 'absent', {}), nonce: nonce('kept') });
@@ -292,7 +287,7 @@ describe('a batch', () => {
       store.apply(remove('/a', other.id, other.revision)),
     ];
     await gate.reached;
-    const answered: Applied[] = [];
+    const answered: StoreResult[] = [];
     const outdated = [
       put('/a', made.id, made.revision, { n: 3 }),
       remove('/a', made.id, made.revision),
@@ -311,7 +306,7 @@ describe('a batch', () => {
     await create(store, '/a');
     await until(() => disk.counts.get('sync') === 3); // space is allocated
     let tries = 0;
-    const increment = async (): Promise<Applied> => {
+    const increment = async (): Promise<StoreResult> => {
       for (;;) {
         const found = await store.read('/a', '1');
         tries += 1;
@@ -657,7 +652,7 @@ describe('a compaction', () => {
     const { store, disk, directory } = await openFaulty(context, { limits });
     disk.failNext('sync', 'EIO', 'journal-2');
     disk.failNext('unlink', 'EIO', 'journal-2');
-    const made: Applied[] = [];
+    const made: StoreResult[] = [];
     await assert.rejects(
       (async () => {
         for (;;)
@@ -672,7 +667,7 @@ describe('a compaction', () => {
   });
 
   test('holds the event loop only for some milliseconds at a time', async (context) => {
-    const clock = manualClock(0);
+    const clock = createManualClock(0);
     const directory = temporaryDirectory(context);
     let copied = 0;
     let turns = 0;
@@ -702,8 +697,8 @@ describe('a compaction', () => {
 
 describe('a process that ends suddenly', () => {
   /** Some changes to different items. */
-  async function someChanges(store: Store, random: Seeded): Promise<Change[]> {
-    const changes = new Map<string, Change>();
+  async function someChanges(store: Store, random: Seeded): Promise<StoreChange[]> {
+    const changes = new Map<string, StoreChange>();
     for (let count = random.below(8) + 1; count > 0; count -= 1) {
       const collection = random.pick(['/a', '/b']);
       const id = random.pick(['1', '2', '3', '5', '8', '13', 'x', 'ž', '07']);
@@ -728,7 +723,7 @@ describe('a process that ends suddenly', () => {
   }
 
   /** What is there when these changes were made in this order. */
-  async function modelOf(changes: readonly Change[]): Promise<Store> {
+  async function modelOf(changes: readonly StoreChange[]): Promise<Store> {
     const model = createMemoryStore({ storeId: 'model' });
     for (const change of changes) await model.apply(change);
     return model;
@@ -738,13 +733,13 @@ describe('a process that ends suddenly', () => {
     const random = seeded();
     for (let history = 0; history < 12; history += 1) {
       const directory = temporaryDirectory(context);
-      let made: Change[] = [];
+      let made: StoreChange[] = [];
       for (let life = 0; life < 8; life += 1) {
         const where = `SEED=${random.seed}, history ${history}, life ${life}`;
         const disk = crashingDisk(random.below(120), random);
         const limits = { minBytes: random.pick([1, 2000, 20_000]), ratio: random.pick([0, 1]) };
         const durability = random.pick(['fsync', 'os'] as const);
-        let underWay: Change[] = [];
+        let underWay: StoreChange[] = [];
         let ended = false;
         const living = (async () => {
           const store = await open(directory, { disk, limits, durability });

@@ -12,7 +12,7 @@ import { undeclaredWarning, warningOf } from '../../collections/stored-data-chec
 import type { Options } from '../../options/options.ts';
 import type { StoreHealth } from '../../store/durable.ts';
 import { prepareDirectory } from '../../store/files/directory.ts';
-import type { Nonces } from '../../store/nonces/nonces.ts';
+import type { NonceStore } from '../../store/nonces/nonces.ts';
 import { journalName } from '../../store/recovery/recovery.ts';
 import type { CompactionLimits } from '../../store/snapshot/compaction.ts';
 import type { Store } from '../../store/store.ts';
@@ -41,7 +41,7 @@ export interface DataDirectory {
   /** Returns the bytes of the current journal; undefined in memory. */
   readonly journalBytes: () => number | undefined;
   /** The stored nonces; undefined in memory, where the service has its own. */
-  readonly nonces: Nonces | undefined;
+  readonly nonces: NonceStore | undefined;
   /** Whether another process knows the nonces, after a restart or on another host. */
   readonly areNoncesStored: boolean;
   readonly accountFiles: AccountFiles;

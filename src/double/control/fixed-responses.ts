@@ -1,6 +1,6 @@
 import { furtherLine, sendableLine } from '../../http/fields.ts';
 import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
-import { type Access, action, type Outcome, type Resource } from '../../pipeline/resource.ts';
+import { type Access, type ActionResponse, action, type Resource } from '../../pipeline/resource.ts';
 import { outcomeOf } from '../stubs/response.ts';
 
 /** The fixed response of a method. */
@@ -42,7 +42,7 @@ function checkAccess(access: Access, template: string): void {
     throw new RangeError(`${JSON.stringify(access)} does not name a parameter of ${template}`);
 }
 
-function fixedOutcome({ status, type, content, base64, fields = {} }: FixedResponse): Outcome {
+function fixedOutcome({ status, type, content, base64, fields = {} }: FixedResponse): ActionResponse {
   const body = bodyOf(content, base64);
   const lines = Object.entries(fields).map(([name, value]) => furtherLine(name, value));
   if (type !== undefined) sendableLine('type', type);

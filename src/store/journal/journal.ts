@@ -2,7 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { Disk } from '../files/disk.ts';
 import type { Recovered } from '../recovery/recovery.ts';
 import type { Prepared } from '../state/state.ts';
-import { type Change, type Receipt, StoreError } from '../store.ts';
+import { type Receipt, type StoreChange, StoreError } from '../store.ts';
 import { JournalBatch } from './batch.ts';
 import { JournalCreateError, JournalFile, maxWriteSize } from './file.ts';
 import { journalVersion, receiptsVersion } from './line.ts';
@@ -89,7 +89,7 @@ export class Journal {
   }
 
   /** Returns whether the batch has room for a change. An empty batch has room for any change. `value` is JSON. */
-  hasRoomFor(change: Change, value: string): boolean {
+  hasRoomFor(change: StoreChange, value: string): boolean {
     const { collection, nonce, receipt } = change;
     const room = maxWriteSize - this.#lines.length;
     let texts = collection.length + (nonce?.user.length ?? 0) + (nonce?.nonce.length ?? 0);
@@ -103,7 +103,7 @@ export class Journal {
   }
 
   /** Adds a change to the batch. `members` are the members of its item, as JSON. */
-  add(change: Change, { receipted }: Prepared, members: string): void {
+  add(change: StoreChange, { receipted }: Prepared, members: string): void {
     this.#pending += 1;
     const seq = this.#sequence + this.#pending;
     this.#withReceipts ||= receipted !== undefined;

@@ -1,11 +1,12 @@
 import { crc32 } from 'node:zlib';
+import type { NonceClaim } from '../../principal.ts';
 import { formatChecksum } from '../encoding/checksum.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
 import { formatMembers, quoted } from '../encoding/item-json.ts';
 import { isCount, isObject, timeOf } from '../encoding/json-value.ts';
 import { formatLoggedReceipt, withLoggedReceipt } from '../encoding/receipt-json.ts';
 import type { MadeChange } from '../state/state.ts';
-import type { ReceiptedChange, StoredNonce } from '../store.ts';
+import type { StoredReceipt } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 
 /** The versions of the format of a journal. Only the second one has receipts; it is used once there is a receipt. */
@@ -36,9 +37,9 @@ export interface JournalLine {
   /** The number of the last line that was on the disk when this one was written. */
   readonly durable: number;
   readonly change: MadeChange;
-  readonly nonce?: StoredNonce | undefined;
+  readonly nonce?: NonceClaim | undefined;
   /** The change with its receipt, if it has one. */
-  readonly receipted?: ReceiptedChange | undefined;
+  readonly receipted?: StoredReceipt | undefined;
 }
 
 /** Formats the first line of a journal, with its line end. */
@@ -71,7 +72,7 @@ export function formatLine(
   return withChecksum(`"seq":${seq},"durable":${durable},"change":${changed}${member}${receipt}}`);
 }
 
-function formatNonce({ user, nonce, until }: StoredNonce): string {
+function formatNonce({ user, nonce, until }: NonceClaim): string {
   return JSON.stringify([user, nonce, formatIsoDate(until)]);
 }
 
@@ -138,7 +139,7 @@ function changeOf(value: unknown): MadeChange | undefined {
   return { kind, ...members, value: content };
 }
 
-function nonceOf(value: unknown): StoredNonce | undefined {
+function nonceOf(value: unknown): NonceClaim | undefined {
   if (!Array.isArray(value) || value.length !== 3) return undefined;
   const [user, nonce, date]: unknown[] = value;
   const until = timeOf(date);

@@ -1,7 +1,7 @@
 // Stores a nonce as a keyed fingerprint of 64 bits, before the response or in the journal line of its change. A store on another
 // host may claim it in the transaction of the change; a refusal there replaces the response by that of step 7.
 import type { MaybePromise } from '../../maybe-promise.ts';
-import type { StoredNonce } from '../store.ts';
+import type { NonceClaim } from '../../principal.ts';
 import { Fingerprint } from './fingerprint.ts';
 import { lostUntil, type NoncesLost } from './lost.ts';
 import { type CountedBucket, NonceShares } from './shares.ts';
@@ -29,14 +29,14 @@ export interface ShareUsed {
 }
 
 /** The result of a claim. The nonce is stored only if it is `fresh`. */
-export type Claimed = 'fresh' | 'seen' | 'full' | ShareUsed | NoncesLost;
+export type NonceResult = 'fresh' | 'seen' | 'full' | ShareUsed | NoncesLost;
 
 /**
  * Stores the nonces that were used, as long as a request with such a nonce could be accepted again. Only a claim that is
  * `fresh` admits its request: if an engine cannot be reached, the claim rejects with StoreError, and the request gets the
  * status 503.
  */
-export interface Nonces {
+export interface NonceStore {
   /**
    * Claims a nonce of a user, as one atomic step. Returns `fresh` if the user has not used it before, `seen` if the user
    * has or may have, NoncesLost if the nonces with this `until` were lost, `full` if there are `max` nonces, and ShareUsed
@@ -47,7 +47,13 @@ export interface Nonces {
    *   (`storesNonce`). Only then may an engine return `fresh` provisionally, return the nonce from `hold`, and claim it in
    *   `apply` of the store or in `release`. Default: false.
    */
-  claim(user: string, nonce: string, until: number, now: number, deferrable?: boolean): MaybePromise<Claimed>;
+  claim(
+    user: string,
+    nonce: string,
+    until: number,
+    now: number,
+    deferrable?: boolean,
+  ): MaybePromise<NonceResult>;
   /**
    * Resolves when all claims so far survive the end of the process; with `durably`, also a power failure. Returns
    * undefined if they do already. Rejects with StoreError if they could not be stored; the nonces remain claimed.
@@ -57,13 +63,13 @@ export interface Nonces {
    * Removes a fresh claim from the queue of those to be written. The caller must store it with the change of its
    * request, or pass it to `release`. Returns undefined if nothing remains to be stored. Called once at most for a claim.
    */
-  hold(user: string, nonce: string, until: number): StoredNonce | undefined;
+  hold(user: string, nonce: string, until: number): NonceClaim | undefined;
   /**
    * Returns a held claim to the queue, unless it was stored with a change. The result is that of `kept`. If the claim was
    * deferred and is not stored yet, claims it now; rejects with NonceRefusedError if it is refused. Not called after
    * `apply` of the store has rejected the request with NonceRefusedError.
    */
-  release(held: StoredNonce, durably: boolean): Promise<void> | undefined;
+  release(held: NonceClaim, durably: boolean): Promise<void> | undefined;
   /** The number of nonces. */
   readonly size: number;
   /** The longest window (ms) of dates for which the nonces are stored. Default: any. */
@@ -71,8 +77,8 @@ export interface Nonces {
 }
 
 /** Nonces whose claims need no other host. */
-export interface SynchronousNonces extends Nonces {
-  claim(user: string, nonce: string, until: number, now: number): Claimed;
+export interface SynchronousNonces extends NonceStore {
+  claim(user: string, nonce: string, until: number, now: number): NonceResult;
 }
 
 /** Nonces in memory, to which earlier claims can be added. */
@@ -171,7 +177,7 @@ class NonceBuckets implements MemoryNonces {
     return this.#size;
   }
 
-  claim(user: string, nonce: string, until: number, now: number): Claimed {
+  claim(user: string, nonce: string, until: number, now: number): NonceResult {
     // A nonce without a valid time could never be dropped.
     if (!(Number.isFinite(until) && Number.isFinite(now))) return 'seen';
     if (now !== this.#now) this.#advanceTo(now);

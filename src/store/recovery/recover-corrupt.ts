@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { NonceClaim } from '../../principal.ts';
 import { CorruptionError } from '../corruption-error.ts';
 import { JsonFields } from '../encoding/json-fields.ts';
 import { parseReceiptedChange } from '../encoding/receipt-json.ts';
@@ -9,7 +10,7 @@ import { readSnapshotLines, type SnapshotLine } from '../snapshot/lines.ts';
 import { readNumbers, readSnapshot } from '../snapshot/reader.ts';
 import { counterNumber, ReservedIds } from '../state/reserved-ids.ts';
 import { type CollectionNumbers, type MadeChange, State } from '../state/state.ts';
-import type { Entry, ReceiptedChange, StoredNonce } from '../store.ts';
+import type { StoredItem, StoredReceipt } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 import { journalGeneration, journalName, previousName, snapshotName } from './recovery.ts';
 
@@ -18,12 +19,12 @@ export interface RecoveredData {
   readonly state: State;
   /** Descriptions of lost and doubtful data, one sentence each, with file and line. */
   readonly lost: readonly string[];
-  readonly nonces: readonly StoredNonce[];
+  readonly nonces: readonly NonceClaim[];
 }
 
 /** The readable data of a collection. */
 interface RecoveredCollection {
-  readonly entries: Map<string, Entry>;
+  readonly entries: Map<string, StoredItem>;
   numbers: CollectionNumbers;
 }
 
@@ -42,8 +43,8 @@ class CorruptStoreReader {
   readonly #directory: string;
   readonly #collections = new Map<string, RecoveredCollection>();
   readonly #lost: string[] = [];
-  readonly #nonces: StoredNonce[] = [];
-  readonly #receipts: ReceiptedChange[] = [];
+  readonly #nonces: NonceClaim[] = [];
+  readonly #receipts: StoredReceipt[] = [];
   #revision = 0;
 
   constructor(disk: Disk, directory: string) {
@@ -192,7 +193,7 @@ class CorruptStoreReader {
       this.#collectionOf(collection).entries.delete(id);
   }
 
-  #add(collection: string, entry: Entry): void {
+  #add(collection: string, entry: StoredItem): void {
     const { entries } = this.#collectionOf(collection);
     if ((entries.get(entry.id)?.revision ?? 0) < entry.revision) entries.set(entry.id, entry);
     this.#raise(collection, { ...noNumbers, sequence: entry.sequence, revision: entry.revision });
@@ -212,7 +213,7 @@ class CorruptStoreReader {
 
   #collectionOf(collection: string): RecoveredCollection {
     const found = this.#collections.get(collection) ?? {
-      entries: new Map<string, Entry>(),
+      entries: new Map<string, StoredItem>(),
       numbers: noNumbers,
     };
     this.#collections.set(collection, found);
@@ -223,7 +224,7 @@ class CorruptStoreReader {
     const state = new State(this.#revision);
     for (const [path, { entries, numbers }] of this.#collections) {
       const sorted = [...entries.values()].sort((one, other) => one.sequence - other.sequence);
-      const ordered: Entry[] = [];
+      const ordered: StoredItem[] = [];
       for (const entry of sorted) {
         // If two items have the same sequence, the second one is moved.
         const sequence = Math.max(entry.sequence, (ordered.at(-1)?.sequence ?? 0) + 1);
@@ -252,7 +253,7 @@ function reservedIdsOf(ids: Iterable<string>, counter: number): ReservedIds {
 }
 
 /** Parses a line as an item; returns undefined if it is not one. */
-function itemOf(text: string): Entry | undefined {
+function itemOf(text: string): StoredItem | undefined {
   try {
     const document = new JsonFields('');
     const members = document.object(JSON.parse(text), '', [

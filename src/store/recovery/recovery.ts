@@ -1,12 +1,12 @@
 // Replays journals over the newest intact snapshot. A torn last line is cut off and kept aside; other damage prevents the start.
 import { join } from 'node:path';
+import type { NonceClaim } from '../../principal.ts';
 import { CorruptionError, type CorruptionLocation } from '../corruption-error.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';
 import type { JournalHeader } from '../journal/line.ts';
 import { type JournalContent, readJournal } from '../journal/reader.ts';
 import { readSnapshot, type Snapshot } from '../snapshot/reader.ts';
 import { State } from '../state/state.ts';
-import type { StoredNonce } from '../store.ts';
 import { rejectIncompleteCopy } from './incomplete-copy.ts';
 import { applyRecoveryActions, type RecoveryAction } from './recovery-actions.ts';
 
@@ -44,7 +44,7 @@ export interface Recovered {
   /** The number of the last line of the journals. */
   readonly sequence: number;
   /** The nonces in the journals, in order. */
-  readonly nonces: readonly StoredNonce[];
+  readonly nonces: readonly NonceClaim[];
   /** The journals from the generation of the snapshot on, in order. The last one is continued. */
   readonly journals: readonly FoundJournal[];
   /** The number of changes in the journals. */
@@ -111,7 +111,7 @@ class Examination {
   readonly #disk: Disk;
   readonly #reports: string[] = [];
   readonly #actions: RecoveryAction[] = [];
-  readonly #nonces: StoredNonce[] = [];
+  readonly #nonces: NonceClaim[] = [];
   readonly #journals: FoundJournal[] = [];
   #state = new State();
   #storeId: string | undefined;

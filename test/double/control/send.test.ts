@@ -24,7 +24,7 @@ test('exactly the given bytes are sent, and the bytes of the response and its en
   assert.match(textOf(sent), /^HTTP\/1\.1 200 OK\r\n.*\r\n\r\n/s);
   const entry = double.journal.last();
   assert.deepEqual(
-    entry?.request?.fields.find(([name]) => name === 'x-ODD'),
+    entry?.request?.headers.find(([name]) => name === 'x-ODD'),
     ['x-ODD', 'spaced'],
   );
   assert.equal(entry?.aborted, false);

@@ -8,7 +8,7 @@ import {
   type JournalLine,
   parseJournalLine,
 } from '../../../src/store/journal/line.ts';
-import type { RecordValue } from '../../../src/store/store.ts';
+import type { StoredRecord } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
 
 const alphabet = 'aZ09 "\\/\u0000\u001f\u007fé\u2028\ud800\udc00\u{1f511}<&';
@@ -17,7 +17,7 @@ const alphabet = 'aZ09 "\\/\u0000\u001f\u007fé\u2028\ud800\udc00\u{1f511}<&';
 function someLine(random: ReturnType<typeof seeded>, seq: number): JournalLine {
   const kind = random.pick(['create', 'put', 'delete'] as const);
   const text = (): string => random.text(alphabet, 20);
-  const value: RecordValue = {
+  const value: StoredRecord = {
     [text()]: text(),
     list: [text(), random.next() * 1e9, true],
     deep: { x: text() },

@@ -1,8 +1,9 @@
+import type { NonceClaim } from '../../../src/principal.ts';
 import { formatJournalHeader, formatJournalLine } from '../../../src/store/journal/line.ts';
 import { journalName, previousName, snapshotName } from '../../../src/store/recovery/recovery.ts';
 import { writeSnapshot } from '../../../src/store/snapshot/writer.ts';
 import { State } from '../../../src/store/state/state.ts';
-import type { Change, Entry, StoredNonce } from '../../../src/store/store.ts';
+import type { StoreChange, StoredItem } from '../../../src/store/store.ts';
 import { make } from './snapshot.ts';
 
 /** When the stores of tests are begun. */
@@ -32,7 +33,7 @@ export class History {
   }
 
   /** Makes a change and adds its line; `durable` lines were on the medium before. */
-  add(change: Change, durable = this.sequence, nonce?: StoredNonce): Entry {
+  add(change: StoreChange, durable = this.sequence, nonce?: NonceClaim): StoredItem {
     const known = change.kind === 'create' ? undefined : this.state.read(change.collection, change.id);
     const revision = this.state.revision + 1;
     const { id, sequence } = make(this.state, change);
