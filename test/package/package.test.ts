@@ -312,6 +312,6 @@ for (const [name, module, resolution] of [
     const typeRoots = [join(root, 'node_modules/@types')];
     const compilerOptions = { ...options, strict: true, noEmit: true, typeRoots };
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
-    run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', project]);
+    run(process.execPath, [join(root, 'node_modules/@typescript/native/bin/tsc'), '-p', project]);
   });
 }
