@@ -74,7 +74,7 @@ const masterKeyBytes = 32;
  */
 export function composeDouble(options: DoubleOptions, random: SeededRandom): ComposedDouble {
   const { randomSeed: _, now, https: __, users: declared = {}, seed = {}, ...others } = options;
-  const { journal: bounds, pendingFaults: ___, keepAlive: ____, ...placed } = others;
+  const { journal: bounds, pendingFaults: ___, unref: ____, ...placed } = others;
   const { port: _____, securePort: ______, aliases = [], stubs: declaredStubs, ...given } = placed;
   const { onError } = options;
   const schemes = schemesOf(options);
@@ -104,9 +104,9 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
   const journal = createJournal(
     {
       ...bounds,
-      ...(onError !== undefined && { onError }),
       clock: time.clock,
       known,
+      onEntry: (entry) => events.emit('request', entry),
     },
     { claimedUser, schemes },
   );
@@ -127,7 +127,7 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
       users: users.all,
       observer: skewDates(time, journal.observer(faults)),
     },
-    { onGrantEvent: (event) => events.emit(event), aliases, layer: stubs.layer },
+    { onGrantEvent: (event) => events.emit(event.type, event), aliases, layer: stubs.layer },
   );
   const service = withRegistrations(controllable, (changed) => {
     registered = { ...registered, ...changed };
@@ -256,7 +256,11 @@ function noncesOf(
   const bucketSpan = bucketSpanFor(noncesWindowOf(options, options.schemes));
   const monotonic = (): number => time.clock.steady();
   const make = () => createNonces({ bucketSpan, max, maxPerUser, key, monotonic });
-  return createDoubleNonces(make, (user) => events.emit({ kind: 'replay', user }), burns);
+  return createDoubleNonces(
+    make,
+    (user) => events.emit('nonce-replayed', { type: 'nonce-replayed', user }),
+    burns,
+  );
 }
 
 /** Wraps an observer so that the `Date` of each response is moved by the clock's skew. */
