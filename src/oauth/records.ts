@@ -1,6 +1,5 @@
 import type { Scope } from '../principal.ts';
 import type { Entry, RecordValue } from '../store/store.ts';
-import { knownScopes } from './scopes.ts';
 
 /** The protocol that a grant or token belongs to. Tokens of one protocol are not valid in the other. */
 export type Mechanism = 'oauth1' | 'oauth2';
@@ -108,7 +107,7 @@ function isTextOrAbsent(value: unknown): value is string | undefined {
 }
 
 function scopesIn({ scopes }: RecordValue): readonly Scope[] {
-  return Array.isArray(scopes) ? knownScopes.filter((scope) => scopes.includes(scope)) : [];
+  return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string') : [];
 }
 
 function detailsIn({ details }: RecordValue): Readonly<Record<string, string>> {
