@@ -46,7 +46,7 @@ for (const [scheme, more] of Object.entries({
   basic: { user: 'ann' },
   bearer: { token: 'a-token' },
   oauth1: { consumer: 'printer', secret: 'x', token: 't', tokenSecret: 'y' },
-  aws4: { user: 'ann', declaration: { region: 'eu-central-1', service: 's3' }, presigned: 60 },
+  aws4: { user: 'ann', declaration: { region: 'eu-central-1', service: 's3' }, presign: 60 },
   'message-signatures': { user: 'ann' },
   declared: { user: 'ann', declaration: { preset: 'stripe', user: 'ann' } },
   'api-key': { user: 'ann', secret: 'x', declaration: apiKey },
