@@ -12,29 +12,30 @@
 // control interface, the XML reader and the explanation of a wrong signature; by a `require` that the build writes into the
 // functions that call it (`onFirstUse`) the configured schemes, the OAuth endpoints, the JSON reader, certificates, the
 // texts of the journal, faults and the attacks.
-import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { decode, encode } from '@jridgewell/sourcemap-codec';
 import { transform } from 'esbuild';
 import { rollup } from 'rollup';
+import { writeDeclarations } from './declarations.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const dist = join(root, 'dist');
 const require = createRequire(import.meta.url);
 
-/** The entries of the library, by their paths in src and dist. */
+/** The entries of the library, by their paths in src and dist. If several export a type, the first of them declares it. */
 const entries = [
   'index',
-  'double/index',
-  'matchers/index',
-  'attack/index',
   'client/index',
+  'attack/index',
   'xml/index',
+  'store-contract/index',
   'postgres/index',
   'redis/index',
-  'store-contract/index',
+  'double/index',
+  'matchers/index',
 ];
 
 /** Strips the types of a module. */
@@ -224,6 +225,33 @@ ${members.join('')}  };
 ${imported.slice(last)}`;
 }
 
+/**
+ * Keeps the positions in source maps that a stack trace can contain: where a line, a statement of another line, a call, a
+ * construction or a member begins. The sources are not part of the package, and the maps of all tokens are larger than the
+ * scripts.
+ */
+const tracedPositions = {
+  name: 'traced-positions',
+  generateBundle(_, bundle) {
+    for (const { code, sourcemapFileName } of Object.values(bundle).filter(({ type }) => type === 'chunk')) {
+      const file = bundle[sourcemapFileName];
+      const map = JSON.parse(file.source);
+      const lines = code.split('\n');
+      const kept = decode(map.mappings).map((segments, at) => segments.filter(isTraced(lines[at])));
+      file.source = JSON.stringify({ ...map, mappings: encode(kept) });
+    }
+  },
+};
+
+/** Returns a filter of the segments of a line. */
+function isTraced(line) {
+  return ([column, source, sourceLine], at, segments) => {
+    const [, previousSource, previousLine] = segments[at - 1] ?? [];
+    if (source !== previousSource || sourceLine !== previousLine) return true;
+    return line[column - 1] === '.' || /^(?:new |throw |[\w$]+\()/.test(line.slice(column));
+  };
+}
+
 /** Returns the path of a module in src. */
 function source(module) {
   return join(root, 'src', `${module}.ts`);
@@ -234,7 +262,7 @@ async function writeScripts() {
   const bundle = await rollup({
     input: { server: source('server'), ...Object.fromEntries(library) },
     external: /^node:/,
-    plugins: [typescript, lazyImports],
+    plugins: [typescript, lazyImports, tracedPositions],
     treeshake: { moduleSideEffects: false },
     onwarn(warning) {
       // A chunk that is loaded on first use may import the one that loads it.
@@ -248,6 +276,7 @@ async function writeScripts() {
     entryFileNames: '[name].js',
     chunkFileNames: 'cjs/chunks/[name].js',
     sourcemap: true,
+    sourcemapExcludeSources: true,
     exports: 'named',
     esModule: true,
     externalLiveBindings: false,
@@ -273,20 +302,11 @@ function writeModule(entry) {
   );
 }
 
-/** Writes the declarations, which are the same for both module formats. */
-function writeDeclarations() {
-  const compiler = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
-  const args = [compiler, '-p', 'tsconfig.build.json'];
-  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
-  if (status !== 0) process.exit(status ?? 1);
-  cpSync(join(dist, 'cjs'), join(dist, 'esm'), { recursive: true });
-}
-
 rmSync(dist, { recursive: true, force: true });
-writeDeclarations();
+mkdirSync(join(dist, 'esm'), { recursive: true });
 writeFileSync(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
 writeFileSync(join(dist, 'esm', 'package.json'), '{ "type": "module" }\n');
-await writeScripts();
+await Promise.all([writeScripts(), writeDeclarations(root, entries)]);
 for (const entry of entries) writeModule(entry);
 cpSync(join(root, 'src', 'console'), join(dist, 'console'), { recursive: true });
 chmodSync(join(dist, 'server.js'), 0o755);

@@ -23,7 +23,7 @@ export interface ManualClock extends Clock {
 }
 
 /** Creates a clock that shows `start` (milliseconds since 1970-01-01T00:00:00Z) until it is moved. */
-export function manualClock(start: number): ManualClock {
+export function createManualClock(start: number): ManualClock {
   let time = start;
   let passed = 0;
   return {

@@ -7,7 +7,7 @@ export interface Principal {
    * The nonce that the request used, if it must still be stored: together with the request's change, so that either both or
    * neither survive a crash; without a change, before the response.
    */
-  readonly nonce?: HeldNonce;
+  readonly nonce?: NonceClaim;
   /** The rights that a token grants; undefined if the credentials were the principal's own. */
   readonly lent?: LentRights;
 }
@@ -28,7 +28,7 @@ export interface LentRights {
 }
 
 /** A nonce that was claimed and is not stored yet, or that is claimed only when it is stored. */
-export interface HeldNonce {
+export interface NonceClaim {
   readonly user: string;
   readonly nonce: string;
   /** The time (ms) until which a request with this nonce could be accepted. */

@@ -313,9 +313,9 @@ test('a fault of the server is told to its log alone, and the reply says nothing
     },
   });
   for (const fields of [[], [['Accept', 'application/json']]] as [string, string][][]) {
-    const reply = await service.handle(createRequest({ method: 'GET', target: '/fault', fields }));
+    const reply = await service.handle(createRequest({ method: 'GET', target: '/fault', headers: fields }));
     assert.equal(reply.status, 500);
-    assertUnspoken(JSON.stringify([reply.fields, String(reply.content)]), 'the reply');
+    assertUnspoken(JSON.stringify([reply.headers, String(reply.body)]), 'the reply');
   }
   assert.equal(faults.length, 2);
   assertUnspoken(JSON.stringify(logged), 'the log');

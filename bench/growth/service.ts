@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto';
 import type { CollectionDeclaration } from '../../src/collections/declaration.ts';
-import { createRequest, type Request } from '../../src/http/message.ts';
+import { createRequest, type HttpRequest } from '../../src/http/message.ts';
 import { createService, type Service } from '../../src/service/service.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -69,7 +69,7 @@ function ofUsers(size: number): Rounds {
   const service = createService({ users, maxNoncesPerUser: 10_000_000, seed: { [articles]: [article(1)] } });
   const some = picked(size);
   let made = 0;
-  const signed = (): Request => {
+  const signed = (): HttpRequest => {
     const number = some() - 1;
     made += 1;
     const date = new Date().toUTCString();
@@ -113,7 +113,7 @@ function ofBodies(size: number): Rounds {
     },
   });
   const title = 'The Old Man and the Sea '.repeat(size / 24 + 1).slice(0, size);
-  const put = (type: string, content: string): (() => Request) => {
+  const put = (type: string, content: string): (() => HttpRequest) => {
     const length = String(Buffer.byteLength(content));
     const fields: [string, string][] = [
       ['Host', 'localhost'],
@@ -122,7 +122,7 @@ function ofBodies(size: number): Rounds {
       ['Prefer', 'return=minimal'],
     ];
     const bytes = Buffer.from(content);
-    return () => createRequest({ method: 'PUT', target: `${articles}/1`, fields, content: bytes });
+    return () => createRequest({ method: 'PUT', target: `${articles}/1`, headers: fields, body: bytes });
   };
   return {
     XML: asking(service, put('application/xml', `<article><title>${title}</title></article>`)),
@@ -132,8 +132,8 @@ function ofBodies(size: number): Rounds {
 
 const host: [string, string] = ['Host', 'localhost'];
 
-function get(target: string, fields: readonly [string, string][] = []): Request {
-  return createRequest({ method: 'GET', target, fields: [host, ...fields] });
+function get(target: string, fields: readonly [string, string][] = []): HttpRequest {
+  return createRequest({ method: 'GET', target, headers: [host, ...fields] });
 }
 
 /** Returns random numbers from 1 to `count`: mulberry32 with a constant seed. */
@@ -151,8 +151,8 @@ function picked(count: number): () => number {
 const mostRequests = 20_000;
 
 /** Runs rounds of requests that are created beforehand, so that only their handling is measured. Each is sent once. */
-function asking(service: Service, make: () => Request): () => Promise<Sample> {
-  let requests: Request[] = [];
+function asking(service: Service, make: () => HttpRequest): () => Promise<Sample> {
+  let requests: HttpRequest[] = [];
   let needed = mostRequests;
   const run = repeating(
     async (count) => {

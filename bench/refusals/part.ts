@@ -6,11 +6,11 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { hashPassword } from '../../src/accounts/passwords.ts';
 import { signRequest } from '../../src/client/sign.ts';
 import { systemClock } from '../../src/clock.ts';
-import { createRequest, type Request } from '../../src/http/message.ts';
+import { createRequest, type HttpRequest } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { createOrigins } from '../../src/pipeline/origin.ts';
 import { createAuthentication } from '../../src/service/authentication.ts';
-import type { UserOption } from '../../src/service/options.ts';
+import type { UserDeclaration } from '../../src/service/options.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 
 import type { Sample } from '../measure/benchmark.ts';
@@ -19,7 +19,7 @@ import { quantile } from '../measure/results/statistics.ts';
 
 const refusals: ReadonlySet<string> = new Set(['credentials-refused', 'oauth1-signature-invalid']);
 
-type Cases = readonly (readonly [name: string, request: Request])[];
+type Cases = readonly (readonly [name: string, request: HttpRequest])[];
 
 // Names and guesses have the same length, so that nothing else differs.
 const hash = await hashPassword('the right one', randomBytes(16), 1024);
@@ -29,7 +29,7 @@ const { publicKey: ed25519PublicKey } = generateKeyPairSync('ed25519', {
   publicKeyEncoding: { type: 'spki', format: 'pem' },
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 });
-const users = new Map<string, UserOption>([
+const users = new Map<string, UserDeclaration>([
   ['onesecret', { secrets: secretsOf('onesecret'), password: { hash } }],
   [
     'twosecret',
@@ -82,43 +82,43 @@ const { authenticator } = createAuthentication(options, systemClock, randomBytes
   origins: createOrigins(undefined),
 });
 
-const signedBy = (user: string): Request => {
+const signedBy = (user: string): HttpRequest => {
   const fields = signRequest({
     method: 'GET',
     url: 'http://localhost/articles',
     user,
     secret: 'a wrong secret',
   });
-  return createRequest({ method: 'GET', target: '/articles', fields: Object.entries(fields) });
+  return createRequest({ method: 'GET', target: '/articles', headers: Object.entries(fields) });
 };
-const passwordOf = (user: string, password = 'the wrong one'): Request => {
+const passwordOf = (user: string, password = 'the wrong one'): HttpRequest => {
   const value = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
   return createRequest({
     method: 'GET',
     target: '/articles',
-    fields: [['Authorization', value]],
+    headers: [['Authorization', value]],
     secure: true,
   });
 };
 
-const declaredBy = (user: string): Request => {
+const declaredBy = (user: string): HttpRequest => {
   const fields: [string, string][] = [
     ['X-User', user],
     ['X-Timestamp', String(Math.floor(systemClock.now() / 1000))],
     ['X-Nonce', randomBytes(8).toString('hex')],
     ['X-Signature', randomBytes(32).toString('hex')],
   ];
-  return createRequest({ method: 'GET', target: '/articles', fields });
+  return createRequest({ method: 'GET', target: '/articles', headers: fields });
 };
-const keyOf = (user: string): Request => {
+const keyOf = (user: string): HttpRequest => {
   const fields: [string, string][] = [
     ['X-Api-Key', user],
     ['X-Api-Secret', 'a wrong secret'],
   ];
-  return createRequest({ method: 'GET', target: '/articles', fields, secure: true });
+  return createRequest({ method: 'GET', target: '/articles', headers: fields, secure: true });
 };
 
-const awsSignedBy = (id: string): Request => {
+const awsSignedBy = (id: string): HttpRequest => {
   const time = new Date(systemClock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
   const scope = `${time.slice(0, 8)}/eu-central-1/execute-api/aws4_request`;
   const signature = randomBytes(32).toString('hex');
@@ -130,10 +130,10 @@ const awsSignedBy = (id: string): Request => {
       `AWS4-HMAC-SHA256 Credential=${id}/${scope}, SignedHeaders=host;x-amz-date, Signature=${signature}`,
     ],
   ];
-  return createRequest({ method: 'GET', target: '/articles', fields });
+  return createRequest({ method: 'GET', target: '/articles', headers: fields });
 };
 /** Signs a message with a random signature of this length, in bytes. */
-const messageSignedBy = (id: string, length = 32): Request => {
+const messageSignedBy = (id: string, length = 32): HttpRequest => {
   const created = Math.floor(systemClock.now() / 1000);
   const covered = '("@method" "@authority" "@path" "@query")';
   const fields: [string, string][] = [
@@ -141,11 +141,11 @@ const messageSignedBy = (id: string, length = 32): Request => {
     ['Signature-Input', `sig=${covered};created=${created};keyid="${id}"`],
     ['Signature', `sig=:${randomBytes(length).toString('base64')}:`],
   ];
-  return createRequest({ method: 'GET', target: '/articles', fields });
+  return createRequest({ method: 'GET', target: '/articles', headers: fields });
 };
 
 /** Signs with a random signature of the right length. */
-const consumedBy = (key: string, method: 'HMAC-SHA1' | 'RSA-SHA1' = 'HMAC-SHA1'): Request => {
+const consumedBy = (key: string, method: 'HMAC-SHA1' | 'RSA-SHA1' = 'HMAC-SHA1'): HttpRequest => {
   const parameters = {
     oauth_consumer_key: key,
     oauth_token: randomBytes(32).toString('base64url'),
@@ -158,7 +158,7 @@ const consumedBy = (key: string, method: 'HMAC-SHA1' | 'RSA-SHA1' = 'HMAC-SHA1')
   return createRequest({
     method: 'GET',
     target: '/articles',
-    fields: [['Authorization', `OAuth ${written.join(', ')}`]],
+    headers: [['Authorization', `OAuth ${written.join(', ')}`]],
     secure: true,
   });
 };
@@ -171,7 +171,7 @@ const holders = [
   ['user without a secret', 'nosecrets'],
   ['disabled user', 'notactive'],
 ] as const;
-const holdersBy = (make: (user: string) => Request): Cases =>
+const holdersBy = (make: (user: string) => HttpRequest): Cases =>
   holders.map(([name, user]) => [name, make(user)] as const);
 const passwords: Cases = [
   ['unknown user', passwordOf('whoisthis')],
@@ -242,7 +242,7 @@ async function measure(cases: Cases, count: number): Promise<Sample> {
 }
 
 /** Measures one rejection (ns). */
-async function refusal(request: Request): Promise<number> {
+async function refusal(request: HttpRequest): Promise<number> {
   const begun = process.hrtime.bigint();
   try {
     await authenticator.authenticate(request); // what is refused at once is thrown before the wait

@@ -7,7 +7,7 @@ import { createHmacScheme } from '../../src/auth/hmac/scheme.ts';
 import type { Scheme } from '../../src/auth/scheme.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
-import { createRequest, type Request } from '../../src/http/message.ts';
+import { createRequest, type HttpRequest } from '../../src/http/message.ts';
 import { pathRulesOf, signAws4 } from '../../src/signature/aws4/sign.ts';
 import { formatSignedDate } from '../../src/signature/hmac.ts';
 import { createNonces } from '../../src/store/nonces/nonces.ts';
@@ -41,7 +41,7 @@ const nonces = createNonces({
 });
 
 /** Signs requests as clients of AWS do: host and date, without a hash of the content. */
-function signedRequest(number: number): Request {
+function signedRequest(number: number): HttpRequest {
   const target = flat(targetOf(number));
   const request = { method: 'GET', target, fields: [['Host', host]] as const };
   const options = { accessKeyId, secret, ...scope, ...pathRulesOf(scope.service), time: Date.now() };
@@ -49,12 +49,12 @@ function signedRequest(number: number): Request {
     name,
     flat(value),
   ]);
-  return createRequest({ method: 'GET', target, fields: [['Host', host], ...fields] });
+  return createRequest({ method: 'GET', target, headers: [['Host', host], ...fields] });
 }
 
 /** Verifies with a scheme. */
-function verifiedBy(scheme: Scheme, request: Request): ReturnType<Check> {
-  const rest = parseCredentials(request.fields.get('authorization') ?? '')?.rest ?? '';
+function verifiedBy(scheme: Scheme, request: HttpRequest): ReturnType<Check> {
+  const rest = parseCredentials(request.headers.get('authorization') ?? '')?.rest ?? '';
   const verdict = scheme.authenticate(request, rest);
   return 'outcome' in verdict
     ? verdict.outcome === 'good'
@@ -96,7 +96,7 @@ function countersignHmac(): Peer {
       ['Date', date],
       ['Authorization', authorization],
     ] as const;
-    const request = createRequest({ method: 'GET', target, fields });
+    const request = createRequest({ method: 'GET', target, headers: fields });
     return () => verifiedBy(scheme, request);
   };
 }

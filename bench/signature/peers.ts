@@ -8,7 +8,7 @@ import { createAccounts } from '../../src/auth/accounts.ts';
 import { createHmacScheme } from '../../src/auth/hmac/scheme.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
-import { createRequest, type Request } from '../../src/http/message.ts';
+import { createRequest, type HttpRequest } from '../../src/http/message.ts';
 import { digestOf, formatSignedDate, keyOf } from '../../src/signature/hmac.ts';
 import { createNonces } from '../../src/store/nonces/nonces.ts';
 
@@ -90,7 +90,7 @@ function countersign(): Peer {
     requireBodyDigest: false,
     explain: false,
   });
-  const signed = (number: number): Request => {
+  const signed = (number: number): HttpRequest => {
     const target = flat(targetOf(number));
     const { date, authentication } = signedFields(target);
     const fields: [string, string][] = [
@@ -98,10 +98,10 @@ function countersign(): Peer {
       ['Date', date],
       ['Authentication', authentication],
     ];
-    return createRequest({ method: 'GET', target, fields });
+    return createRequest({ method: 'GET', target, headers: fields });
   };
   return contestant(signed, (request) => {
-    const credentials = parseCredentials(request.fields.get('authentication') ?? '');
+    const credentials = parseCredentials(request.headers.get('authentication') ?? '');
     const verdict = scheme.authenticate(request, credentials?.rest ?? '');
     return 'outcome' in verdict
       ? verdict.outcome === 'good'

@@ -84,10 +84,10 @@ export async function startOverPostgres(
   writeFileSync(
     module,
     `import { createRequire } from 'node:module';
-import { createPostgresStore } from ${JSON.stringify(entry)};
+import { openPostgresStore } from ${JSON.stringify(entry)};
 const pg = createRequire(${JSON.stringify(import.meta.url)})('pg');
 const pool = ${JSON.stringify(postgres.pool)};
-export default async () => ({ store: await createPostgresStore(new pg.Pool(pool)) });
+export default async () => ({ store: await openPostgresStore(new pg.Pool(pool)) });
 `,
   );
   const started: Running[] = [];

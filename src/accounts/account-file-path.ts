@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import type { Documents } from '../store/documents.ts';
+import type { DocumentStore } from '../store/documents.ts';
 
 /** The location of the account files: the path of a data directory, or documents that several hosts share. */
-export type AccountPlace = string | Documents;
+export type AccountPlace = string | DocumentStore;
 
 /** The names of the account files, without their extension. */
 export type AccountFileName = 'users' | 'clients' | 'consumers' | 'revocations';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { CorruptionError } from '../store/corruption-error.ts';
-import type { Documents } from '../store/documents.ts';
+import type { DocumentStore } from '../store/documents.ts';
 import type { Disk } from '../store/files/disk.ts';
 import { encryptedWithOtherKey, keyMissing } from './account-file.ts';
 import type { AccountPlace } from './account-file-path.ts';
@@ -57,7 +57,7 @@ export function deriveMasterKey(secretBox: SecretBox): Uint8Array {
  * that start at once, all use the key of the first. Throws as `openMasterKey` does.
  */
 export async function openSharedMasterKey(
-  documents: Documents,
+  documents: DocumentStore,
   secretBox: SecretBox | undefined,
   random: (size: number) => Uint8Array,
 ): Promise<Uint8Array> {

@@ -44,7 +44,7 @@ export interface Consumer {
 }
 
 /** A client of OAuth 2.0 as an option. A secret that is a string is the secret itself. */
-export interface ClientOption {
+export interface ClientDeclaration {
   /** Default: none, a public client. */
   readonly secret?: string | ClientSecret | undefined;
   readonly redirectUris?: readonly string[] | undefined;
@@ -59,7 +59,7 @@ export interface ClientOption {
 }
 
 /** A consumer of OAuth 1.0a as an option: with a secret, an RSA key, or both. */
-export interface ConsumerOption {
+export interface ConsumerDeclaration {
   readonly secret?: string | undefined;
   /** SPKI in PEM. */
   readonly rsaPublicKey?: string | undefined;

@@ -5,10 +5,10 @@ import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-ch
 import { knownScopes, type Scope } from '../principal.ts';
 import type {
   Client,
-  ClientOption,
+  ClientDeclaration,
   ClientSecret,
   Consumer,
-  ConsumerOption,
+  ConsumerDeclaration,
   GrantType,
   RegisteredBy,
   SignatureMethod,
@@ -63,7 +63,7 @@ export type SecretForm = 'text' | 'plain' | 'sha256' | 'scrypt';
  * @param scopes scopes beside `read` and `write`, which a client then has by default
  */
 export function clientsOf(
-  registered: RegisteredBy<ClientOption>,
+  registered: RegisteredBy<ClientDeclaration>,
   scopes: readonly Scope[] = [],
 ): ReadonlyMap<string, Client> {
   return registry(registered, 'client', (id, option) => {
@@ -74,7 +74,7 @@ export function clientsOf(
 }
 
 /** Returns the registered consumers of OAuth 1.0a by key. Throws RangeError, with the key, if one is invalid. */
-export function consumersOf(registered: RegisteredBy<ConsumerOption>): ReadonlyMap<string, Consumer> {
+export function consumersOf(registered: RegisteredBy<ConsumerDeclaration>): ReadonlyMap<string, Consumer> {
   return registry(registered, 'consumer', (key, option) => {
     const { since, parts } = withoutDate(option);
     const { made, faults } = readConsumer(key, parts);
@@ -83,7 +83,10 @@ export function consumersOf(registered: RegisteredBy<ConsumerOption>): ReadonlyM
 }
 
 /** Separates the time of registration, which a configuration does not contain. */
-function withoutDate(option: ClientOption | ConsumerOption): { since: number | undefined; parts: unknown } {
+function withoutDate(option: ClientDeclaration | ConsumerDeclaration): {
+  since: number | undefined;
+  parts: unknown;
+} {
   // In JavaScript, it may be any value.
   if (typeof option !== 'object' || option === null || Array.isArray(option))
     return { since: undefined, parts: option };

@@ -3,13 +3,13 @@
 // at once.
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Documents } from '../store/documents.ts';
+import type { DocumentStore } from '../store/documents.ts';
+import { StoreError } from '../store/errors.ts';
 import { removeLeftovers, replaceFile } from '../store/files/atomic-write.ts';
 import { prepareDirectory } from '../store/files/directory.ts';
 import { type Disk, errorCode, nodeDisk } from '../store/files/disk.ts';
 import { type DirectoryLock, LockedError, lockDirectory } from '../store/files/lock.ts';
 import { isRunning } from '../store/files/process-liveness.ts';
-import { StoreError } from '../store/store.ts';
 import { delay } from '../timers.ts';
 import { type AccountPlace, pathIn } from './account-file-path.ts';
 
@@ -122,10 +122,10 @@ const maxReplacements = 1000;
 
 class DocumentFile implements StoredFile {
   readonly path: string;
-  readonly #documents: Documents;
+  readonly #documents: DocumentStore;
   readonly #name: string;
 
-  constructor(documents: Documents, name: string) {
+  constructor(documents: DocumentStore, name: string) {
     this.path = pathIn(documents, name);
     this.#documents = documents;
     this.#name = name;

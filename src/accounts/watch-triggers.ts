@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import type { Documents } from '../store/documents.ts';
+import type { DocumentStore } from '../store/documents.ts';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from '../timers.ts';
 import type { AccountPlace } from './account-file-path.ts';
 
@@ -47,12 +47,12 @@ class HostTriggers implements WatchTriggers {
 
 /** Reports changes of documents. A failed check is repeated by a timer, because nothing else would repeat it. */
 class DocumentTriggers implements WatchTriggers {
-  readonly #documents: Documents;
+  readonly #documents: DocumentStore;
   #onChange: (() => void) | undefined;
   #stop: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(documents: Documents) {
+  constructor(documents: DocumentStore) {
     this.#documents = documents;
   }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readMembers } from '../auth/option-values.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { linesOf } from '../http/field-lines.ts';
-import { type Attempt, accepted, attempt, type HeaderLine, type OutgoingRequest } from './attempt.ts';
+import { type AttackRequest, type Attempt, accepted, attempt, type HeaderLine } from './attempt.ts';
 import { credentialAttempts } from './cases/credentials.ts';
 import { forgedAddressAttempts } from './cases/forged-address.ts';
 import { freshnessAttempts } from './cases/freshness.ts';
@@ -13,9 +13,9 @@ import { raceAttempts } from './cases/races.ts';
 import { schemeAttempts } from './cases/schemes/scheme-attempts.ts';
 import { transportAttempts } from './cases/transport.ts';
 import { createForger, type Forger } from './forger.ts';
-import type { RequestSigner } from './signer.ts';
+import type { Signer } from './signer.ts';
 
-export type { Attempt, HeaderLine, OutgoingRequest, Transport } from './attempt.ts';
+export type { AttackRequest, Attempt, HeaderLine, Transport } from './attempt.ts';
 export {
   type AttackOptions,
   type AttackReport,
@@ -26,9 +26,9 @@ export {
 } from './run.ts';
 export type {
   CredentialPlace,
-  RequestSigner,
   SignedFields,
   SignedQuery,
+  Signer,
   SignerTraits,
   SigningChanges,
 } from './signer.ts';
@@ -54,7 +54,7 @@ export {
 } from './signers.ts';
 
 /** A valid request before it is signed, as passed to `fetch`. */
-export interface GoodRequest {
+export interface RequestInput {
   /** Default: `GET`. */
   readonly method?: string;
   readonly url: string | URL;
@@ -63,7 +63,7 @@ export interface GoodRequest {
 }
 
 /** The options of `adversary`. */
-export interface AdversaryOptions {
+export interface AttemptOptions {
   /** The server's clock. Requests are dated when `adversary` is called. Default: the host's clock. */
   readonly clock?: Pick<Clock, 'now'>;
   /** The seconds by which the server accepts a date to differ. Default: 600. */
@@ -85,11 +85,7 @@ export interface AdversaryOptions {
  * const attempts = adversary({ url: `${origin}/articles` }, hmacSigner({ user, secret }));
  * for (const { name, requests, expected } of attempts) console.log(name, requests.length, expected);
  */
-export function adversary(
-  request: GoodRequest,
-  signer: RequestSigner,
-  options: AdversaryOptions = {},
-): Attempt[] {
+export function adversary(request: RequestInput, signer: Signer, options: AttemptOptions = {}): Attempt[] {
   checkArguments(request, signer, options);
   const { clock = systemClock, window = 600, otherUser, open = false, random = randomBytes } = options;
   const plain = outgoing(request);
@@ -110,7 +106,7 @@ export function adversary(
 }
 
 /** The names of the options. The type checks that the list is complete. */
-const optionNames: Readonly<Record<keyof AdversaryOptions, true>> = {
+const optionNames: Readonly<Record<keyof AttemptOptions, true>> = {
   clock: true,
   window: true,
   otherUser: true,
@@ -128,7 +124,7 @@ function checkArguments(request: unknown, signer: unknown, options: unknown): vo
   readMembers(options, 'the options of adversary', Object.keys(optionNames));
 }
 
-function outgoing({ method = 'GET', url, headers = {}, body }: GoodRequest): OutgoingRequest {
+function outgoing({ method = 'GET', url, headers = {}, body }: RequestInput): AttackRequest {
   const address = new URL(url);
   address.hash = '';
   return { method, url: address.href, headers: linesOf(headers), ...(body === undefined ? {} : { body }) };

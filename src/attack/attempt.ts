@@ -2,7 +2,7 @@
 export type HeaderLine = readonly [name: string, value: string];
 
 /** A request to send: `fetch(request.url, request)` accepts it unless a field occurs twice. */
-export interface OutgoingRequest {
+export interface AttackRequest {
   readonly method: string;
   /** The absolute URL, as serialized by `URL`. */
   readonly url: string;
@@ -22,9 +22,9 @@ export interface Attempt {
    * The requests, to be sent in this order. All but the last are good; the verdict is that of the last one. If `together` is
    * true, they are sent at the same time, and the server must accept exactly one.
    */
-  readonly requests: readonly OutgoingRequest[];
+  readonly requests: readonly AttackRequest[];
   /** The last of `requests`. */
-  readonly request: OutgoingRequest;
+  readonly request: AttackRequest;
   /** The expected statuses of the last request, the most appropriate one first. */
   readonly expected: readonly number[];
   /** The reason for these statuses. */
@@ -42,7 +42,7 @@ export interface Attempt {
    * A good request for the representation that the requests change. Each of them must be sent with its entity tag in
    * If-Match. Undefined if the attempt needs none.
    */
-  readonly entityTagFrom: OutgoingRequest | undefined;
+  readonly entityTagFrom: AttackRequest | undefined;
 }
 
 /** The transport: TLS, or plain TCP. */
@@ -52,12 +52,12 @@ export type Transport = 'tls' | 'plain';
 export interface AttemptParts {
   readonly name: string;
   readonly why: string;
-  readonly requests: readonly OutgoingRequest[];
+  readonly requests: readonly AttackRequest[];
   readonly expected: readonly number[];
   readonly needs?: Transport | undefined;
   readonly anotherConnection?: boolean;
   readonly together?: boolean;
-  readonly entityTagFrom?: OutgoingRequest;
+  readonly entityTagFrom?: AttackRequest;
 }
 
 /** The statuses of an accepted request. */
@@ -95,11 +95,11 @@ export function lineOf(lines: readonly HeaderLine[], ...names: readonly string[]
 }
 
 /** Appends lines to a request. */
-export function adding(request: OutgoingRequest, ...lines: readonly HeaderLine[]): OutgoingRequest {
+export function adding(request: AttackRequest, ...lines: readonly HeaderLine[]): AttackRequest {
   return { ...request, headers: [...request.headers, ...lines] };
 }
 
 /** Replaces the lines of the same name by one line. */
-export function replacing(request: OutgoingRequest, line: HeaderLine): OutgoingRequest {
+export function replacing(request: AttackRequest, line: HeaderLine): AttackRequest {
   return { ...request, headers: [...without(request.headers, line[0]), line] };
 }

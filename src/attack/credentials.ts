@@ -1,4 +1,4 @@
-import { type HeaderLine, lineOf, type OutgoingRequest, replacing, without } from './attempt.ts';
+import { type AttackRequest, type HeaderLine, lineOf, replacing, without } from './attempt.ts';
 import type { CredentialPlace, SignerTraits } from './signer.ts';
 import { parameterOf, withParameter } from './target.ts';
 
@@ -8,7 +8,7 @@ export interface Credentials {
   readonly proof: string;
   readonly after: string;
   /** Returns the request with another proof in the same place. */
-  replaced(proof: string): OutgoingRequest;
+  replaced(proof: string): AttackRequest;
   /** Returns the field line with another proof. Undefined if the credentials are in the query. */
   line(proof: string): HeaderLine | undefined;
 }
@@ -16,23 +16,23 @@ export interface Credentials {
 /** Finds credentials and dates in signed requests. */
 export interface Locator {
   /** Returns the line that contains the proof. Undefined if it is in the query, or in an unknown field. */
-  credentials(request: OutgoingRequest): HeaderLine | undefined;
+  credentials(request: AttackRequest): HeaderLine | undefined;
   /** Splits the credentials at their proof. */
-  split(request: OutgoingRequest): Credentials | undefined;
+  split(request: AttackRequest): Credentials | undefined;
   /** Returns the request without credentials. Undefined if they were not found. */
-  bare(request: OutgoingRequest): OutgoingRequest | undefined;
+  bare(request: AttackRequest): AttackRequest | undefined;
   /** Returns the line with the date that counts. */
-  dateLine(request: OutgoingRequest): HeaderLine | undefined;
+  dateLine(request: AttackRequest): HeaderLine | undefined;
   /** Removes all date fields. */
-  undated(request: OutgoingRequest): OutgoingRequest;
+  undated(request: AttackRequest): AttackRequest;
 }
 
 /** Creates the locator of a scheme; by default that of the schemes that need no configuration. */
-export function createLocator(plain: OutgoingRequest, traits?: SignerTraits): Locator {
+export function createLocator(plain: AttackRequest, traits?: SignerTraits): Locator {
   if (traits === undefined) return builtInLocator;
   const { place, dateField } = traits;
   const dates = dateField === undefined ? [] : [dateField];
-  const credentials = (request: OutgoingRequest): HeaderLine | undefined =>
+  const credentials = (request: AttackRequest): HeaderLine | undefined =>
     'field' in place.in ? lineOf(request.headers, place.in.field) : undefined;
   return {
     credentials,
@@ -46,7 +46,7 @@ export function createLocator(plain: OutgoingRequest, traits?: SignerTraits): Lo
   };
 }
 
-function splitAt(request: OutgoingRequest, place: CredentialPlace): Credentials | undefined {
+function splitAt(request: AttackRequest, place: CredentialPlace): Credentials | undefined {
   if ('field' in place.in) {
     const line = lineOf(request.headers, place.in.field);
     return line && splitLine(request, line, place.form.exec(line[1]));
@@ -56,7 +56,7 @@ function splitAt(request: OutgoingRequest, place: CredentialPlace): Credentials 
   const found = encoded === undefined ? null : place.form.exec(decodeURIComponent(encoded));
   if (found === null) return undefined;
   const [, before = '', proof = '', after = ''] = found;
-  const replaced = (other: string): OutgoingRequest => {
+  const replaced = (other: string): AttackRequest => {
     const value = encodeURIComponent(`${before}${other}${after}`);
     return { ...request, url: withParameter(request.url, name, value) };
   };
@@ -64,7 +64,7 @@ function splitAt(request: OutgoingRequest, place: CredentialPlace): Credentials 
 }
 
 function splitLine(
-  request: OutgoingRequest,
+  request: AttackRequest,
   [name]: HeaderLine,
   found: RegExpExecArray | null,
 ): Credentials | undefined {
@@ -75,7 +75,7 @@ function splitLine(
 }
 
 /** Returns the line that contains the credentials of a scheme that needs no configuration. */
-export function credentialsOf({ headers }: OutgoingRequest): HeaderLine | undefined {
+export function credentialsOf({ headers }: AttackRequest): HeaderLine | undefined {
   return lineOf(headers, 'Authentication', 'Authorization', 'Signature', 'X-Signature');
 }
 

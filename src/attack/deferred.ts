@@ -3,7 +3,7 @@ import * as attacks from './adversary.ts';
 // These are functions and not re-exports, so that an entry that exports them does not load what they call.
 
 /** Prepares forged requests from a valid request and its signer. See `AdversaryOptions`. */
-export const adversary: typeof attacks.adversary = (...parameters) => attacks.adversary(...parameters);
+export const createAttempts: typeof attacks.adversary = (...parameters) => attacks.adversary(...parameters);
 
 /** Sends attempts to a server and reports which of them it accepted. See `AttackOptions`. */
 export const attack: typeof attacks.attack = (...parameters) => attacks.attack(...parameters);

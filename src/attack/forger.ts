@@ -1,11 +1,11 @@
 import type { SigningOverrides } from '../signature/signing.ts';
-import { type Attempt, attempt, type OutgoingRequest, type Transport, without } from './attempt.ts';
+import { type AttackRequest, type Attempt, attempt, type Transport, without } from './attempt.ts';
 import { createLocator, type Locator } from './credentials.ts';
 import {
   partsOf,
-  type RequestSigner,
   type SignedFields,
   type SignedParts,
+  type Signer,
   type SignerTraits,
   type Signing,
   type SigningChanges,
@@ -16,7 +16,7 @@ import { withParameters } from './target.ts';
 /** Creates requests for attempts from the good request and its signer, and determines what the signature covers. */
 export interface Forger extends Locator {
   /** The good request before it is signed. */
-  readonly plain: OutgoingRequest;
+  readonly plain: AttackRequest;
   /** The date of good requests, in ms. */
   readonly now: number;
   /** How far a date may differ, in ms. */
@@ -46,23 +46,23 @@ export interface Forger extends Locator {
   /** Returns a date and nonce that no request had, if signatures are valid only once. */
   fresh(): { readonly date: number; readonly nonce: string };
   /** Returns the good request, signed with a new nonce. */
-  good(): OutgoingRequest;
+  good(): AttackRequest;
   /** Signs a request with these changes. Undefined if the signer cannot, or if a change makes no difference. */
-  signed(changes: SigningChanges, request?: OutgoingRequest): OutgoingRequest | undefined;
+  signed(changes: SigningChanges, request?: AttackRequest): AttackRequest | undefined;
   /** Signs a request, by default the good one, with these overrides and changes. Undefined if that is impossible. */
   resigned(
     overrides: SigningOverrides,
-    request?: OutgoingRequest,
+    request?: AttackRequest,
     changes?: SigningChanges,
-  ): OutgoingRequest | undefined;
+  ): AttackRequest | undefined;
   /** Returns `changed` with the signature of `original`. Undefined if that signature is also valid for `changed`. */
-  sentAs(changed: OutgoingRequest, original?: OutgoingRequest): OutgoingRequest | undefined;
+  sentAs(changed: AttackRequest, original?: AttackRequest): AttackRequest | undefined;
 }
 
 /** The options of `createForger`. */
 export interface ForgerOptions {
-  readonly plain: OutgoingRequest;
-  readonly signer: RequestSigner;
+  readonly plain: AttackRequest;
+  readonly signer: Signer;
   readonly now: number;
   readonly window: number;
   readonly otherUser: string | undefined;
@@ -76,7 +76,7 @@ export interface ForgerOptions {
  */
 export function createForger({ plain, signer, now, window, random, ...shared }: ForgerOptions): Forger {
   const { traits } = signer;
-  const sign = (request: OutgoingRequest, changes: SigningChanges): SignedParts | undefined =>
+  const sign = (request: AttackRequest, changes: SigningChanges): SignedParts | undefined =>
     partsOf(signer(request, changes));
   const nonce = (): string => {
     const digits = Buffer.from(random(12)).toString('hex');
@@ -102,7 +102,7 @@ export function createForger({ plain, signer, now, window, random, ...shared }: 
     const parts = sign(request, { ...fresh(), ...changes });
     return parts === undefined ? undefined : withParts(request, parts);
   };
-  const good = (): OutgoingRequest => withParts(plain, sign(plain, fresh()) ?? base);
+  const good = (): AttackRequest => withParts(plain, sign(plain, fresh()) ?? base);
   const sentAs: Forger['sentAs'] = (changed, original = plain) => {
     const dateAndNonce = fresh();
     const [parts, own] = [sign(original, dateAndNonce), sign(changed, dateAndNonce)];
@@ -149,19 +149,19 @@ function dating(now: number, window: number, nonce: () => string, apart: boolean
 }
 
 /** Returns requests with another method, and with other content. */
-function otherRequests(plain: OutgoingRequest): OutgoingRequest[] {
+function otherRequests(plain: AttackRequest): AttackRequest[] {
   return [
     { ...plain, method: plain.method === 'GET' ? 'PUT' : 'GET' },
     { ...plain, body: 'other content' },
   ];
 }
 
-function isEmpty({ fields, query }: SignedParts): boolean {
+function isEmpty({ headers: fields, query }: SignedParts): boolean {
   return Object.keys(fields).length === 0 && query === '';
 }
 
 function areEqual(one: SignedParts, other: SignedParts): boolean {
-  return one.query === other.query && equalFields(one.fields, other.fields);
+  return one.query === other.query && equalFields(one.headers, other.headers);
 }
 
 function equalFields(one: SignedFields, other: SignedFields): boolean {
@@ -173,7 +173,7 @@ function equalFields(one: SignedFields, other: SignedFields): boolean {
 }
 
 /** Returns a request with what signs it. */
-export function withParts(request: OutgoingRequest, { fields, query }: SignedParts): OutgoingRequest {
+export function withParts(request: AttackRequest, { headers: fields, query }: SignedParts): AttackRequest {
   const others = without(request.headers, ...Object.keys(fields));
   const headers = [...others, ...Object.entries(fields)];
   return { ...request, url: withParameters(request.url, query), headers };
@@ -184,7 +184,7 @@ export type Forgery = readonly [
   name: string,
   why: string,
   expected: readonly number[],
-  request: OutgoingRequest | undefined,
+  request: AttackRequest | undefined,
 ];
 
 /** Returns the attempts of all requests that could be forged. */

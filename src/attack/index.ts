@@ -4,8 +4,8 @@ export type {
   CredentialField,
   CredentialMember,
   CredentialParameter,
-  DeclaredHmacDeclaration,
   DraftCavageDeclaration,
+  HmacDeclaration,
   PresetDeclaration,
   PresetName,
 } from '../auth/scheme-declarations.ts';
@@ -16,14 +16,15 @@ export type {
   StructuredFieldTypes,
 } from '../signature/message-signatures/structured-field-types.ts';
 export {
-  type AdversaryOptions,
   type ApiKeySignerOptions,
   type AttackOptions,
   type AttackReport,
+  type AttackRequest,
   type AttackResult,
   type AttackTarget,
   type AttackVerdict,
   type Attempt,
+  type AttemptOptions,
   type Aws4SignerOptions,
   apiKeySigner,
   aws4Signer,
@@ -33,25 +34,24 @@ export {
   declaredSigner,
   definedSigner,
   draftCavageSigner,
-  type GoodRequest,
   type HeaderLine,
   type HmacSignerOptions,
   type MessageAlgorithm,
   type MessageKey,
   type MessageSignaturesSignerOptions,
   messageSignaturesSigner,
-  type OutgoingRequest,
-  type RequestSigner,
+  type RequestInput,
   type SignedFields,
   type SignedQuery,
+  type Signer,
   type SignerTraits,
   type SigningChanges,
   type Transport,
 } from './adversary.ts';
-export { adversary, attack, basicSigner, bearerSigner, hmacSigner, oauth1Signer } from './deferred.ts';
-export { type OAuthAdversaryOptions, oauthAdversary } from './oauth/adversary.ts';
+export { attack, basicSigner, bearerSigner, createAttempts, hmacSigner, oauth1Signer } from './deferred.ts';
+export { type AttackOAuth2Options, attackOAuth2 } from './oauth/adversary.ts';
 export type { AuthorizationServerMetadata, OAuthClient } from './oauth/flow.ts';
-export { type OAuth1AdversaryOptions, oauth1Adversary } from './oauth/oauth1-adversary.ts';
+export { type AttackOAuth1Options, attackOAuth1 } from './oauth/oauth1-adversary.ts';
 export type { OAuth1Consumer, OAuth1Endpoints } from './oauth/oauth1-flow.ts';
 export type { OAuthReport, OAuthResult } from './oauth/report.ts';
 export type { ConnectionOptions } from './oauth/sender.ts';

@@ -1,5 +1,5 @@
 import type { Agent, RawClient, RawRequest } from '../net/raw-client.ts';
-import { type Attempt, adding, type HeaderLine, type OutgoingRequest, type Transport } from './attempt.ts';
+import { type AttackRequest, type Attempt, adding, type HeaderLine, type Transport } from './attempt.ts';
 import {
   failed,
   isAccepted,
@@ -160,7 +160,7 @@ async function sendTogether(attempt: Attempt, client: RawClient): Promise<Outcom
   );
 }
 
-function rawRequest({ method, url, headers, body }: OutgoingRequest): RawRequest {
+function rawRequest({ method, url, headers, body }: AttackRequest): RawRequest {
   return { method, target: url.replace(/^[a-z]+:\/\/[^/]*/, ''), headers, body };
 }
 

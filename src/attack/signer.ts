@@ -1,11 +1,11 @@
 // The signers of the adversary: the signers of the clients, with changes that the clients do not permit.
 import { randomBytes } from 'node:crypto';
-import { type SigningScheme, signerOf } from '../client/schemes/signer.ts';
+import { type SignableScheme, signerOf } from '../client/schemes/signer.ts';
 import { systemClock } from '../clock.ts';
 import { hasPrivateKey } from '../signature/declared/asymmetric.ts';
 import type { MessageKey } from '../signature/message-signatures/algorithms.ts';
 import type { Signature, SigningIdentity, SigningOverrides, UnsignedRequest } from '../signature/signing.ts';
-import type { HeaderLine, OutgoingRequest } from './attempt.ts';
+import type { AttackRequest, HeaderLine } from './attempt.ts';
 import { bytesOf, splitUrl } from './target.ts';
 
 /** Changes to what the signer would sign by default. */
@@ -24,14 +24,14 @@ export type SignedFields = Readonly<Record<string, string>>;
 
 /** What signs a request if a part of it stands in the query. */
 export interface SignedQuery {
-  readonly fields: SignedFields;
+  readonly headers: SignedFields;
   /** The parameters that are appended to the query. */
   readonly query: string;
 }
 
 /** What the signer adds to a request. */
 export interface SignedParts {
-  readonly fields: SignedFields;
+  readonly headers: SignedFields;
   /** '' if nothing is added to the query. */
   readonly query: string;
 }
@@ -41,8 +41,8 @@ export interface SignedParts {
  * does not have: a bearer token has no nonce. It returns undefined for a change that it cannot sign, such as a date as text.
  * It must be synchronous, and return equal fields for equal requests, dates and nonces.
  */
-export interface RequestSigner {
-  (request: OutgoingRequest, changes: SigningChanges): SignedFields | SignedQuery | undefined;
+export interface Signer {
+  (request: AttackRequest, changes: SigningChanges): SignedFields | SignedQuery | undefined;
   /** The user as whom it signs, if there is one. */
   readonly user?: string;
   /** Whether its credentials require TLS, as a password does. Default: true unless it signs the method. */
@@ -82,16 +82,16 @@ export interface CredentialPlace {
 /** Returns the signed fields and parameters as one form. Undefined if the request was not signed. */
 export function partsOf(signed: SignedFields | SignedQuery | undefined): SignedParts | undefined {
   if (signed === undefined) return undefined;
-  return isSignedQuery(signed) ? signed : { fields: signed, query: '' };
+  return isSignedQuery(signed) ? signed : { headers: signed, query: '' };
 }
 
 function isSignedQuery(signed: SignedFields | SignedQuery): signed is SignedQuery {
-  return typeof signed['fields'] === 'object';
+  return typeof signed['headers'] === 'object';
 }
 
 /** A scheme with the identity that signs. */
 export interface Signing {
-  readonly scheme: SigningScheme;
+  readonly scheme: SignableScheme;
   readonly identity: SigningIdentity;
   /** What every good request has. */
   readonly choices: SigningOverrides;
@@ -99,30 +99,30 @@ export interface Signing {
 
 /** Signs a request with changes and overrides. Undefined if that is impossible. */
 export type Resign = (
-  request: OutgoingRequest,
+  request: AttackRequest,
   changes: SigningChanges,
   overrides: SigningOverrides,
 ) => SignedParts | undefined;
 
 /** What the signers that were created here sign with. */
-const signings = new WeakMap<RequestSigner, Signing & { readonly resign: Resign }>();
+const signings = new WeakMap<Signer, Signing & { readonly resign: Resign }>();
 
 /** Returns what a signer signs with. Undefined for a signer from elsewhere. */
-export function signingOf(signer: RequestSigner): (Signing & { readonly resign: Resign }) | undefined {
+export function signingOf(signer: Signer): (Signing & { readonly resign: Resign }) | undefined {
   return signings.get(signer);
 }
 
 /** Creates a signer for attempts. Throws RangeError if the identity lacks something. */
-export function createSigner(
+export function createSchemeSigner(
   signing: Signing,
-  properties: Pick<RequestSigner, 'user' | 'tlsOnly' | 'traits'>,
-): RequestSigner {
+  properties: Pick<Signer, 'user' | 'tlsOnly' | 'traits'>,
+): Signer {
   const { scheme, identity, choices } = signing;
   if (choices.key === undefined) signerOf(scheme).check(identity, choices);
   const resign = createResign(signing);
-  const sign: RequestSigner = (request, changes) => {
+  const sign: Signer = (request, changes) => {
     const signed = resign(request, changes, {});
-    return signed?.query === '' ? signed.fields : signed;
+    return signed?.query === '' ? signed.headers : signed;
   };
   const signer = Object.assign(sign, properties);
   signings.set(signer, { ...signing, resign });
@@ -151,7 +151,7 @@ function createResign(signing: Signing): Resign {
     if (signature === undefined || signature.fields.some(([, value]) => /^[\t ]|[\t ]$/.test(value)))
       return undefined;
     const fields = Object.fromEntries(remembered(signature, options).fields);
-    return { fields, query: addedQuery(unsigned.target, signature.target) };
+    return { headers: fields, query: addedQuery(unsigned.target, signature.target) };
   };
 }
 
@@ -160,7 +160,7 @@ function addedQuery(target: string, signed: string): string {
   return signed.startsWith(target) ? signed.slice(target.length + 1) : '';
 }
 
-function hasNonce(scheme: SigningScheme): boolean {
+function hasNonce(scheme: SignableScheme): boolean {
   return scheme.kind !== 'message-signatures' || scheme.options.nonce !== 'off';
 }
 
@@ -174,7 +174,7 @@ function withoutRangeError<Value>(compute: () => Value): Value | undefined {
   }
 }
 
-function toUnsigned(request: OutgoingRequest, kind: SigningScheme['kind']): UnsignedRequest {
+function toUnsigned(request: AttackRequest, kind: SignableScheme['kind']): UnsignedRequest {
   const { target } = splitUrl(request.url);
   // A server need not require that other fields are signed, and If-Match is added after signing.
   const isSigned = ([name]: HeaderLine): boolean =>
@@ -215,7 +215,7 @@ function changeIdentity(
 }
 
 /** Returns the secret, or one equivalent to an empty secret, which signers reject: keys are padded with zeros (RFC 2104 §2). */
-function toSignable(secret: string, scheme: SigningScheme): string {
+function toSignable(secret: string, scheme: SignableScheme): string {
   if (secret !== '') return secret;
   switch (scheme.kind) {
     case 'declared':

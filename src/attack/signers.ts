@@ -12,15 +12,15 @@ import { readMessageSignaturesOptions } from '../auth/message-signatures/options
 import { type Members, readMembers, readText } from '../auth/option-values.ts';
 import type {
   ApiKeyDeclaration,
-  DeclaredHmacDeclaration,
   DraftCavageDeclaration,
+  HmacDeclaration,
   PresetDeclaration,
 } from '../auth/scheme-declarations.ts';
 import { closestMatch } from '../did-you-mean.ts';
 import { fieldIn, parameterIn } from '../signature/declared/places.ts';
 import type { MessageAlgorithm, MessageKey } from '../signature/message-signatures/algorithms.ts';
 import type { StructuredFieldTypes } from '../signature/message-signatures/structured-field-types.ts';
-import { type CredentialPlace, createSigner, type RequestSigner, type SignerTraits } from './signer.ts';
+import { type CredentialPlace, createSchemeSigner, type Signer, type SignerTraits } from './signer.ts';
 
 export type { MessageAlgorithm, MessageKey };
 
@@ -33,7 +33,7 @@ export interface HmacSignerOptions {
   /** The field for the date. Default: `Date`. */
   readonly dateField?: 'Date' | 'X-Date';
   /** Whether the digest of the content is sent and signed. Default: false. */
-  readonly bodyDigest?: boolean;
+  readonly signBody?: boolean;
 }
 
 /**
@@ -41,30 +41,33 @@ export interface HmacSignerOptions {
  * @throws RangeError without a user and a secret, or if the user cannot be sent
  * @example const attempts = adversary({ url }, hmacSigner({ user: 'johndoe', secret: 's3cret' }));
  */
-export function hmacSigner(options: HmacSignerOptions): RequestSigner {
+export function hmacSigner(options: HmacSignerOptions): Signer {
   checkSignerOptions(options, 'hmacSigner', ['user', 'secret']);
-  const { user, secret, form, dateField, bodyDigest = false } = options;
+  const { user, secret, form, dateField, signBody = false } = options;
   const scheme = {
     kind: 'hmac',
     name: 'hmac',
-    options: { form, dateField, signContent: bodyDigest },
+    options: { form, dateField, signBody: signBody },
   } as const;
-  return createSigner({ scheme, identity: { user, secret }, choices: {} }, { user, tlsOnly: false });
+  return createSchemeSigner({ scheme, identity: { user, secret }, choices: {} }, { user, tlsOnly: false });
 }
 
 /** Creates a signer for Basic credentials (RFC 7617). */
-export function basicSigner(options: { user: string; password: string }): RequestSigner {
+export function basicSigner(options: { user: string; password: string }): Signer {
   checkSignerOptions(options, 'basicSigner', ['user', 'password']);
   const { user, password } = options;
   const scheme = { kind: 'basic', name: 'basic' } as const;
-  return createSigner({ scheme, identity: { user, secret: password }, choices: {} }, { user, tlsOnly: true });
+  return createSchemeSigner(
+    { scheme, identity: { user, secret: password }, choices: {} },
+    { user, tlsOnly: true },
+  );
 }
 
 /** Creates a signer for a bearer token (RFC 6750 §2.1). */
-export function bearerSigner(options: { token: string }): RequestSigner {
+export function bearerSigner(options: { token: string }): Signer {
   checkSignerOptions(options, 'bearerSigner', ['token']);
   const scheme = { kind: 'bearer', name: 'bearer' } as const;
-  return createSigner({ scheme, identity: { secret: options.token }, choices: {} }, { tlsOnly: true });
+  return createSchemeSigner({ scheme, identity: { secret: options.token }, choices: {} }, { tlsOnly: true });
 }
 
 /**
@@ -75,13 +78,13 @@ export function bearerSigner(options: { token: string }): RequestSigner {
 export function oauth1Signer(options: {
   readonly consumer: { readonly key: string; readonly secret: string };
   readonly token: { readonly token: string; readonly tokenSecret: string };
-}): RequestSigner {
+}): Signer {
   checkSignerOptions(options, 'oauth1Signer', []);
   const { consumer, token } = options;
   checkSignerOptions(consumer, 'oauth1Signer.consumer', ['key', 'secret']);
   checkSignerOptions(token, 'oauth1Signer.token', ['token', 'tokenSecret']);
   const scheme = { kind: 'oauth1', name: 'oauth1' } as const;
-  return createSigner(
+  return createSchemeSigner(
     { scheme, identity: { consumer, token }, choices: {} },
     { user: consumer.key, tlsOnly: true },
   );
@@ -98,7 +101,7 @@ export interface ApiKeySignerOptions {
  * Creates a signer for an API key, sent with a user or alone.
  * @example apiKeySigner({ user: { field: 'X-Api-Key' }, secret: { field: 'X-Api-Secret' } }, { user: 'ann', secret })
  */
-export function apiKeySigner(declared: ApiKeyDeclaration, options: ApiKeySignerOptions): RequestSigner {
+export function apiKeySigner(declared: ApiKeyDeclaration, options: ApiKeySignerOptions): Signer {
   const { user: userPlace, secret: secretPlace } = checkSignerOptions(declared, 'apiKeySigner', []);
   const places = readApiKeyOptions({ user: userPlace, secret: secretPlace }, 'apiKeySigner');
   checkSignerOptions(options, 'the credentials of apiKeySigner', ['user', 'secret']);
@@ -109,7 +112,7 @@ export function apiKeySigner(declared: ApiKeyDeclaration, options: ApiKeySignerO
     ...proofPlace(places.secret),
     otherFields: userField === undefined ? [] : [userField],
   };
-  return createSigner(
+  return createSchemeSigner(
     { scheme, identity: { user, secret }, choices: {} },
     { ...(userField !== undefined && { user }), tlsOnly: true, traits: { place } },
   );
@@ -131,7 +134,7 @@ export interface Aws4SignerOptions {
   readonly service: string;
   readonly sessionToken?: string;
   /** The lifetime of presigned URLs in seconds. Default: none, so header fields are signed. */
-  readonly presigned?: number;
+  readonly presign?: number;
   /** Whether the signed path is normalized. Default: true, for the service `s3` false. */
   readonly normalizePath?: boolean;
   /** Whether the signed path is percent-encoded twice. Default: true, for the service `s3` false. */
@@ -146,9 +149,9 @@ export interface Aws4SignerOptions {
  * Creates a signer for AWS Signature Version 4, in header fields or in the query. The host is signed, so the good request's
  * URL must be that of the server under attack. Signed are Host, Content-Type and all X-Amz fields.
  */
-export function aws4Signer(options: Aws4SignerOptions): RequestSigner {
+export function aws4Signer(options: Aws4SignerOptions): Signer {
   checkSignerOptions(options, 'aws4Signer', ['accessKeyId', 'secret', 'region', 'service']);
-  const { accessKeyId: user, secret, sessionToken, presigned, region, service } = options;
+  const { accessKeyId: user, secret, sessionToken, presign: presigned, region, service } = options;
   const { normalizePath, doubleEncode, unsignedPayload, replay } = options;
   const declared = { region, service, normalizePath, doubleEncode, unsignedPayload, replay };
   const scheme = { kind: 'aws4', name: 'aws4', options: readAws4Options(declared, 'aws4Signer') } as const;
@@ -165,7 +168,7 @@ export function aws4Signer(options: Aws4SignerOptions): RequestSigner {
           lifetime: presigned,
           acceptedOnce,
         };
-  return createSigner(
+  return createSchemeSigner(
     { scheme, identity: { user, secret }, choices: { sessionToken, presign: presigned } },
     { user, tlsOnly: false, traits },
   );
@@ -192,7 +195,7 @@ export interface MessageSignaturesSignerOptions {
  * covered, the good request's URL must be that of the server under attack.
  * @example messageSignaturesSigner({ key: { id: 'key-1', algorithm: 'ed25519', privateKey } })
  */
-export function messageSignaturesSigner(options: MessageSignaturesSignerOptions): RequestSigner {
+export function messageSignaturesSigner(options: MessageSignaturesSignerOptions): Signer {
   const where = 'messageSignaturesSigner';
   checkSignerOptions(options, where, []);
   checkSignerOptions(options.key, `${where}.key`, ['id', 'algorithm']);
@@ -205,7 +208,7 @@ export function messageSignaturesSigner(options: MessageSignaturesSignerOptions)
     form: /^([^=]+=:)([^:]*)(:)$/,
     isPaddingOptional: true,
   };
-  return createSigner(
+  return createSchemeSigner(
     { scheme, identity: { keyId: key.id }, choices: { key, alg } },
     { user: key.id, tlsOnly: false, traits: { place } },
   );
@@ -229,9 +232,9 @@ export interface DeclaredSignerOptions {
  * @example declaredSigner({ preset: 'stripe', user: 'ann' }, { user: 'ann', secret: 'whsec_…' })
  */
 export function declaredSigner(
-  declared: DeclaredHmacDeclaration | PresetDeclaration,
+  declared: HmacDeclaration | PresetDeclaration,
   options: DeclaredSignerOptions,
-): RequestSigner {
+): Signer {
   const declaration = readDeclaredOptions(declared, 'declaration');
   checkSignerOptions(options, 'the credentials of declaredSigner', ['user', 'secret']);
   if (readsContent(declaration))
@@ -247,7 +250,7 @@ export function declaredSigner(
     ...(dateField === undefined ? {} : { dateField }),
     acceptedOnce: replay === 'refuse',
   };
-  return createSigner(
+  return createSchemeSigner(
     // Equal requests have equal ids.
     { scheme, identity, choices: { id: 'msg_1' } },
     { ...(isNamed && { user }), tlsOnly: false, traits },
@@ -267,7 +270,7 @@ export interface DefinedSignerOptions {
  * @throws RangeError if the scheme is none that `defineScheme` returned, or credentials are missing
  * @example const attempts = adversary({ url }, definedSigner(scheme, { user: 'ann', secret }));
  */
-export function definedSigner(scheme: Scheme, options: DefinedSignerOptions): RequestSigner {
+export function definedSigner(scheme: Scheme, options: DefinedSignerOptions): Signer {
   const definition = definitionOf(scheme);
   if (definition === undefined)
     throw new RangeError('definedSigner: a scheme that defineScheme returned is expected');
@@ -282,11 +285,11 @@ export function definedSigner(scheme: Scheme, options: DefinedSignerOptions): Re
 export function draftCavageSigner(
   declaration: DraftCavageDeclaration,
   options: DefinedSignerOptions,
-): RequestSigner {
+): Signer {
   return signerOfDefinition(readDraftCavage(declaration, 'draftCavageSigner'), options);
 }
 
-function signerOfDefinition(definition: SealedDefinition, options: DefinedSignerOptions): RequestSigner {
+function signerOfDefinition(definition: SealedDefinition, options: DefinedSignerOptions): Signer {
   const { user, secret, privateKey } = options;
   checkSignerOptions(
     options,
@@ -301,7 +304,7 @@ function signerOfDefinition(definition: SealedDefinition, options: DefinedSigner
     ...(dateField !== undefined && { dateField }),
   };
   const scheme = { kind: 'defined', name: 'defined', options: definition } as const;
-  return createSigner(
+  return createSchemeSigner(
     { scheme, identity: { user, secret, privateKey }, choices: {} },
     { user, tlsOnly: false, traits },
   );

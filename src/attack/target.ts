@@ -1,4 +1,4 @@
-import type { OutgoingRequest } from './attempt.ts';
+import type { AttackRequest } from './attempt.ts';
 import { contentBytes } from './cases/content.ts';
 
 /** The parts of an absolute URL as written: `URL` would remove dot segments. */
@@ -43,6 +43,6 @@ export function parameterOf(url: string, name: string): string | undefined {
 }
 
 /** Returns the content as bytes. Undefined if there is none. */
-export function bytesOf({ body }: OutgoingRequest): Uint8Array | undefined {
+export function bytesOf({ body }: AttackRequest): Uint8Array | undefined {
   return body === undefined ? undefined : contentBytes(body);
 }

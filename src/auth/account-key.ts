@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { SigningKey } from '../signature/hmac.ts';
 
 /** The asymmetric algorithms of RFC 9421 §3.3. */
-export type AsymmetricAlgorithm =
+export type SignatureAlgorithm =
   | 'rsa-pss-sha512'
   | 'rsa-v1_5-sha256'
   | 'ecdsa-p256-sha256'
@@ -14,7 +14,7 @@ export type AccountKey =
   | {
       /** Unique among the keys and names of all users. */
       readonly id: string;
-      readonly algorithm: AsymmetricAlgorithm;
+      readonly algorithm: SignatureAlgorithm;
       readonly publicKey: KeyObject;
       /** Expiry time (ms since 1970-01-01T00:00:00Z). Default: it does not expire. */
       readonly until?: number;
@@ -32,7 +32,7 @@ export type AccountKey =
 /** A key as declared in a configuration or a data directory. */
 export type KeyDeclaration =
   | {
-      readonly algorithm: AsymmetricAlgorithm;
+      readonly algorithm: SignatureAlgorithm;
       /** A public key: PEM (SPKI), or a JWK (RFC 7517). A private key is refused. */
       readonly publicKey: string | Readonly<Record<string, unknown>>;
       readonly until?: number | undefined;

@@ -70,11 +70,11 @@ export interface AccountsInMemory extends Accounts {
    * Replaces all users, with effect on every request that is not authenticated yet. Throws RangeError, without any change, on an
    * invalid name, an empty secret, a plain password that Basic refuses, or two names with the same Normalization Form C.
    */
-  replace(users: ReadonlyMap<string, UserDeclaration>): void;
+  replace(users: ReadonlyMap<string, AccountRecord>): void;
 }
 
 /** A user as declared in a configuration or a data directory. */
-export interface UserDeclaration {
+export interface AccountRecord {
   readonly secrets: readonly { readonly secret: string; readonly until?: number | undefined }[];
   readonly password?: KnownPassword | undefined;
   readonly disabled?: boolean | undefined;
@@ -90,7 +90,7 @@ export interface UserDeclaration {
 
 interface Entry {
   /** A copy, because the caller may change the object and declare it again. */
-  readonly declaration: UserDeclaration;
+  readonly declaration: AccountRecord;
   readonly account: Account;
 }
 
@@ -105,7 +105,7 @@ export function passwordFault(password: string): string | undefined {
 }
 
 /** Creates accounts from declared users. Throws RangeError like `replace`. */
-export function createAccounts(users: ReadonlyMap<string, UserDeclaration>): AccountsInMemory {
+export function createAccounts(users: ReadonlyMap<string, AccountRecord>): AccountsInMemory {
   let entries = entriesOf(users, new Map());
   let keys = keysOf(entries);
   let composed = composedOf(users.keys());
@@ -155,7 +155,7 @@ function composedOf(names: Iterable<string>): ReadonlyMap<string, string> {
 }
 
 function entriesOf(
-  users: ReadonlyMap<string, UserDeclaration>,
+  users: ReadonlyMap<string, AccountRecord>,
   before: ReadonlyMap<string, Entry>,
 ): ReadonlyMap<string, Entry> {
   const entries = new Map<string, Entry>();
@@ -171,7 +171,7 @@ function entriesOf(
 }
 
 /** Throws RangeError if the plain password of a user could never be used to log in. */
-function checkPassword(name: string, { password }: UserDeclaration): void {
+function checkPassword(name: string, { password }: AccountRecord): void {
   const fault = password !== undefined && 'plain' in password ? passwordFault(password.plain) : undefined;
   if (fault !== undefined)
     throw new RangeError(
@@ -212,7 +212,7 @@ function ownersOf(entries: ReadonlyMap<string, Entry>): ReadonlyMap<string, stri
   return owners;
 }
 
-function copyOf({ secrets, password, since, keys }: UserDeclaration): UserDeclaration {
+function copyOf({ secrets, password, since, keys }: AccountRecord): AccountRecord {
   return {
     secrets: secrets.map(({ secret, until }) => ({ secret, until })),
     password: password === undefined ? undefined : { ...password },
@@ -221,7 +221,7 @@ function copyOf({ secrets, password, since, keys }: UserDeclaration): UserDeclar
   };
 }
 
-function accountOf(name: string, { secrets, password, since, keys = {} }: UserDeclaration): Account {
+function accountOf(name: string, { secrets, password, since, keys = {} }: AccountRecord): Account {
   const parsed = Object.entries(keys).map(([id, key]) => {
     const what = `the key ${JSON.stringify(id)} of the user ${JSON.stringify(name)}`;
     return [id, parseAccountKey(id, key, what)] as const;

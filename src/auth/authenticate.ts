@@ -1,6 +1,6 @@
 import type { FieldLine } from '../http/fields.ts';
 import { type Credentials, parseCredentials } from '../http/headers/authorization.ts';
-import type { Connection, Request } from '../http/message.ts';
+import type { Connection, HttpRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
 import { describeMisnamed, type ExpectedNames } from './explain/related-names.ts';
@@ -29,7 +29,7 @@ export interface Authenticator {
    * @param deferred If given, the nonce may be claimed with the change of the request. Default: it is claimed at once.
    */
   authenticate(
-    request: Request,
+    request: HttpRequest,
     authTrace?: AuthenticationTrace,
     allowed?: readonly string[],
     deferred?: DeferredNonce,
@@ -43,7 +43,7 @@ export interface Authenticator {
    * Returns the user, or the id of the key, that the credentials of a request name, valid or not. Undefined if they name none, as a
    * token does, or are malformed.
    */
-  claimedName?(request: Request): string | undefined;
+  claimedName?(request: HttpRequest): string | undefined;
   /** The fields beside `Authorization` and `Authentication` that can have credentials, in lower case. Default: none. */
   readonly credentialFields?: readonly string[];
   /** Returns whether a query parameter belongs to the credentials of a scheme. Default: none does. */
@@ -52,9 +52,9 @@ export interface Authenticator {
    * Returns the fields that the schemes read, in lower case: all schemes, or those that `allowed` lists. Default: `authorization`
    * alone.
    */
-  requestFields?(allowed?: readonly string[]): readonly string[];
+  requestHeaders?(allowed?: readonly string[]): readonly string[];
   /** Returns the Problem for a request that needs credentials and has none, with every challenge. */
-  missing(detail: string, request: Request, allowed?: readonly string[]): Problem;
+  missing(detail: string, request: HttpRequest, allowed?: readonly string[]): Problem;
   /** Returns the challenge for a principal whose token lacks the scope `needed`. */
   scopeChallenge(scheme: string, needed: string): FieldLine[];
 }
@@ -71,7 +71,7 @@ interface Presented {
 
 /** A request to authenticate. */
 interface Attempt {
-  readonly request: Request;
+  readonly request: HttpRequest;
   readonly authTrace: AuthenticationTrace | undefined;
   /** The schemes that the resource accepts; undefined for all. */
   readonly allowed: readonly string[] | undefined;
@@ -113,8 +113,11 @@ export function createAuthenticator(
   };
 
   /** Returns the Problem for several credentials, with the challenges of their schemes; without challenges over plain HTTP. */
-  const severalCredentials = ({ fields, connection }: Request, more: readonly Scheme[] = []): Problem => {
-    const lines = [...fields.lines('authorization'), ...fields.lines('authentication')];
+  const severalCredentials = (
+    { headers: fields, connection }: HttpRequest,
+    more: readonly Scheme[] = [],
+  ): Problem => {
+    const lines = [...fields.getAll('authorization'), ...fields.getAll('authentication')];
     const names = new Set(lines.map((line) => parseCredentials(line)?.scheme));
     const sent = schemes.filter((scheme) => names.has(scheme.name) || more.includes(scheme));
     const located = more.some(({ locations }) => locations !== undefined);
@@ -122,7 +125,7 @@ export function createAuthenticator(
       ? 'The request has credentials of several schemes. Send those of one.'
       : 'Send one Authorization or Authentication field, once.';
     return new Problem('several-credentials', detail, {
-      fields: connection.secure ? inOneLine(sent.map((scheme) => scheme.severalChallenge?.())) : [],
+      headers: connection.secure ? inOneLine(sent.map((scheme) => scheme.severalChallenge?.())) : [],
     });
   };
 
@@ -218,7 +221,7 @@ export function createAuthenticator(
 
   /** Returns what is misnamed, for the trace and, if errors explain themselves, for the client. */
   const explainMissing = (
-    request: Request,
+    request: HttpRequest,
     allowed: readonly string[] | undefined,
   ): { readonly hint?: string } => {
     const authTrace = traceOf(request);
@@ -230,7 +233,11 @@ export function createAuthenticator(
     return explain ? { hint } : {};
   };
 
-  const express = (problem: Problem, request: Request, allowed: readonly string[] | undefined): Problem => {
+  const express = (
+    problem: Problem,
+    request: HttpRequest,
+    allowed: readonly string[] | undefined,
+  ): Problem => {
     const own = schemes.find(
       (scheme) => scheme.express !== undefined && (allowed === undefined || isAllowed(scheme, allowed)),
     );
@@ -286,11 +293,15 @@ export function createAuthenticator(
     missing(detail, request, allowed) {
       const fields = challenges(request.connection, allowed);
       const members = explainMissing(request, allowed);
-      return express(new Problem('authentication-required', detail, { fields, members }), request, allowed);
+      return express(
+        new Problem('authentication-required', detail, { headers: fields, members }),
+        request,
+        allowed,
+      );
     },
     claimedName(request) {
-      const { fields } = request;
-      const value = fields.lines('authorization')[0] ?? fields.lines('authentication')[0];
+      const { headers: fields } = request;
+      const value = fields.getAll('authorization')[0] ?? fields.getAll('authentication')[0];
       const credentials = value === undefined ? undefined : parseCredentials(value);
       const scheme =
         credentials === undefined ? locations.find(request, undefined)[0] : byName.get(credentials.scheme);
@@ -299,7 +310,7 @@ export function createAuthenticator(
     credentialFields: locations.fields,
     isCredentialParameter: (name) =>
       locations.hasParameter(name) || schemes.some((scheme) => scheme.ownsParameter?.(name) === true),
-    requestFields: (allowed) => [
+    requestHeaders: (allowed) => [
       ...new Set(
         schemes.filter((scheme) => allowed === undefined || isAllowed(scheme, allowed)).flatMap(fieldsReadBy),
       ),
@@ -315,9 +326,9 @@ function isAllowed({ name }: Scheme, allowed: readonly string[]): boolean {
   return allowed.includes(name);
 }
 
-function fieldsReadBy({ authorizationNames, locations = [], requestFields = [] }: Scheme): string[] {
+function fieldsReadBy({ authorizationNames, locations = [], requestHeaders = [] }: Scheme): string[] {
   const places = locations.flatMap((location) => ('field' in location ? [location.field] : []));
-  return [...(authorizationNames?.length === 0 ? [] : ['authorization']), ...places, ...requestFields];
+  return [...(authorizationNames?.length === 0 ? [] : ['authorization']), ...places, ...requestHeaders];
 }
 
 /**
@@ -348,7 +359,7 @@ async function completeTrace(
  * `presented` in a field too, returns only different schemes that have some in the target. Throws 403 over plain HTTP.
  */
 function findElsewhere(
-  request: Request,
+  request: HttpRequest,
   presented: string | undefined,
   schemes: readonly Scheme[],
 ): readonly Scheme[] {
@@ -370,13 +381,13 @@ function findElsewhere(
 const none: readonly Scheme[] = [];
 
 /** Returns the credentials in the fields, or `several`. Throws a Problem if they are malformed or require TLS. */
-function credentialsOf({ fields, connection }: Request): Credentials | 'several' | undefined {
+function credentialsOf({ headers: fields, connection }: HttpRequest): Credentials | 'several' | undefined {
   const authorization = fields.get('authorization');
   const authentication = fields.get('authentication');
   const value = authorization ?? authentication;
   if (value === undefined) return undefined;
   if (authorization !== undefined && authentication !== undefined) return 'several';
-  if (fields.repeated && fields.lines('authorization').length + fields.lines('authentication').length > 1)
+  if (fields.repeated && fields.getAll('authorization').length + fields.getAll('authentication').length > 1)
     return 'several';
   const credentials = parseCredentials(value);
   if (credentials === undefined) throw malformed('The value must be a scheme and its credentials.');
@@ -407,7 +418,7 @@ function malformed(detail: string): Problem {
 
 function notOffered(fields: readonly FieldLine[], members: { readonly hint?: string }): Problem {
   const detail = 'The authentication scheme is not supported here.';
-  return new Problem('scheme-not-offered', detail, { fields, members });
+  return new Problem('scheme-not-offered', detail, { headers: fields, members });
 }
 
 /** Returns where schemes have their credentials. */
@@ -428,5 +439,5 @@ function notPermitted(name: string, permitted: readonly string[]): Problem {
 
 function notAllowed(name: string, allowed: readonly string[], fields: readonly FieldLine[]): Problem {
   const detail = `The scheme ${name} is not accepted here. Accepted: ${allowed.join(', ')}.`;
-  return new Problem('scheme-not-offered', detail, { fields });
+  return new Problem('scheme-not-offered', detail, { headers: fields });
 }

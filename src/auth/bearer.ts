@@ -9,7 +9,7 @@ import {
   parseQueryOf,
 } from '../http/form.ts';
 import { formatChallenge } from '../http/headers/authorization.ts';
-import type { Request } from '../http/message.ts';
+import type { HttpRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
 import type { Scheme, Verdict } from './scheme.ts';
@@ -60,7 +60,7 @@ export function createBearerScheme(options: BearerOptions): Scheme {
   };
 
   async function verify(
-    request: Request,
+    request: HttpRequest,
     token: string,
     authTrace: AuthenticationTrace | undefined,
   ): Promise<Verdict> {
@@ -87,7 +87,7 @@ export function createBearerScheme(options: BearerOptions): Scheme {
 }
 
 /** Returns whether the content is a form with a token. A form of more than 64 KiB is not examined. */
-async function hasTokenInForm(request: Request, bodyLimit: number): Promise<boolean | Problem> {
+async function hasTokenInForm(request: HttpRequest, bodyLimit: number): Promise<boolean | Problem> {
   if (!hasForm(request) || isCoded(request) || isDeclaredLonger(request, maxFormLength)) return false;
   const content = await request.body.hold(bodyLimit).catch(problemIn);
   if (content instanceof Problem) return content;

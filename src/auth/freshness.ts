@@ -2,7 +2,7 @@
 import { counted } from '../counted.ts';
 import { isMethod, isSafe } from '../http/method.ts';
 import { andThen } from '../maybe-promise.ts';
-import type { HeldNonce, Principal } from '../principal.ts';
+import type { NonceClaim, Principal } from '../principal.ts';
 import { parseTimestamp, type TimestampUnit, timestampUnits } from '../signature/declared/timestamp.ts';
 import type { Nonces } from './nonce-claim.ts';
 import type { RefuseNonce, Verdict } from './scheme.ts';
@@ -93,7 +93,7 @@ export function isSafeMethod(method: string): boolean {
 export interface NonceUse {
   readonly principal: Principal;
   readonly method: string;
-  readonly claim: HeldNonce;
+  readonly claim: NonceClaim;
   /** Whether the nonce may be claimed with the change of the request. */
   readonly deferrable: boolean;
   readonly authTrace: AuthenticationTrace | undefined;
@@ -124,7 +124,7 @@ export function admitOnce(use: NonceUse, now: number, nonces: Nonces): Verdict |
 export function admitClaimed(
   principal: Principal,
   method: string,
-  { user, nonce, until }: HeldNonce,
+  { user, nonce, until }: NonceClaim,
   nonces: Nonces,
   refuse?: RefuseNonce,
 ): Verdict | Promise<Verdict> {

@@ -205,7 +205,7 @@ function networkOf(peer: string): string {
 /** Returns the Problem for an attempt that was refused because the queue is full. */
 export function queueFull(what: 'passwords' | 'secrets'): Problem {
   return new Problem('too-many-attempts', `Too many ${what} are waiting to be verified.`, {
-    fields: [['Retry-After', String(retryAfterFull)]],
+    headers: [['Retry-After', String(retryAfterFull)]],
   });
 }
 

@@ -3,11 +3,11 @@ import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } fro
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
 import { keyOf, type SigningKey } from '../signature/hmac.ts';
-import type { AccountKey, AsymmetricAlgorithm } from './account-key.ts';
+import type { AccountKey, SignatureAlgorithm } from './account-key.ts';
 import type { Account, Accounts, Secret } from './accounts.ts';
 
 /** The algorithms of public keys: those of RFC 9421, and RSA-SHA1 of OAuth 1.0a (RFC 5849 §3.4.3). */
-export type PublicKeyKind = AsymmetricAlgorithm | 'rsa-v1_5-sha1';
+export type PublicKeyKind = SignatureAlgorithm | 'rsa-v1_5-sha1';
 
 /** How a key signs: with a shared secret, or with a private key of an algorithm. */
 export type KeyKind = 'secret' | PublicKeyKind;

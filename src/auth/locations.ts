@@ -1,5 +1,5 @@
 import { cookiesIn } from '../http/headers/cookie.ts';
-import type { Request } from '../http/message.ts';
+import type { HttpRequest } from '../http/message.ts';
 import type { Scheme } from './scheme.ts';
 
 /** Finds the schemes that a request has credentials of outside `Authorization` and `Authentication`. */
@@ -12,7 +12,7 @@ export interface LocationTable {
    * Returns the schemes, each once. If several schemes share a place, returns only those that `allowed` lists, or all of them if
    * it lists none or is undefined.
    */
-  find(request: Request, allowed: readonly string[] | undefined): readonly Scheme[];
+  find(request: HttpRequest, allowed: readonly string[] | undefined): readonly Scheme[];
 }
 
 const none: readonly Scheme[] = [];
@@ -37,13 +37,13 @@ export function createLocationTable(schemes: readonly Scheme[]): LocationTable {
       if (isEmpty) return none;
       const found = new Set<Scheme>();
       for (const [name, sharing] of fields)
-        if (request.fields.has(name))
+        if (request.headers.has(name))
           for (const scheme of permitted(ownersIn(request, sharing), allowed)) found.add(scheme);
       if (byParameter.size > 0)
         for (const name of parameterNames(request.target))
           for (const scheme of permitted(byParameter.get(name) ?? none, allowed)) found.add(scheme);
       for (const [name, sharing] of byCookie)
-        if (cookiesIn(request.fields, name).length > 0)
+        if (cookiesIn(request.headers, name).length > 0)
           for (const scheme of permitted(sharing, allowed)) found.add(scheme);
       return found.size === 0 ? none : [...found];
     },
@@ -57,7 +57,7 @@ interface FieldOwner {
 }
 
 /** Returns the schemes to which a field belongs: those that another field rules out, or those alone that it could have ruled out. */
-function ownersIn({ fields }: Request, sharing: readonly FieldOwner[]): readonly Scheme[] {
+function ownersIn({ headers: fields }: HttpRequest, sharing: readonly FieldOwner[]): readonly Scheme[] {
   const [only] = sharing;
   if (only !== undefined && sharing.length === 1 && only.unless === undefined) return [only.scheme];
   const distinct = sharing.filter(({ unless }) => unless !== undefined && !fields.has(unless));

@@ -1,7 +1,7 @@
 import { formatDate } from '../http/headers/date.ts';
 import { Problem } from '../http/problem.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { HeldNonce } from '../principal.ts';
+import type { NonceClaim } from '../principal.ts';
 
 /** The result of a claim for a user that has the maximum number of nonces. */
 export interface NonceShareUsed {
@@ -45,7 +45,7 @@ export interface Nonces {
    * Withholds a fresh claim from writing, so that it is written together with the change of its request; undefined if it needs
    * not be written.
    */
-  hold(user: string, nonce: string, until: number): HeldNonce | undefined;
+  hold(user: string, nonce: string, until: number): NonceClaim | undefined;
 }
 
 /**
@@ -60,15 +60,15 @@ export function unclaimableNonce(
   now: number,
 ): Problem {
   if (claimed === 'full') {
-    return new Problem('full', 'The nonce store is full.', { fields: [retryAfter(window)] });
+    return new Problem('full', 'The nonce store is full.', { headers: [retryAfter(window)] });
   }
   if ('knownFrom' in claimed) {
     const time = formatDate(Math.ceil(claimed.knownFrom / 1000) * 1000);
     const detail = `The server does not know the nonces of that time any more. Requests that are signed at ${time} or later are accepted.`;
-    return new Problem('nonces-lost', detail, { fields: [retryAfter(claimed.knownFrom - now)] });
+    return new Problem('nonces-lost', detail, { headers: [retryAfter(claimed.knownFrom - now)] });
   }
   const detail = 'The user has the maximum number of stored nonces.';
-  return new Problem('too-many-nonces', detail, { fields: [retryAfter(claimed.freeAt - now)] });
+  return new Problem('too-many-nonces', detail, { headers: [retryAfter(claimed.freeAt - now)] });
 }
 
 function retryAfter(ms: number): [name: string, value: string] {

@@ -2,11 +2,11 @@ import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { didYouMean } from '../did-you-mean.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { keyOf } from '../signature/hmac.ts';
-import type { AccountKey, AsymmetricAlgorithm, KeyDeclaration } from './account-key.ts';
+import type { AccountKey, KeyDeclaration, SignatureAlgorithm } from './account-key.ts';
 import { keyWeakness } from './key-weakness.ts';
 
 /** The type of a public key (of node:crypto) that each algorithm requires, and the curve of an EC key. */
-const requirements: Readonly<Record<AsymmetricAlgorithm, { type: string; curve?: string; name: string }>> = {
+const requirements: Readonly<Record<SignatureAlgorithm, { type: string; curve?: string; name: string }>> = {
   'rsa-pss-sha512': { type: 'rsa', name: 'an RSA key' },
   'rsa-v1_5-sha256': { type: 'rsa', name: 'an RSA key' },
   'ecdsa-p256-sha256': { type: 'ec', curve: 'prime256v1', name: 'an EC key on P-256' },
@@ -96,7 +96,7 @@ export function readKeyDeclaration(value: unknown, what: string): KeyDeclaration
 const keyMembers: readonly string[] = ['algorithm', 'publicKey', 'secret', 'until', 'passphrase'];
 
 /** Returns the algorithm of a public key if its type determines it; undefined for RSA, which has two. */
-export function algorithmOf(publicKey: KeyObject): AsymmetricAlgorithm | undefined {
+export function algorithmOf(publicKey: KeyObject): SignatureAlgorithm | undefined {
   const { asymmetricKeyType } = publicKey;
   if (asymmetricKeyType === 'ed25519') return 'ed25519';
   if (fits(publicKey, requirements['ecdsa-p256-sha256'])) return 'ecdsa-p256-sha256';
@@ -159,7 +159,7 @@ function isPublicKey(value: unknown): value is string | Readonly<Record<string, 
 }
 
 /** Returns whether an algorithm has a public key, and not a shared secret. */
-export function isAsymmetric(algorithm: string): algorithm is AsymmetricAlgorithm {
+export function isAsymmetric(algorithm: string): algorithm is SignatureAlgorithm {
   return Object.hasOwn(requirements, algorithm);
 }
 

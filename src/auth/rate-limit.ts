@@ -149,7 +149,7 @@ const counted: Readonly<Record<CountedSubject, string>> = {
 export function tooManyFailures(rateLimiter: RateLimiter, subject: CountedSubject): Problem {
   const detail = `Too many failed authentications within one minute ${counted[subject]}.`;
   return new Problem('too-many-failures', detail, {
-    fields: [['Retry-After', String(rateLimiter.retryAfter())]],
+    headers: [['Retry-After', String(rateLimiter.retryAfter())]],
     members: { counted: subject },
   });
 }

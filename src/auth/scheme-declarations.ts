@@ -133,7 +133,7 @@ export interface PresetDeclaration {
 }
 
 /** A scheme that is declared by the message that it signs. */
-export interface DeclaredHmacDeclaration {
+export interface HmacDeclaration {
   /** The signed message: literal text and placeholders such as `{timestamp}`, `{method}`, `{target}`, `{body}`. */
   readonly message: string;
   /**
@@ -188,7 +188,7 @@ export type SchemeDeclaration =
   | DraftCavageDeclaration
   | ApiKeyDeclaration
   | PresetDeclaration
-  | DeclaredHmacDeclaration;
+  | HmacDeclaration;
 
 /** Schemes by name. `message-signatures`, `aws4` and `draft-cavage` are reserved for those; any other name is for a scheme of its own, declared or defined in code. */
 export interface SchemeDeclarations {

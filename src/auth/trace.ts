@@ -1,4 +1,4 @@
-import type { Request } from '../http/message.ts';
+import type { HttpRequest } from '../http/message.ts';
 import type { Problem, ProblemMember } from '../http/problem.ts';
 import type { SignatureExplanation } from './explanation.ts';
 
@@ -88,7 +88,7 @@ export class AuthenticationTrace {
 }
 
 /** Returns the trace that an observer attached to a request. */
-export function traceOf({ trace }: Pick<Request, 'trace'>): AuthenticationTrace | undefined {
+export function traceOf({ trace }: Pick<HttpRequest, 'trace'>): AuthenticationTrace | undefined {
   return trace instanceof AuthenticationTrace ? trace : undefined;
 }
 

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Fields } from '../http/fields.ts';
+import type { HttpHeaders } from '../http/fields.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 
 /** The maximum length of a user name, in bytes of UTF-8. */
@@ -19,11 +19,11 @@ export function userNameFault(name: string): string | undefined {
  * Returns the user that a request names, or the only user. Undefined if the field is absent, sent twice, or not 1 to 128 bytes of
  * UTF-8 without control characters.
  */
-export function userOf(user: { readonly field: string } | string, fields: Fields): string | undefined {
+export function userOf(user: { readonly field: string } | string, fields: HttpHeaders): string | undefined {
   if (typeof user === 'string') return user;
   const name = user.field.toLowerCase();
   const value = fields.get(name);
-  if (value === undefined || (fields.repeated && fields.lines(name).length > 1)) return undefined;
+  if (value === undefined || (fields.repeated && fields.getAll(name).length > 1)) return undefined;
   return readUserName(value);
 }
 

@@ -6,7 +6,7 @@ import { formatDate } from '../http/headers/date.ts';
 import { Problem, type ProblemMember } from '../http/problem.ts';
 import type { ProblemType } from '../http/problem-types.ts';
 import { andThen } from '../maybe-promise.ts';
-import type { HeldNonce, Principal } from '../principal.ts';
+import type { NonceClaim, Principal } from '../principal.ts';
 import { messageBytes, type Piece } from '../signature/message.ts';
 import { describeFields } from './explain/related-names.ts';
 import { admitOnce, describeDistance, describeTimeError } from './freshness.ts';
@@ -72,7 +72,7 @@ interface Valid<Own extends Presented> {
   readonly attempt: Attempt<Own>;
   readonly principal: Principal;
   /** What is claimed; undefined if the request may be repeated. */
-  readonly claim: HeldNonce | undefined;
+  readonly claim: NonceClaim | undefined;
   /** The time (ms) at which the signature was verified. */
   readonly now: number;
 }
@@ -337,7 +337,7 @@ function claimOf<Own extends Presented>(
   message: readonly Piece[],
   now: number,
   { scheme, context }: Verification<Own>,
-): HeldNonce | undefined {
+): NonceClaim | undefined {
   if (!isAcceptedOnce(presented, scheme)) return undefined;
   const { nonce, time = now, expires = 0 } = presented;
   const { window, resolution, expiryReplacesWindow = false } = scheme.time ?? noTime;
@@ -399,8 +399,8 @@ async function admitFirst<Own extends Presented>(
 }
 
 /** Returns each claimed nonce once, until the last time at which one of its signatures could be accepted. */
-function latestClaims<Own extends Presented>(valid: readonly Valid<Own>[]): ReadonlyMap<string, HeldNonce> {
-  const claims = new Map<string, HeldNonce>();
+function latestClaims<Own extends Presented>(valid: readonly Valid<Own>[]): ReadonlyMap<string, NonceClaim> {
+  const claims = new Map<string, NonceClaim>();
   for (const { claim } of valid) {
     if (claim === undefined) continue;
     const same = claims.get(nonceKey(claim));
@@ -410,7 +410,7 @@ function latestClaims<Own extends Presented>(valid: readonly Valid<Own>[]): Read
 }
 
 /** Returns a text that is different for every user and nonce: a user name has no colon. */
-function nonceKey({ user, nonce }: HeldNonce): string {
+function nonceKey({ user, nonce }: NonceClaim): string {
   return `${user}:${nonce}`;
 }
 

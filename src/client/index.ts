@@ -1,4 +1,4 @@
-export type { AsymmetricAlgorithm } from '../auth/account-key.ts';
+export type { SignatureAlgorithm } from '../auth/account-key.ts';
 export type { Scheme } from '../auth/defined/definition.ts';
 export type {
   ApiKeyDeclaration,
@@ -11,17 +11,17 @@ export type {
 export type { Clock } from '../clock.ts';
 export type {
   Aws4Signing,
-  DeclaredHmacSigning,
+  HmacSigning,
   MessageSignatureKey,
   MessageSignaturesSigning,
   PresetSigning,
-  SchemeSigning,
+  SigningScheme,
 } from './schemes/declarations.ts';
 export type {
-  DeclaredCredentials,
-  HeaderFields,
+  HeadersInput,
+  SchemeSignCredentials,
   SchemeSignOptions,
-  SignedUrl,
+  SignedRequest,
   SignOptions,
 } from './sign.ts';
 export { signRequest, signUrl } from './sign.ts';

@@ -4,7 +4,7 @@ import { readMembers } from '../auth/option-values.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { UnsignedRequest } from '../signature/signing.ts';
 import { fetchTargetOf } from './fetch-target.ts';
-import type { SchemeSigning } from './schemes/declarations.ts';
+import type { SigningScheme } from './schemes/declarations.ts';
 import { parsePrivateKey } from './schemes/private-key.ts';
 import { readSigningDeclaration } from './schemes/read-declaration.ts';
 import { createSign, type Sign } from './schemes/signer.ts';
@@ -28,7 +28,7 @@ export interface SignOptions {
   /** 1 to 128 characters out of `A-Z a-z 0-9 . _ ~ -`. Default: 128 random bits. */
   readonly nonce?: string;
   /** The content as sent. Its digest is signed and returned as Content-Digest (RFC 9530). A string is sent as UTF-8. */
-  readonly content?: string | Uint8Array;
+  readonly body?: string | Uint8Array;
   /** Default: the system's clock. */
   readonly clock?: Pick<Clock, 'now'>;
   /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. */
@@ -38,12 +38,12 @@ export interface SignOptions {
 }
 
 /** Header fields, by name or as a list of lines. `Headers` is one. */
-export type HeaderFields =
+export type HeadersInput =
   | Readonly<Record<string, string>>
   | Iterable<readonly [name: string, value: string]>;
 
 /** The credentials of a declared scheme or an API key. */
-export interface DeclaredCredentials {
+export interface SchemeSignCredentials {
   /** The user, or the id of a key. Required if the scheme sends it in a field. */
   readonly user?: string;
   readonly secret?: string;
@@ -57,17 +57,17 @@ export interface DeclaredCredentials {
 }
 
 /** The request to sign, and the scheme to sign it with. */
-export interface SchemeSignOptions extends DeclaredCredentials {
+export interface SchemeSignOptions extends SchemeSignCredentials {
   readonly method: string;
   /** An absolute URL. Its path and query are signed as this platform's `fetch` sends them. */
   readonly url: string | URL;
   /** The request target, byte for byte, if the client sends another one than `fetch`. */
   readonly target?: string;
   /** The header fields that the request has already. Schemes sign some of them. */
-  readonly headers?: HeaderFields;
+  readonly headers?: HeadersInput;
   /** The content as sent. A string is sent as UTF-8. */
-  readonly content?: string | Uint8Array;
-  readonly scheme: SchemeSigning;
+  readonly body?: string | Uint8Array;
+  readonly scheme: SigningScheme;
   /** The nonce, if the scheme has one. Default: 128 random bits. */
   readonly nonce?: string;
   /** The id of the message, if the scheme has one. Default: `msg_` and 128 random bits. */
@@ -79,13 +79,13 @@ export interface SchemeSignOptions extends DeclaredCredentials {
 }
 
 /** A signed request: what to send of it besides the method and the content. */
-export interface SignedUrl {
+export interface SignedRequest {
   /** The URL, with the signature if the scheme has it in the query. */
   readonly url: string;
   /** The header fields to add. */
   readonly headers: Record<string, string>;
   /** The content to send, if the scheme has its signature in it. Default: that of the request. */
-  readonly content?: Uint8Array;
+  readonly body?: Uint8Array;
 }
 
 /**
@@ -103,7 +103,7 @@ export interface SignedUrl {
  */
 export function signRequest(options: SignOptions | SchemeSignOptions): Record<string, string> {
   if (options.scheme === undefined) return signByHmac(options);
-  const { url, headers, content } = signUrl(options);
+  const { url, headers, body: content } = signUrl(options);
   if (content !== undefined)
     throw new RangeError('the scheme changes the content; use signUrl, which returns the content');
   const target = options.target ?? fetchTargetOf(options.url);
@@ -122,7 +122,7 @@ export function signRequest(options: SignOptions | SchemeSignOptions): Record<st
  *   scheme: { type: 'aws4', region: 'eu-central-1', service: 's3', accessKeyId, secret, presign: 300 },
  * });
  */
-export function signUrl(options: SchemeSignOptions): SignedUrl {
+export function signUrl(options: SchemeSignOptions): SignedRequest {
   readMembers(options, 'options', names);
   const url = new URL(options.url);
   return signBy(chooseSign(options, url), options, url, fieldLines(options.headers ?? {}));
@@ -133,7 +133,7 @@ const names: readonly (keyof SchemeSignOptions)[] = [
   'url',
   'target',
   'headers',
-  'content',
+  'body',
   'scheme',
   'user',
   'secret',
@@ -155,17 +155,23 @@ function signByHmac(options: SignOptions): Record<string, string> {
 
 function signBy(
   sign: Sign,
-  { method, target, content, clock = systemClock, random = randomBytes }: SignOptions | SchemeSignOptions,
+  {
+    method,
+    target,
+    body: content,
+    clock = systemClock,
+    random = randomBytes,
+  }: SignOptions | SchemeSignOptions,
   url: URL,
   fields: UnsignedRequest['fields'],
-): SignedUrl {
+): SignedRequest {
   const bytes = content === undefined ? undefined : Buffer.from(content);
   const request = { method, url, target: target ?? fetchTargetOf(url), fields, content: bytes };
   const signed = sign(request, { now: clock.now(), random });
   return {
     url: url.origin + signed.target,
     headers: Object.fromEntries(signed.fields),
-    ...(signed.content !== undefined && { content: signed.content }),
+    ...(signed.content !== undefined && { body: signed.content }),
   };
 }
 
@@ -190,10 +196,10 @@ function isLoopback({ hostname }: URL): boolean {
 }
 
 /** Returns fields as lines. */
-export function fieldLines(fields: HeaderFields): (readonly [name: string, value: string])[] {
+export function fieldLines(fields: HeadersInput): (readonly [name: string, value: string])[] {
   return isLines(fields) ? Array.from(fields) : Object.entries(fields);
 }
 
-function isLines(fields: HeaderFields): fields is Iterable<readonly [string, string]> {
+function isLines(fields: HeadersInput): fields is Iterable<readonly [string, string]> {
   return Symbol.iterator in fields;
 }

@@ -7,8 +7,8 @@ import {
   redirectRequest,
   redirectUrlOf,
 } from './redirect.ts';
-import type { SchemeSigning } from './schemes/declarations.ts';
-import { type DeclaredCredentials, type SignedUrl, signRequest, signUrl } from './sign.ts';
+import type { SigningScheme } from './schemes/declarations.ts';
+import { type SchemeSignCredentials, type SignedRequest, signRequest, signUrl } from './sign.ts';
 
 /** The options of `fetch`, and the user's credentials for the scheme `hmac`. Content is a string or bytes, so that its digest can be signed. */
 export interface SignedFetchInit extends Omit<RequestInit, 'body'> {
@@ -25,10 +25,10 @@ export interface SignedFetchInit extends Omit<RequestInit, 'body'> {
 }
 
 /** The options of `fetch`, and the scheme to sign with. */
-export interface SchemeFetchInit extends Omit<RequestInit, 'body'>, DeclaredCredentials {
+export interface SchemeFetchInit extends Omit<RequestInit, 'body'>, SchemeSignCredentials {
   /** The content. A string is sent as UTF-8. */
   readonly body?: string | Uint8Array;
-  readonly scheme: SchemeSigning;
+  readonly scheme: SigningScheme;
   /** Default: the system's clock. */
   readonly clock?: Pick<Clock, 'now'>;
 }
@@ -85,7 +85,7 @@ function withoutCredentials(init: SignedFetchInit | SchemeFetchInit): RequestIni
 
 type Content = string | Uint8Array;
 
-type FetchSign = (outgoing: Outgoing) => SignedUrl;
+type FetchSign = (outgoing: Outgoing) => SignedRequest;
 
 function createFetchSign(init: SignedFetchInit | SchemeFetchInit): FetchSign {
   const { clock = systemClock } = init;
@@ -93,7 +93,7 @@ function createFetchSign(init: SignedFetchInit | SchemeFetchInit): FetchSign {
     const { user, secret, form = 'full' } = init;
     return ({ method, url, content }) => {
       const options = { method, url, user, secret, form, clock };
-      return { url, headers: signRequest({ ...options, ...(content !== undefined && { content }) }) };
+      return { url, headers: signRequest({ ...options, ...(content !== undefined && { body: content }) }) };
     };
   }
   const { scheme, user, secret, privateKey, passphrase } = init;
@@ -108,7 +108,7 @@ function createFetchSign(init: SignedFetchInit | SchemeFetchInit): FetchSign {
       ...(secret !== undefined && { secret }),
       ...(privateKey !== undefined && { privateKey }),
       ...(passphrase !== undefined && { passphrase }),
-      ...(content !== undefined && { content }),
+      ...(content !== undefined && { body: content }),
     });
 }
 
@@ -134,9 +134,9 @@ async function followRedirects(first: Outgoing, sign: FetchSign, init: RequestIn
   }
 }
 
-function send(outgoing: Outgoing, signed: SignedUrl, init: RequestInit): Promise<Response> {
+function send(outgoing: Outgoing, signed: SignedRequest, init: RequestInit): Promise<Response> {
   const { method } = outgoing;
-  const content = signed.content ?? outgoing.content;
+  const content = signed.body ?? outgoing.content;
   const headers = new Headers(outgoing.fields);
   for (const [name, value] of Object.entries(signed.headers)) headers.set(name, value);
   // A Blob without a type, since fetch would set the Content-Type of a string.

@@ -9,14 +9,14 @@ import { fillTemplate } from '../http/path.ts';
 import { Problem } from '../http/problem.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import {
+  type ActionResponse,
   action,
   type Call,
-  changedMeanwhile,
-  type Found,
-  type Outcome,
   type Resource,
+  type ResourceState,
+  retryAction,
 } from '../pipeline/resource.ts';
-import type { Entry, Page, Receipt, RecordValue, Store } from '../store/store.ts';
+import type { Receipt, Store, StoredItem, StoredPage, StoredRecord } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import { noRepetition, type Repetition } from './idempotency.ts';
 import { addShown, hrefOf, linkField } from './lists/page-links.ts';
@@ -31,7 +31,7 @@ const defaultLimit = 50;
 const maxLimit = 500;
 
 /** The state of a GET: the first items of the requested page. */
-interface Listed extends Pick<Page, 'entries' | 'more' | 'revision'> {
+interface Listed extends Pick<StoredPage, 'entries' | 'more' | 'revision'> {
   /** The maximum number of items of the page. */
   readonly limit: number;
 }
@@ -39,7 +39,7 @@ interface Listed extends Pick<Page, 'entries' | 'more' | 'revision'> {
 /** The state of a collection: of a list that the query searches, or of any other one. */
 type State = Listed | Searched;
 
-type ListCall = Call<State, RecordValue>;
+type ListCall = Call<State, StoredRecord>;
 
 /**
  * Returns the resource of a collection. GET lists its items in creation order; POST creates an item with an
@@ -51,11 +51,11 @@ export function collectionResource(
   documentLimits: DocumentLimits,
   repetition: Repetition = noRepetition,
   { defaultFormat, isCredential, scans = new ScanQueue(systemClock) }: Serving = {},
-): Resource<State, RecordValue> {
+): Resource<State, StoredRecord> {
   const { access, cors, filter, shape, schemes, sort } = collection;
   const rules = readListRules(collection);
   const checkQuery = isCredential && createQueryCheck(parametersOf(rules), isCredential);
-  const post = repetition.once<State, RecordValue>(
+  const post = repetition.once<State, StoredRecord>(
     (call, receipt) => create(collection, store, call, receipt),
     (call, { entry }) => createdOutcome(collection, store, call, entry),
     (value) => value,
@@ -65,7 +65,7 @@ export function collectionResource(
     headAccess: access.HEAD,
     ...(schemes === undefined ? {} : { schemes }),
     ...(cors === undefined ? {} : { cors }),
-    ...(collection.idempotency !== 'off' && { requestFields: ['Idempotency-Key'] }),
+    ...(collection.idempotency !== 'off' && { requestHeaders: ['Idempotency-Key'] }),
     POST: action(access.POST, (call) => post(call), {
       reads: bodyReadersOf(shape, { ...documentLimits, partial: false }),
       storesNonce: true,
@@ -107,15 +107,15 @@ function lists({ method }: ListCall): boolean {
  * Reads the page that the query selects. A method other than GET and HEAD needs only the state of the
  * collection.
  */
-function page({ form, path }: Collection, store: Store, call: ListCall): MaybePromise<Found<Listed>> {
+function page({ form, path }: Collection, store: Store, call: ListCall): MaybePromise<ResourceState<Listed>> {
   const isListed = lists(call);
   const limit = isListed ? limitOf(call.query.get('limit')) : 0;
   const after = isListed ? afterOf(call.query.get('after')) : 0;
-  const foundOf = ({ entries, more, revision, modified }: Page): Found<Listed> => ({
+  const foundOf = ({ entries, more, revision, modified }: StoredPage): ResourceState<Listed> => ({
     tag: revisionTag(store.storeId, revision, form),
     // A collection that has never had an item has no modification time.
     modified: revision === 0 ? Number.NaN : modified,
-    state: { entries, more, revision, limit },
+    value: { entries, more, revision, limit },
   });
   const listed = store.list(fillTemplate(path, call.parameters), after, limit, pageBytes);
   return andThen(listed, foundOf);
@@ -137,25 +137,28 @@ function afterOf(text: string | null): number {
   return after;
 }
 
-type Listing = Outcome | typeof changedMeanwhile | Promise<Outcome | typeof changedMeanwhile>;
+type Listing = ActionResponse | typeof retryAction | Promise<ActionResponse | typeof retryAction>;
 
 /** Writes the page, up to its maximum size. */
 function list(collection: Collection, store: Store, call: ListCall): Listing {
-  const { found } = call;
+  const { state: found } = call;
   if (found === undefined) throw new Problem('not-found', 'Nothing is at this address.');
-  const { state } = found;
-  if ('matches' in state) return listSearched(collection, call, { ...found, state });
+  const { value: state } = found;
+  if ('matches' in state) return listSearched(collection, call, { ...found, value: state });
   const { path, shape } = collection;
   const { limit, revision } = state;
   const format = formatOf(call.variant);
   const page = new PageWriter(format, shape);
-  const outcome = (next: number | undefined): Outcome => ({
+  const outcome = (next: number | undefined): ActionResponse => ({
     status: 200,
-    representation: { type: format.type, content: page.end() },
-    shows: found,
-    fields: [linkField(call.path, call.query.has('limit') ? `limit=${limit}` : '', next?.toString(36))],
+    representation: { type: format.type, body: page.end() },
+    state: found,
+    headers: [linkField(call.path, call.query.has('limit') ? `limit=${limit}` : '', next?.toString(36))],
   });
-  const write = ({ entries, more }: Pick<Page, 'entries' | 'more'>, after: number | undefined): Listing => {
+  const write = (
+    { entries, more }: Pick<StoredPage, 'entries' | 'more'>,
+    after: number | undefined,
+  ): Listing => {
     let last = after;
     for (const { id, sequence, value } of entries) {
       if (!addShown(page, { href: hrefOf(call.path, id), value })) return outcome(last);
@@ -166,7 +169,7 @@ function list(collection: Collection, store: Store, call: ListCall): Listing {
     // The store may return a page in several pieces. The page must not depend on them, since its entity tag
     // does not.
     const further = store.list(fillTemplate(path, call.parameters), last, limit - page.count, pageBytes);
-    return andThen(further, (piece) => (piece.revision === revision ? write(piece, last) : changedMeanwhile));
+    return andThen(further, (piece) => (piece.revision === revision ? write(piece, last) : retryAction));
   };
   return write(state, undefined);
 }
@@ -176,31 +179,36 @@ async function create(
   store: Store,
   call: ListCall,
   receipt?: Receipt,
-): Promise<Outcome | typeof changedMeanwhile> {
-  if (call.content === undefined) throw new Problem('content-missing', 'An item is expected.');
+): Promise<ActionResponse | typeof retryAction> {
+  if (call.body === undefined) throw new Problem('content-missing', 'An item is expected.');
   const applied = await store.apply({
     kind: 'create',
     collection: fillTemplate(collection.path, call.parameters),
-    value: call.content,
+    value: call.body,
     at: call.now,
     nonce: call.principal?.nonce,
     receipt,
   });
   if (applied.applied) return createdOutcome(collection, store, call, applied.entry);
   // Another request with the same receipt was performed meanwhile.
-  if (receipt !== undefined) return changedMeanwhile;
+  if (receipt !== undefined) return retryAction;
   throw new Error('the store refused to create an item');
 }
 
 /** Returns the response to the creation of an item. */
-function createdOutcome({ form, shape }: Collection, store: Store, call: ListCall, entry: Entry): Outcome {
+function createdOutcome(
+  { form, shape }: Collection,
+  store: Store,
+  call: ListCall,
+  entry: StoredItem,
+): ActionResponse {
   const { id, modified, revision, value } = entry;
   const href = hrefOf(call.path, id);
-  const shows = { tag: revisionTag(store.storeId, revision, form), modified, state: undefined };
-  const fields: FieldLine[] = [['Location', href], ...appliedPreference(call.request.fields)];
-  if (wantsMinimal(call.request.fields)) return { status: 201, fields, shows };
+  const state = { tag: revisionTag(store.storeId, revision, form), modified, value: undefined };
+  const fields: FieldLine[] = [['Location', href], ...appliedPreference(call.request.headers)];
+  if (wantsMinimal(call.request.headers)) return { status: 201, headers: fields, state };
   fields.push(['Content-Location', href]);
   const format = formatOf(call.variant);
-  const representation = { type: format.type, content: ownContent(format.writeItem(shape, value)) };
-  return { status: 201, fields, shows, representation };
+  const representation = { type: format.type, body: ownContent(format.writeItem(shape, value)) };
+  return { status: 201, headers: fields, state, representation };
 }

@@ -18,7 +18,7 @@ import {
 import type { Declarations, FieldDeclaration } from '../schema/field.ts';
 import { checkPatternCosts } from '../schema/pattern/cost.ts';
 import { compileShape, type Shape } from '../schema/schema.ts';
-import type { RecordValue } from '../store/store.ts';
+import type { StoredRecord } from '../store/store.ts';
 import type { IdempotencyMode } from './idempotency-key.ts';
 import { fieldNamesFrom, readListRules } from './lists/rules.ts';
 
@@ -30,7 +30,7 @@ export type { Shape } from '../schema/schema.ts';
 export type CollectionMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
 
 /** The access rules. A method's own rule takes precedence over `read` and `write`. Default: `nobody`. */
-export interface AccessDeclaration extends Partial<Record<CollectionMethod, Access>> {
+export interface AccessRules extends Partial<Record<CollectionMethod, Access>> {
   /** GET and HEAD. */
   readonly read?: Access;
   /** PUT, POST and DELETE. */
@@ -45,7 +45,7 @@ export interface CollectionDeclaration {
   readonly item: string;
   /** The fields of an item, in the order in which they are written. */
   readonly fields: Declarations<FieldDeclaration>;
-  readonly access?: AccessDeclaration;
+  readonly access?: AccessRules;
   /** Whether PUT creates an item that does not exist. Default: true. */
   readonly createWithPut?: boolean;
   /** The names of the authentication schemes that it accepts: `['aws4']`. Default: all. */
@@ -220,7 +220,7 @@ export function readCollections(declarations: unknown): Collection[] {
  * @param path the position in the configuration: `seed./articles[0]`
  * @throws {DeclarationError} for the first field that violates a rule
  */
-export function decodeSeed(collection: Collection, item: unknown, path: string): RecordValue {
+export function decodeSeed(collection: Collection, item: unknown, path: string): StoredRecord {
   const errors = new ValidationErrors();
   const value = new JsonContent(errors, () => undefined).item(
     collection.shape,

@@ -3,7 +3,7 @@ import { Problem } from '../http/problem.ts';
 import type { Call } from '../pipeline/resource.ts';
 import type { Principal } from '../principal.ts';
 import { parseItem, StructuredFieldError } from '../signature/structured-fields/parse.ts';
-import type { Value } from '../store/store.ts';
+import type { StoredValue } from '../store/store.ts';
 
 /** Whether clients of a collection may repeat their requests with the same Idempotency-Key, or must send one with POST. */
 export type IdempotencyMode = (typeof idempotencyModes)[number];
@@ -38,7 +38,7 @@ export type KeyedCall = Pick<Call, 'request' | 'method' | 'principal'>;
 
 /** Throws a Problem if Idempotency-Key is malformed, if the principal is anonymous, or if POST has none and must have one. */
 export function checkIdempotencyKey({ request, method, principal }: KeyedCall, mode: IdempotencyMode): void {
-  const field = request.fields.get('idempotency-key');
+  const field = request.headers.get('idempotency-key');
   if (field === undefined) {
     if (mode !== 'required' || method !== 'POST') return;
     throw new Problem('idempotency-key-missing', 'POST requires an Idempotency-Key here.');
@@ -65,8 +65,8 @@ export function receiptKey(principal: Principal, path: string, key: string): str
  * Returns a digest of a request by which it is distinguished from others with the same key: of the method, the content as it was
  * understood, and the preconditions. White space, the format and the order of members do not matter.
  */
-export function fingerprintOf({ request, method }: Call, content: Value | undefined): string {
-  const conditions = conditionFields.map((name) => request.fields.get(name) ?? '');
+export function fingerprintOf({ request, method }: Call, content: StoredValue | undefined): string {
+  const conditions = conditionFields.map((name) => request.headers.get(name) ?? '');
   return digest([method, content === undefined ? '' : canonicalJson(content), ...conditions]);
 }
 
@@ -77,13 +77,13 @@ function digest(parts: readonly string[]): string {
 }
 
 /** Formats a value as JSON with sorted member names. */
-function canonicalJson(value: Value): string {
+function canonicalJson(value: StoredValue): string {
   if (typeof value !== 'object') return JSON.stringify(value);
   if (isList(value)) return `[${value.map(canonicalJson).join(',')}]`;
   const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`).join(',')}}`;
 }
 
-function isList(value: Value): value is readonly Value[] {
+function isList(value: StoredValue): value is readonly StoredValue[] {
   return Array.isArray(value);
 }

@@ -1,10 +1,10 @@
 // Performs a request with an Idempotency-Key once, also on several servers with one store: its change has a receipt, and the
 // store applies it only if no unexpired receipt has its key. `find` returns the change of a request that is repeated; step 14 is
-// then skipped, and the action compares the content and replays the response. `checkFields` checks the key in step 11.
+// then skipped, and the action compares the content and replays the response. `checkHeaders` checks the key in step 11.
 import { Problem } from '../http/problem.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
-import type { Call, changedMeanwhile, Found, Outcome, Resource } from '../pipeline/resource.ts';
-import type { Receipt, ReceiptCount, ReceiptedChange, RecordValue, Store } from '../store/store.ts';
+import type { ActionResponse, Call, Resource, ResourceState, retryAction } from '../pipeline/resource.ts';
+import type { Receipt, ReceiptCount, Store, StoredReceipt, StoredRecord } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import {
   checkIdempotencyKey,
@@ -30,10 +30,10 @@ const maxSizePerUser = 33_554_432;
 type Perform<State, Content> = (
   call: Call<State, Content>,
   receipt?: Receipt,
-) => Promise<Outcome | typeof changedMeanwhile>;
+) => Promise<ActionResponse | typeof retryAction>;
 
 /** Returns the response to the request that made a change, for a request that repeats it. */
-type Replay<State, Content> = (call: Call<State, Content>, change: ReceiptedChange) => Outcome;
+type Replay<State, Content> = (call: Call<State, Content>, change: StoredReceipt) => ActionResponse;
 
 /** A `find` of a resource. */
 type Find<State, Content> = NonNullable<Resource<State, Content>['find']>;
@@ -43,16 +43,19 @@ export interface Repetition {
   /** Returns a `find` that also finds the change of a request that is repeated, with the state after that change. */
   find<State, Content>(
     find: Find<State, Content>,
-    stateOf: (change: ReceiptedChange, found: Found<State> | undefined) => Found<State> | undefined,
+    stateOf: (
+      change: StoredReceipt,
+      found: ResourceState<State> | undefined,
+    ) => ResourceState<State> | undefined,
   ): Find<State, Content>;
   /** Returns an action that makes a change once, and then replays the response. */
   once<State, Content>(
     perform: Perform<State, Content>,
     replay: Replay<State, Content>,
-    valueIn: (content: Content) => RecordValue,
+    valueIn: (content: Content) => StoredRecord,
   ): Perform<State, Content>;
   /** The members of each of these actions. */
-  readonly checks: { readonly checkFields?: (call: KeyedCall) => void };
+  readonly checks: { readonly checkHeaders?: (call: KeyedCall) => void };
   /** The members of the description of the resource. */
   readonly description: Readonly<Record<string, string>>;
 }
@@ -96,15 +99,15 @@ export class Idempotency {
           }),
         ),
       once: (perform, replay, valueIn) => (call) => {
-        const { content } = call;
+        const { body: content } = call;
         const receipt = this.#receiptOf(call, content === undefined ? undefined : valueIn(content));
         if (receipt === undefined) return perform(call);
-        const repeated = call.found?.repeats;
+        const repeated = call.state?.repeats;
         if (repeated === undefined) return this.#perform(receipt, call, perform);
         requireSame(repeated.receipt.fingerprint, receipt);
         return Promise.resolve(replay(call, repeated));
       },
-      checks: { checkFields: (call) => checkIdempotencyKey(call, mode) },
+      checks: { checkHeaders: (call) => checkIdempotencyKey(call, mode) },
       description: { idempotency: mode },
     };
   }
@@ -113,7 +116,7 @@ export class Idempotency {
     receipt: Receipt,
     call: Call<State, Content>,
     perform: Perform<State, Content>,
-  ): Promise<Outcome | typeof changedMeanwhile> {
+  ): Promise<ActionResponse | typeof retryAction> {
     const running = this.#running.get(receipt.key);
     if (running !== undefined) {
       requireSame(running, receipt);
@@ -139,12 +142,12 @@ export class Idempotency {
   }
 
   /** Returns the change of the request that this one repeats. */
-  #changeOf(call: Call): MaybePromise<ReceiptedChange | undefined> {
+  #changeOf(call: Call): MaybePromise<StoredReceipt | undefined> {
     const key = keyOf(call);
     return key === undefined ? undefined : this.#store.receipt?.(key, call.now);
   }
 
-  #receiptOf(call: Call, content: RecordValue | undefined): Receipt | undefined {
+  #receiptOf(call: Call, content: StoredRecord | undefined): Receipt | undefined {
     const key = keyOf(call);
     if (key === undefined || call.principal === undefined) return undefined;
     const until = Math.ceil(call.now + this.#options.lifetime);
@@ -196,14 +199,14 @@ function tooManyKeys({ count }: ReceiptCount, maxPerUser: number, seconds: numbe
       ? `${maxPerUser} keys of this user are stored, which is the limit. Nothing was changed.`
       : `The items of ${count} stored keys of this user have reached the limit of their size. Nothing was changed.`;
   return new Problem('too-many-idempotency-keys', detail, {
-    fields: [['Retry-After', String(Math.max(1, Math.ceil(seconds)))]],
+    headers: [['Retry-After', String(Math.max(1, Math.ceil(seconds)))]],
   });
 }
 
 /** Returns the key of the receipt of a request; undefined if it cannot be repeated. */
 function keyOf({ request, method, path, principal }: Call): string | undefined {
   if (method === 'GET' || method === 'HEAD') return undefined;
-  const field = request.fields.get('idempotency-key');
+  const field = request.headers.get('idempotency-key');
   if (field === undefined || principal === undefined) return undefined;
   return receiptKey(principal, path, parseIdempotencyKey(field));
 }
@@ -220,6 +223,6 @@ function inProgress(): Problem {
   return new Problem(
     'idempotency-key-in-progress',
     'The first request with this Idempotency-Key is still being processed. Repeat this one later.',
-    { fields: [['Retry-After', '1']] },
+    { headers: [['Retry-After', '1']] },
   );
 }

@@ -12,22 +12,22 @@ import { Problem } from '../http/problem.ts';
 import { hasControlCharacter } from '../http/syntax/control-character.ts';
 import { andThen } from '../maybe-promise.ts';
 import {
+  type ActionResponse,
   action,
   type Call,
-  changedMeanwhile,
-  type Found,
-  type Outcome,
   type Representation,
   type Resource,
+  type ResourceState,
+  retryAction,
 } from '../pipeline/resource.ts';
 import { merge } from '../schema/merge.ts';
-import type { Entry, Receipt, RecordValue, Replacement, Store } from '../store/store.ts';
+import type { Receipt, Replacement, Store, StoredItem, StoredRecord } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import { noRepetition, type Repetition } from './idempotency.ts';
 import { isAsSent, keepingContent, type SentItem } from './sent-item.ts';
 import type { Serving } from './serving.ts';
 
-type ItemCall = Call<Entry, SentItem>;
+type ItemCall = Call<StoredItem, SentItem>;
 
 /** Returns the path template of a collection's items. */
 export function itemTemplate({ path }: Collection): string {
@@ -51,22 +51,22 @@ export function itemResource(
   documentLimits: DocumentLimits,
   repetition: Repetition = noRepetition,
   { defaultFormat }: Serving = {},
-): Resource<Entry, SentItem> {
+): Resource<StoredItem, SentItem> {
   const { access, path, schemes, cors, shape, requirePrecondition } = collection;
   const parameter = idParameter(path);
   const idOf = (call: ItemCall): string => call.parameters[parameter] ?? '';
   const nameOf = (call: ItemCall): string => fillTemplate(path, call.parameters);
-  const put = repetition.once<Entry, SentItem>(
+  const put = repetition.once<StoredItem, SentItem>(
     (call, receipt) => replace(collection, store, call, nameOf(call), idOf(call), receipt),
     (call, { entry, created }) => replacedOutcome(collection, store, call, entry, created),
     ({ value }) => value,
   );
-  const post = repetition.once<Entry, SentItem>(
+  const post = repetition.once<StoredItem, SentItem>(
     (call, receipt) => change(collection, store, call, nameOf(call), receipt),
     (call, { entry }) => mergedOutcome(collection, store, call, entry),
     ({ value }) => value,
   );
-  const deletes = repetition.once<Entry, SentItem>(
+  const deletes = repetition.once<StoredItem, SentItem>(
     (call, receipt) => remove(store, call, nameOf(call), receipt),
     () => ({ status: 204 }),
     ({ value }) => value,
@@ -77,22 +77,22 @@ export function itemResource(
       const found = existing(call);
       return {
         status: 200,
-        representation: representationOf(collection, call, found.state.value),
-        shows: found,
+        representation: representationOf(collection, call, found.value.value),
+        state: found,
       };
     }),
     headAccess: access.HEAD,
     ...(schemes === undefined ? {} : { schemes }),
     ...(cors === undefined ? {} : { cors }),
-    ...(collection.idempotency !== 'off' && { requestFields: ['Idempotency-Key'] }),
+    ...(collection.idempotency !== 'off' && { requestHeaders: ['Idempotency-Key'] }),
     PUT: action(access.PUT, (call) => put(call), {
-      reads: bodyReadersOf(shape, { ...documentLimits, partial: false }).map(keepingContent<Entry>),
+      reads: bodyReadersOf(shape, { ...documentLimits, partial: false }).map(keepingContent<StoredItem>),
       mayCreate: (call) => collection.createWithPut && checkId(idOf(call)),
       storesNonce: true,
       ...repetition.checks,
     }),
     POST: action(access.POST, (call) => post(call), {
-      reads: bodyReadersOf(shape, { ...documentLimits, partial: true }).map(keepingContent<Entry>),
+      reads: bodyReadersOf(shape, { ...documentLimits, partial: true }).map(keepingContent<StoredItem>),
       storesNonce: true,
       ...repetition.checks,
     }),
@@ -115,17 +115,21 @@ export function itemResource(
   };
 }
 
-function foundOf({ form }: Collection, store: Store, entry: Entry | undefined): Found<Entry> | undefined {
+function foundOf(
+  { form }: Collection,
+  store: Store,
+  entry: StoredItem | undefined,
+): ResourceState<StoredItem> | undefined {
   if (entry === undefined) return undefined;
-  return { tag: revisionTag(store.storeId, entry.revision, form), modified: entry.modified, state: entry };
+  return { tag: revisionTag(store.storeId, entry.revision, form), modified: entry.modified, value: entry };
 }
 
-function existing({ found }: ItemCall): Found<Entry> {
+function existing({ state: found }: ItemCall): ResourceState<StoredItem> {
   if (found === undefined) throw new Problem('not-found', 'Nothing is at this address.');
   return found;
 }
 
-function contentOf({ content }: ItemCall): SentItem {
+function contentOf({ body: content }: ItemCall): SentItem {
   if (content === undefined) throw new Problem('content-missing', 'An item is expected.');
   return content;
 }
@@ -151,10 +155,10 @@ export function invalidIdReason(id: string): string | undefined {
  * Writes an item. Throws a Problem for an item that was stored under another declaration and cannot be written: the server
  * has no representation of it (RFC 9110 §15.5.5).
  */
-function representationOf({ shape }: Collection, call: ItemCall, value: RecordValue): Representation {
+function representationOf({ shape }: Collection, call: ItemCall, value: StoredRecord): Representation {
   const format = formatOf(call.variant);
   try {
-    return { type: format.type, content: ownContent(format.writeItem(shape, value)) };
+    return { type: format.type, body: ownContent(format.writeItem(shape, value)) };
   } catch (error) {
     if (!(error instanceof StoredValueError)) throw error;
     const reason = 'The stored item does not match the declaration of its collection';
@@ -169,7 +173,7 @@ async function replace(
   name: string,
   id: string,
   receipt?: Receipt,
-): Promise<Outcome | typeof changedMeanwhile> {
+): Promise<ActionResponse | typeof retryAction> {
   const expected = expectedBy(call);
   const { value } = contentOf(call);
   const applied = await store.apply({
@@ -182,7 +186,7 @@ async function replace(
     nonce: call.principal?.nonce,
     receipt,
   });
-  if (!applied.applied) return changedMeanwhile;
+  if (!applied.applied) return retryAction;
   return replacedOutcome(collection, store, call, applied.entry, expected === 'absent');
 }
 
@@ -191,9 +195,9 @@ function replacedOutcome(
   collection: Collection,
   store: Store,
   call: ItemCall,
-  entry: Entry,
+  entry: StoredItem,
   created: boolean,
-): Outcome {
+): ActionResponse {
   const fields: FieldLine[] = created ? [['Location', call.path]] : [];
   const representation = requestedRepresentation(collection, call, entry.value);
   const asSent = isStoredAsSent(collection, call, entry, representation);
@@ -208,23 +212,23 @@ function replacedOutcome(
 function isStoredAsSent(
   { shape }: Collection,
   call: ItemCall,
-  { value }: Entry,
+  { value }: StoredItem,
   representation: Representation | undefined,
 ): boolean {
   const sent = contentOf(call);
   const format = formatOf(call.variant);
   if (format.reads !== sent.type) return false;
-  if (parseContentCoding(call.request.fields.get('content-encoding')) !== 'identity') return false;
-  return isAsSent(sent, representation?.content ?? format.writeItem(shape, value));
+  if (parseContentCoding(call.request.headers.get('content-encoding')) !== 'identity') return false;
+  return isAsSent(sent, representation?.body ?? format.writeItem(shape, value));
 }
 
 /**
  * Without preconditions, PUT replaces any revision, so that many requests can replace one item without
  * waiting.
  */
-function expectedBy({ found, request }: ItemCall): Replacement['expected'] {
+function expectedBy({ state: found, request }: ItemCall): Replacement['expected'] {
   if (found === undefined) return 'absent';
-  return isConditional(request.fields) ? found.state.revision : 'present';
+  return isConditional(request.headers) ? found.value.revision : 'present';
 }
 
 async function change(
@@ -233,8 +237,8 @@ async function change(
   call: ItemCall,
   name: string,
   receipt?: Receipt,
-): Promise<Outcome | typeof changedMeanwhile> {
-  const { id, revision, value: before } = existing(call).state;
+): Promise<ActionResponse | typeof retryAction> {
+  const { id, revision, value: before } = existing(call).value;
   const value = merge(collection.shape, before, contentOf(call).value);
   // Written before the change: nothing is changed if the item cannot be shown.
   const representation = requestedRepresentation(collection, call, value);
@@ -248,7 +252,7 @@ async function change(
     nonce: call.principal?.nonce,
     receipt,
   });
-  if (!applied.applied) return changedMeanwhile;
+  if (!applied.applied) return retryAction;
   return mergedOutcome(collection, store, call, applied.entry, representation);
 }
 
@@ -257,9 +261,9 @@ function mergedOutcome(
   collection: Collection,
   store: Store,
   call: ItemCall,
-  entry: Entry,
+  entry: StoredItem,
   representation = requestedRepresentation(collection, call, entry.value),
-): Outcome {
+): ActionResponse {
   return changedOutcome(call, representation, 200, [], foundOf(collection, store, entry));
 }
 
@@ -267,9 +271,9 @@ function mergedOutcome(
 function requestedRepresentation(
   collection: Collection,
   call: ItemCall,
-  value: RecordValue,
+  value: StoredRecord,
 ): Representation | undefined {
-  return wantsMinimal(call.request.fields) ? undefined : representationOf(collection, call, value);
+  return wantsMinimal(call.request.headers) ? undefined : representationOf(collection, call, value);
 }
 
 /** Returns the outcome of a change, with the representation unless it is undefined. */
@@ -278,13 +282,13 @@ function changedOutcome(
   representation: Representation | undefined,
   status: number,
   fields: FieldLine[],
-  shows: Found<Entry> | undefined,
-): Outcome {
-  fields.push(...appliedPreference(call.request.fields));
+  shows: ResourceState<StoredItem> | undefined,
+): ActionResponse {
+  fields.push(...appliedPreference(call.request.headers));
   if (representation === undefined)
-    return { status: status === 200 ? 204 : status, fields, ...(shows && { shows }) };
+    return { status: status === 200 ? 204 : status, headers: fields, ...(shows && { state: shows }) };
   fields.push(['Content-Location', call.path]);
-  return { status, fields, ...(shows && { shows }), representation };
+  return { status, headers: fields, ...(shows && { state: shows }), representation };
 }
 
 async function remove(
@@ -292,8 +296,8 @@ async function remove(
   call: ItemCall,
   name: string,
   receipt?: Receipt,
-): Promise<Outcome | typeof changedMeanwhile> {
-  const { id, revision } = existing(call).state;
+): Promise<ActionResponse | typeof retryAction> {
+  const { id, revision } = existing(call).value;
   const applied = await store.apply({
     kind: 'delete',
     collection: name,
@@ -303,5 +307,5 @@ async function remove(
     nonce: call.principal?.nonce,
     receipt,
   });
-  return applied.applied ? { status: 204 } : changedMeanwhile;
+  return applied.applied ? { status: 204 } : retryAction;
 }

@@ -1,5 +1,5 @@
 import { documentVariantsFor, writeDocument } from '../formats/server-documents.ts';
-import type { Request } from '../http/message.ts';
+import type { HttpRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { explanationOf, problemTypes } from '../http/problem-types.ts';
 import { pathForClient } from '../pipeline/proxy.ts';
@@ -16,7 +16,7 @@ export function problemsResource(defaultFormat?: DocumentFormat): Resource {
 }
 
 function problems(
-  request: Request,
+  request: HttpRequest,
 ): { readonly href: string; readonly status: number; readonly title: string }[] {
   return Object.entries(problemTypes).map(([name, { status, title }]) => ({
     href: pathForClient(request, `/problems/${name}`),

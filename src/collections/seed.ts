@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { createRouter } from '../pipeline/router.ts';
 import { DeclarationError, kindOf, membersOf } from '../schema/error.ts';
-import type { RecordValue, Store } from '../store/store.ts';
+import type { Store, StoredRecord } from '../store/store.ts';
 import { type Collection, decodeSeed } from './declaration.ts';
 
 /** Initial items by collection path, such as `/users/ann/notes` for the template `/users/{name}/notes`. */
@@ -34,7 +34,7 @@ export async function loadSeed(
 export function decodeSeeds(
   collections: readonly Collection[],
   seed: Seed,
-): [path: string, values: RecordValue[]][] {
+): [path: string, values: StoredRecord[]][] {
   const collectionAt = collectionFinder(collections);
   return [...membersOf(seed, 'seed')].map(([path, items]) => {
     const collection = collectionAt(path);

@@ -1,12 +1,12 @@
 import type { ItemReading } from '../formats/body-readers.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { Decoder } from '../pipeline/decoder.ts';
-import type { Reading } from '../pipeline/resource.ts';
-import type { RecordValue } from '../store/store.ts';
+import type { ContentReader } from '../pipeline/resource.ts';
+import type { StoredRecord } from '../store/store.ts';
 
 /** An item that a client sent. */
 export interface SentItem {
-  readonly value: RecordValue;
+  readonly value: StoredRecord;
   /** The media type, in lower case. */
   readonly type: string;
   /** The content as received, decompressed, in pieces. */
@@ -14,7 +14,7 @@ export interface SentItem {
 }
 
 /** Returns a body reader that decodes like `reading` and keeps the content as received. */
-export function keepingContent<State>({ type, decoder }: ItemReading): Reading<State, SentItem> {
+export function keepingContent<State>({ type, decoder }: ItemReading): ContentReader<State, SentItem> {
   return { type, decoder: () => andThen(decoder(), (inner) => recording(type, inner)) };
 }
 

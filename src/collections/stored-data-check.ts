@@ -6,7 +6,7 @@ import { StoredValueError } from '../formats/list-item.ts';
 import { type ValidationError, ValidationErrors } from '../formats/validation-errors.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from '../oauth/records.ts';
 import { simpleTypes } from '../schema/simple-type.ts';
-import type { Entry } from '../store/store.ts';
+import type { StoredItem } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import { collectionFinder } from './seed.ts';
 
@@ -53,7 +53,7 @@ export class StoredDataCheck {
    *
    * @throws StoredDataError for an invalid token or grant of OAuth
    */
-  add(path: string, entry: Entry): void {
+  add(path: string, entry: StoredItem): void {
     if (path === tokensCollection || path === grantsCollection) {
       checkOAuthRecord(path, entry);
       return;
@@ -171,7 +171,7 @@ function advice(items: number): string {
  */
 export function createStoredDataCheck(
   collections: readonly Collection[],
-): (path: string, entry: Entry) => void {
+): (path: string, entry: StoredItem) => void {
   const collectionAt = collectionFinder(collections);
   let last: { readonly path: string; readonly collection: Collection | undefined } | undefined;
   return (path, entry) => {
@@ -191,7 +191,7 @@ export function createStoredDataCheck(
 const typeRules: ReadonlySet<string> = new Set([...simpleTypes, 'list', 'element', 'attributes', 'root']);
 
 /** Returns the field because of which an item cannot be written, or whose value has another type; undefined if there is none. */
-function misfitField(collection: Collection, entry: Entry): string | undefined {
+function misfitField(collection: Collection, entry: StoredItem): string | undefined {
   return (
     unwritableField(collection, entry) ??
     violationsOf(collection, entry).find(({ rule }) => typeRules.has(rule))?.field
@@ -199,7 +199,7 @@ function misfitField(collection: Collection, entry: Entry): string | undefined {
 }
 
 /** Returns the field because of which an item cannot be written; undefined if it can be. */
-function unwritableField({ shape }: Collection, { value }: Entry): string | undefined {
+function unwritableField({ shape }: Collection, { value }: StoredItem): string | undefined {
   try {
     formatOf(undefined).writeItem(shape, value);
     return undefined;
@@ -210,7 +210,7 @@ function unwritableField({ shape }: Collection, { value }: Entry): string | unde
 }
 
 /** Returns the rules that an item violates. */
-function violationsOf({ shape }: Collection, { value }: Entry): readonly ValidationError[] {
+function violationsOf({ shape }: Collection, { value }: StoredItem): readonly ValidationError[] {
   const errors = new ValidationErrors();
   new JsonContent(errors, () => undefined).item(shape, jsonNodeOf(value, ''), false);
   return errors.found;
@@ -230,7 +230,7 @@ function reasonOf({ rule, detail }: ValidationError): string {
   return rule === 'required' ? 'is missing' : detail.replace(/[,;] (?:is|has|contains) .*$/s, '');
 }
 
-function checkOAuthRecord(path: string, entry: Entry): void {
+function checkOAuthRecord(path: string, entry: StoredItem): void {
   const record = path === tokensCollection ? readToken(entry) : readGrant(entry);
   if (record !== undefined) return;
   const what = path === tokensCollection ? 'token' : 'grant';

@@ -1,19 +1,19 @@
 import { basicHeader } from '../client/schemes/credentials.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import type { ControllableService } from '../service/service.ts';
-import { type AuthControl, createAuthControl } from './auth/auth-control.ts';
-import { consumerOf, createOAuth1Control, type OAuth1Control } from './auth/oauth1.ts';
-import { clientOf, createOAuth2Control, type OAuth2Control } from './auth/oauth2.ts';
+import { createAuthControl, type DoubleAuth } from './auth/auth-control.ts';
+import { consumerOf, createOAuth1Control, type DoubleOAuth1 } from './auth/oauth1.ts';
+import { clientOf, createOAuth2Control, type DoubleOAuth2 } from './auth/oauth2.ts';
 import type { KnownNames } from './auth/tokens.ts';
 import { type ComposedService, namesOf } from './compose.ts';
-import type { Faults, FaultsPart } from './faults/faults.ts';
+import type { DoubleFaults, FaultsPart } from './faults/faults.ts';
 import type { AsOptions, ConfiguredAsOptions } from './fetch/as-options.ts';
 import { createFetch, createSender, type Fetch } from './fetch/fetch.ts';
 import { addressOf, fetchRequestOf } from './fetch/fetch-request.ts';
 import { type Addresses, ownOrigins } from './fetch/origins.ts';
-import { type ClientParts, createSigner, type Signer } from './fetch/signed-client.ts';
+import { type ClientParts, createSigner, type SigningClient } from './fetch/signed-client.ts';
 import { passwordOf } from './fetch/signing.ts';
-import type { Journal } from './journal/journal.ts';
+import type { DoubleJournal } from './journal/journal.ts';
 import type { DoubleClock } from './state/clock.ts';
 
 /** The functions with which a test controls a service, in memory or with a data directory. */
@@ -28,34 +28,34 @@ export interface DoubleApi {
   /** The clock of the double. */
   readonly clock: DoubleClock;
   /** Controls users, secrets, nonces and tokens. */
-  readonly auth: AuthControl;
+  readonly auth: DoubleAuth;
   /**
    * The requests that the double received, with their responses.
    * @example double.journal.last().auth; // { scheme: 'hmac', passed: ['parse', 'user'], failedAt: 'digest', hint: 'the query was left out', … }
    */
-  readonly journal: Journal;
+  readonly journal: DoubleJournal;
   /**
    * Plans faults for requests.
    * @example double.faults.next({ method: 'GET' }, { status: 503, retryAfter: 2 });
    */
-  readonly faults: Faults;
+  readonly faults: DoubleFaults;
   /** Controls OAuth 2.0. Requires the option `clients`. */
-  readonly oauth2: OAuth2Control;
+  readonly oauth2: DoubleOAuth2;
   /** Controls OAuth 1.0a. Requires the option `consumers`. */
-  readonly oauth1: OAuth1Control;
+  readonly oauth1: DoubleOAuth1;
   /**
    * Returns a client that signs its requests as a user, with a scheme of the option `schemes`.
    * @throws RangeError also if credentials are missing: a private key that the double does not know
    * @example await double.as('ann', { scheme: 'partner' }).fetch('/articles');
    */
-  as<Name extends string>(user: string, options: ConfiguredAsOptions<Name>): Signer;
+  as<Name extends string>(user: string, options: ConfiguredAsOptions<Name>): SigningClient;
   /**
    * Returns a client that signs its requests as a user.
    * @throws RangeError if there is no such user and `options` contain no credentials
    * @example await double.as('johndoe').fetch('/articles', { method: 'POST', body: '<article>…</article>' });
    * @example await double.as('johndoe', { date: '2020-01-01T00:00:00Z' }).fetch('/articles'); // 401: a stale date
    */
-  as(user: string, options?: AsOptions): Signer;
+  as(user: string, options?: AsOptions): SigningClient;
 }
 
 /** Composes the functions that control a service. */
@@ -103,7 +103,7 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
     },
     async oauth1For(user, name) {
       const { key, secret = '' } = consumerOf(oauth1Parts, name);
-      return { consumer: { key, secret }, token: await oauth1.issueToken({ consumer: key, user }) };
+      return { consumer: { key, secret }, token: await oauth1.issueToken({ client: key, user }) };
     },
   };
   return {

@@ -1,5 +1,5 @@
 import { makeCertificate, makeKey, pemOfKey } from '../net/tls/certificate.ts';
-import type { ServerIdentity } from '../net/tls/identity.ts';
+import type { TlsIdentity } from '../net/tls/identity.ts';
 
 const day = 86_400_000;
 /** The validity of a certificate in ms. Some clients reject longer ones from public authorities (398 days). */
@@ -20,9 +20,9 @@ export interface CertificateAuthority {
   /** The authority's own certificate in PEM, for clients to trust. */
   readonly certificate: string;
   /** The certificate and key of a server on localhost. */
-  readonly identity: ServerIdentity;
+  readonly identity: TlsIdentity;
   /** Issues another certificate for the same key, with this validity. */
-  issue(validity: Validity): ServerIdentity;
+  issue(validity: Validity): TlsIdentity;
 }
 
 /**
@@ -40,7 +40,7 @@ export function createCertificateAuthority(
   const certificate = once(() =>
     makeCertificate({ subject: name, key: issuer().key, names: 'authority', ...usual, random }),
   );
-  const issue = (validity: Validity): ServerIdentity => {
+  const issue = (validity: Validity): TlsIdentity => {
     const key = serverKey();
     const subject = 'Countersign double';
     const cert = makeCertificate({ subject, key, issuer: issuer(), names, ...validity, random });

@@ -1,10 +1,10 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { andThen } from '../maybe-promise.ts';
 import { schemesOf } from '../service/authentication.ts';
-import type { ServiceOptions, UserOption } from '../service/options.ts';
+import type { ServiceOptions, UserDeclaration } from '../service/options.ts';
 import { collectionsOf } from '../service/routes.ts';
 import { type ControllableService, createControllableService } from '../service/service.ts';
-import type { Nonces } from '../store/nonces/nonces.ts';
+import type { NonceStore } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import { claimedUserBy } from './claimed-user.ts';
 import { type ComposedService, namesOf, skewDates } from './compose.ts';
@@ -19,9 +19,9 @@ import { createDoubleUsers } from './state/users.ts';
 /** The options of a controlled service with a data directory. */
 export interface DurableDoubleOptions
   extends Omit<ServiceOptions, 'clock' | 'random' | 'observer' | 'users'> {
-  readonly users: ReadonlyMap<string, UserOption>;
+  readonly users: ReadonlyMap<string, UserDeclaration>;
   readonly store: Store;
-  readonly nonces: Nonces;
+  readonly nonces: NonceStore;
   readonly masterKey: Uint8Array;
 }
 
@@ -108,10 +108,10 @@ export function composeDurableDouble(
 
 /** Wraps nonces so that fresh ones can be made to count as used. `onReplay` is called for each nonce that is rejected. */
 function withBurning(
-  nonces: Nonces,
+  nonces: NonceStore,
   burns: () => boolean,
   onReplay: (user: string) => void,
-): Nonces & { burn(times: number): void } {
+): NonceStore & { burn(times: number): void } {
   const burnt = new BurntNonces(burns);
   return {
     claim(user, nonce, until, now, deferrable) {

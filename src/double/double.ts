@@ -7,7 +7,7 @@ import type { ControllableService } from '../service/service.ts';
 import { createDoubleApi, type DoubleApi } from './api.ts';
 import { type CertificateAuthority, createCertificateAuthority } from './certificate-authority.ts';
 import { type ComposedDouble, composeDouble } from './compose.ts';
-import type { Control, ControlOptions } from './control/control.ts';
+import type { ControlOptions, ControlServer } from './control/control.ts';
 import { createMemoryControl } from './control/memory-target.ts';
 import type { MemoryControl } from './control/target.ts';
 import { dateWindows } from './date-windows.ts';
@@ -64,7 +64,7 @@ export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, As
    * Error if the double is closed.
    * @example const { url, token } = await double.openControl();
    */
-  openControl(options?: ControlOptions): Promise<Control>;
+  openControl(options?: ControlOptions): Promise<ControlServer>;
   /**
    * Stops listening and releases all resources. Requests in flight have `grace` ms to finish (default: 500). With
    * `pendingFaults: 'error'`, rejects after closing if a planned fault was not applied.
@@ -144,7 +144,7 @@ function doubleOf(
   const api = createDoubleApi(context, addresses);
   const { partner } = context;
   const memory = createMemoryControl(context);
-  const controls = new Set<Control>();
+  const controls = new Set<ControlServer>();
   let closed = false;
   const close = async (given?: number): Promise<void> => {
     // A test framework that calls it as a hook passes values of its own.

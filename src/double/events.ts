@@ -1,10 +1,10 @@
-import type { GrantEvent } from '../oauth/records.ts';
+import type { TokenEvent } from '../oauth/records.ts';
 import { checkFunction, checkWord } from '../service/argument-checks.ts';
 import { callListener, type ReportError, writeError } from './callback.ts';
 
 /** An event of a double: a change of grants or tokens, or a replayed nonce. It contains no token and no nonce. */
 export type DoubleEvent =
-  | GrantEvent
+  | TokenEvent
   | {
       readonly kind: 'replay';
       /** The user of the nonce. */

@@ -1,5 +1,5 @@
 import { closestMatch, didYouMean } from '../did-you-mean.ts';
-import type { Request } from '../http/message.ts';
+import type { HttpRequest } from '../http/message.ts';
 import { methods } from '../http/method.ts';
 import { parseTarget } from '../http/target.ts';
 import { kindOf } from '../schema/error.ts';
@@ -95,7 +95,7 @@ function checkPath(path: unknown): void {
 const parameter = /\{[A-Za-z][A-Za-z0-9_]*\}/g;
 
 /** Returns the normalized path: unreserved characters are decoded, if the target can be parsed. */
-export function pathOf({ target, method }: Pick<Request, 'target' | 'method'>): string {
+export function pathOf({ target, method }: Pick<HttpRequest, 'target' | 'method'>): string {
   try {
     return parseTarget(target, method).path;
   } catch {

@@ -12,7 +12,7 @@ import { optionNames, type ServiceOptions } from '../service/options.ts';
 import { checkAliases } from './fetch/origins.ts';
 import { checkJournalLimits, type JournalOptions } from './journal/journal.ts';
 import type { CompileSchema } from './partner/json-schema.ts';
-import type { Moment } from './state/clock.ts';
+import type { DateLike } from './state/clock.ts';
 import type { DoubleUsersOption } from './state/users.ts';
 import type { Stub } from './stubs/declaration.ts';
 
@@ -29,7 +29,7 @@ export interface DoubleOptions extends Omit<ServiceOptions, OwnOption> {
   /** The seed of all ids, nonces, tokens and other random values: equal seeds produce equal values. Default: random. */
   readonly randomSeed?: string | number;
   /** The time at which the clock is frozen until the test moves it. Default: the clock follows the host's. */
-  readonly now?: Moment;
+  readonly now?: DateLike;
   /** Whether the double also listens on HTTPS. OAuth requires it. Default: true. */
   readonly https?: boolean;
   /**

@@ -1,5 +1,5 @@
 import { didYouMean } from '../did-you-mean.ts';
-import { type Method, methods } from '../http/method.ts';
+import { type HttpMethod, methods } from '../http/method.ts';
 import { fillTemplate } from '../http/path.ts';
 import { parseTarget } from '../http/target.ts';
 import { ownerParameter } from '../pipeline/access-rule.ts';
@@ -12,7 +12,7 @@ import type { ComposedDouble } from './compose.ts';
 import type { Addresses } from './fetch/origins.ts';
 
 /** Selects the principals and paths to try. */
-export interface AllowMatrixOptions {
+export interface AccessMatrixOptions {
   /** Names of users. `nobody` sends no credentials. */
   readonly as: readonly string[];
   /**
@@ -23,25 +23,25 @@ export interface AllowMatrixOptions {
 }
 
 /** The names of the options. The type checks that the list is complete. */
-const optionNames: Readonly<Record<keyof AllowMatrixOptions, true>> = { as: true, paths: true };
+const optionNames: Readonly<Record<keyof AccessMatrixOptions, true>> = { as: true, paths: true };
 
 /** The permissions of one principal on one path. */
-export interface AllowMatrixRow {
+export interface AccessMatrixRow {
   readonly path: string;
   readonly as: string;
   /** The methods in the `Allow` field of the response to OPTIONS. */
-  readonly allow: readonly Method[];
+  readonly allow: readonly HttpMethod[];
   /** The status of the response to each method. */
-  readonly tried: Readonly<Record<Method, number>>;
+  readonly tried: Readonly<Record<HttpMethod, number>>;
   /** The methods that were not refused. */
-  readonly may: readonly Method[];
+  readonly may: readonly HttpMethod[];
 }
 
 /** A table of what `Allow` lists and which methods were really permitted. Its string form is a text table. */
-export class AllowMatrix {
-  readonly rows: readonly AllowMatrixRow[];
+export class AccessMatrix {
+  readonly rows: readonly AccessMatrixRow[];
 
-  constructor(rows: readonly AllowMatrixRow[]) {
+  constructor(rows: readonly AccessMatrixRow[]) {
     this.rows = rows;
   }
 
@@ -80,9 +80,9 @@ export class AllowMatrix {
 /** Thrown if `Allow` differs from what is permitted. The message lists the differences. */
 export class AllowMatrixError extends Error {
   override readonly name = 'AllowMatrixError';
-  readonly matrix: AllowMatrix;
+  readonly matrix: AccessMatrix;
 
-  constructor(matrix: AllowMatrix) {
+  constructor(matrix: AccessMatrix) {
     super(['Allow differs from what the server permits:', ...matrix.differences].join('\n  '));
     this.matrix = matrix;
   }
@@ -92,10 +92,18 @@ export class AllowMatrixError extends Error {
  * Tries every method for each path and principal on a copy of the double, which has no planned faults. Rejects with
  * AllowMatrixError if the results differ from `Allow`, and with RangeError on an unknown user or path.
  */
-export async function allowMatrix(double: ComposedDouble, options: AllowMatrixOptions): Promise<AllowMatrix> {
-  checkMembers(options, Object.keys(optionNames), 'the options of allowMatrix', "such as { as: ['nobody'] }");
+export async function accessMatrix(
+  double: ComposedDouble,
+  options: AccessMatrixOptions,
+): Promise<AccessMatrix> {
+  checkMembers(
+    options,
+    Object.keys(optionNames),
+    'the options of accessMatrix',
+    "such as { as: ['nobody'] }",
+  );
   const { as, paths } = options;
-  if (!Array.isArray(as)) throw new RangeError('as of allowMatrix must be a list of users');
+  if (!Array.isArray(as)) throw new RangeError('as of accessMatrix must be a list of users');
   const users = as.filter((name) => name !== nobody);
   for (const user of users) double.users.credentials(user);
   const context = double.fork();
@@ -107,11 +115,11 @@ export async function allowMatrix(double: ComposedDouble, options: AllowMatrixOp
       paths?.map((path) => routeOf(path, context)) ??
       distinct(context.service.router.routes.filter(isEnabled));
     const trials = new Trials(context, api, held);
-    const rows: AllowMatrixRow[] = [];
+    const rows: AccessMatrixRow[] = [];
     for (const { template, resource } of routes)
       for (const path of pathsOf(template, resource, users, held))
         for (const name of as) rows.push(await trials.row(path, resource, name, as));
-    const matrix = new AllowMatrix(rows);
+    const matrix = new AccessMatrix(rows);
     if (matrix.differences.length > 0) throw new AllowMatrixError(matrix);
     return matrix;
   } finally {
@@ -141,13 +149,13 @@ class Trials {
     this.#held = held;
   }
 
-  async row(path: string, resource: Resource, as: string, all: readonly string[]): Promise<AllowMatrixRow> {
+  async row(path: string, resource: Resource, as: string, all: readonly string[]): Promise<AccessMatrixRow> {
     const options = await this.#send(as, 'OPTIONS', path);
     if (options.status === 404) throw new RangeError(`there is no resource at ${path}`);
     const allowed = (options.headers.get('allow') ?? '').split(/ *, */);
     const content = await this.#contentOf(path, all);
-    const tried: Record<Method, number> = { HEAD: 0, GET: 0, PUT: 0, POST: 0, DELETE: 0, OPTIONS: 0 };
-    const may: Method[] = [];
+    const tried: Record<HttpMethod, number> = { HEAD: 0, GET: 0, PUT: 0, POST: 0, DELETE: 0, OPTIONS: 0 };
+    const may: HttpMethod[] = [];
     for (const method of methods) {
       const { status } = await this.#send(as, method, path, content);
       tried[method] = status;
@@ -246,12 +254,12 @@ function ownerOf({ GET, PUT, POST, DELETE, headAccess }: Resource): string | und
     .find((parameter) => parameter !== undefined);
 }
 
-function cell({ allow, tried, may }: AllowMatrixRow, method: Method): string {
+function cell({ allow, tried, may }: AccessMatrixRow, method: HttpMethod): string {
   const status = may.includes(method) ? String(tried[method]) : `(${tried[method]})`;
   return allow.includes(method) === may.includes(method) ? status : `${status}!`;
 }
 
-function differencesOf({ path, as, allow, tried, may }: AllowMatrixRow): string[] {
+function differencesOf({ path, as, allow, tried, may }: AccessMatrixRow): string[] {
   return methods
     .filter((method) => allow.includes(method) !== may.includes(method))
     .map((method) => {

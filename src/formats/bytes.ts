@@ -1,8 +1,8 @@
 import { CollectedBytes } from '../http/collected-bytes.ts';
-import type { Reading } from '../pipeline/resource.ts';
+import type { ContentReader } from '../pipeline/resource.ts';
 
 /** Reads content of any type as bytes, for resources in code. */
-export const bytes: Reading<unknown, Uint8Array> = {
+export const readBytes: ContentReader<unknown, Uint8Array> = {
   type: '*/*',
   decoder() {
     const collected = new CollectedBytes();

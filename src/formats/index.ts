@@ -1,7 +1,7 @@
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { DocumentFormat, Variant } from '../pipeline/resource.ts';
 import type { Shape } from '../schema/schema.ts';
-import type { RecordValue } from '../store/store.ts';
+import type { StoredRecord } from '../store/store.ts';
 import type { ItemDecoder } from './item-decoder.ts';
 import { jsonDecoder, listFormJson, writeItemJson, writeListedJson } from './json/index.ts';
 import type { ListForm, ListItem } from './list-item.ts';
@@ -15,7 +15,7 @@ export interface Format extends Variant {
   /** Creates a decoder for one document; asynchronous the first time, if modules must be loaded. */
   decoder(shape: Shape, options: XmlReadingOptions): MaybePromise<ItemDecoder>;
   /** Writes the document of one item. */
-  writeItem(shape: Shape, value: RecordValue): string;
+  writeItem(shape: Shape, value: StoredRecord): string;
   /** Writes one item of a collection's document. */
   writeListed(shape: Shape, item: ListItem): string;
   /** Returns the beginning, separator and end of a collection's document. */

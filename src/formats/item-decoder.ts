@@ -1,5 +1,5 @@
 import type { Decoder } from '../pipeline/decoder.ts';
-import type { RecordValue } from '../store/store.ts';
+import type { StoredRecord } from '../store/store.ts';
 
 /** Decodes the document of one item. */
 export interface ItemDecoder extends Decoder {
@@ -7,5 +7,5 @@ export interface ItemDecoder extends Decoder {
    * Ends the document and returns the item in its stored form.
    * @throws {Problem} with all errors in the document
    */
-  end(): RecordValue;
+  end(): StoredRecord;
 }

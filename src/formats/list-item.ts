@@ -1,9 +1,9 @@
-import type { RecordValue } from '../store/store.ts';
+import type { StoredRecord } from '../store/store.ts';
 
 /** An item of a list with its path. */
 export interface ListItem {
   readonly href: string;
-  readonly value: RecordValue;
+  readonly value: StoredRecord;
 }
 
 /** The text before, between and after the items of a collection's document. */

@@ -20,7 +20,7 @@ export function writeProblemJson(problem: Problem, instance: string, basePath = 
 }
 
 /** Writes a document of another API, XML with a declaration. Never fails, whatever text it contains. */
-export function writeForeignDocument({ root, content }: ForeignDocument): string {
+export function writeForeignDocument({ root, body: content }: ForeignDocument): string {
   if (root === undefined) return writeDocumentJson(content);
   return `<?xml version="1.0" encoding="UTF-8"?>\n${writeDocumentXml(root, content)}`;
 }

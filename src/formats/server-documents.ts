@@ -27,8 +27,8 @@ export function writeDocument(
   variant: Variant | undefined,
 ): Representation {
   const { type, mark } = variant ?? xml;
-  if (mark === json.mark) return { type, content: writeDocumentJson(doc) };
-  return { type, content: writeDocumentXml(root, doc, { item: itemName }) };
+  if (mark === json.mark) return { type, body: writeDocumentJson(doc) };
+  return { type, body: writeDocumentXml(root, doc, { item: itemName }) };
 }
 
 function itemName(list: string): string {
@@ -76,13 +76,13 @@ export function writeProblem(
   basePath = '',
 ): Representation {
   const { document } = problem;
-  if (document !== undefined) return { type: document.type, content: writeForeignDocument(document) };
+  if (document !== undefined) return { type: document.type, body: writeForeignDocument(document) };
   const variants = defaultFormat === 'xml' ? problemVariants : problemVariantsJson;
   if (preferred(accept, variants)?.json ?? defaultFormat === 'json') {
-    return { type: 'application/problem+json', content: writeProblemJson(problem, instance, basePath) };
+    return { type: 'application/problem+json', body: writeProblemJson(problem, instance, basePath) };
   }
   return {
     type: 'application/problem+xml; charset=utf-8',
-    content: writeProblemXml(problem, instance, basePath),
+    body: writeProblemXml(problem, instance, basePath),
   };
 }

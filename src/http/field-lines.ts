@@ -20,6 +20,6 @@ function isList(fields: object | readonly Line[]): fields is readonly Line[] {
 }
 
 /** Returns whether the content of a response is compressed with gzip. */
-export function isCompressed({ fields }: Pick<Response, 'fields'>): boolean {
+export function isCompressed({ headers: fields }: Pick<Response, 'headers'>): boolean {
   return fields.some(([name, value]) => name.toLowerCase() === 'content-encoding' && value === 'gzip');
 }

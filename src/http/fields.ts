@@ -10,7 +10,7 @@ const maxPairwise = 32;
  * The field lines of a request, looked up by lower-case name. Nothing is joined or dropped unless requested. The names are in a
  * list: for the few fields of a request, building a map takes longer than all lookups.
  */
-export class Fields {
+export class HttpHeaders {
   /** The names in lower case, in the order sent. */
   readonly #names: string[] = [];
   /** A bit set of hashes of the names present. It rejects most absent names faster than the list. */
@@ -43,11 +43,11 @@ export class Fields {
   get(name: string): string | undefined {
     const at = this.#indexOf(name);
     if (at < 0) return undefined;
-    return this.repeated ? this.lines(name).join(', ') : this.raw[2 * at + 1];
+    return this.repeated ? this.getAll(name).join(', ') : this.raw[2 * at + 1];
   }
 
   /** Returns the value of each line, in the order sent. */
-  lines(name: string): readonly string[] {
+  getAll(name: string): readonly string[] {
     const values: string[] = [];
     for (let at = this.#indexOf(name); at >= 0; at = this.#names.indexOf(name, at + 1))
       values.push(this.raw[2 * at + 1] ?? '');

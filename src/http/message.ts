@@ -1,5 +1,5 @@
 import { CollectedBytes } from './collected-bytes.ts';
-import { type FieldLine, Fields } from './fields.ts';
+import { type FieldLine, HttpHeaders } from './fields.ts';
 import { contentTooLarge } from './problem.ts';
 import type { WireFault } from './wire-fault.ts';
 
@@ -43,14 +43,14 @@ export interface Body {
 }
 
 /** A request as a value. Nothing in it has been validated. */
-export interface Request {
+export interface HttpRequest {
   /** The method as sent: `GET`. */
   readonly method: string;
   /** The request target as sent, byte for byte; each octet is one character. */
   readonly target: string;
   /** `1.0` or `1.1`. */
   readonly version: string;
-  readonly fields: Fields;
+  readonly headers: HttpHeaders;
   readonly body: Body;
   readonly connection: Connection;
   /** The path prefix that a proxy removed, and that `target` has again: `/api`. Default: none. */
@@ -63,9 +63,9 @@ export interface Request {
 export interface Response {
   readonly status: number;
   /** The fields in the order sent. The listener adds `Content-Length`, `Connection` and framing. */
-  readonly fields: FieldLine[];
+  readonly headers: FieldLine[];
   /** The content; undefined for none (204, 304). */
-  readonly content: string | Uint8Array | undefined;
+  readonly body: string | Uint8Array | undefined;
   /** Whether only the length of the content is sent, as for HEAD (RFC 9110 §9.3.2). */
   readonly headOnly?: boolean;
   /** Whether the connection is closed after this response. */
@@ -85,9 +85,9 @@ export interface RequestParts {
   method: string;
   target: string;
   /** The field lines in order. `Host` is added if it is missing. */
-  fields?: readonly (readonly [string, string])[];
+  headers?: readonly (readonly [string, string])[];
   /** The content; a string is encoded as UTF-8. */
-  content?: string | Uint8Array;
+  body?: string | Uint8Array;
   /** The peer's address. Default: `127.0.0.1`. */
   peer?: string;
   /** Whether the request arrived over TLS. Default: false. */
@@ -95,16 +95,16 @@ export interface RequestParts {
 }
 
 /** Creates a request in memory, of the same type as the listener creates from a socket. */
-export function createRequest(parts: RequestParts): Request {
-  const raw = (parts.fields ?? []).flat();
-  const fields = new Fields(raw);
-  const completed = fields.has('host') ? fields : new Fields(['Host', 'localhost', ...raw]);
+export function createRequest(parts: RequestParts): HttpRequest {
+  const raw = (parts.headers ?? []).flat();
+  const fields = new HttpHeaders(raw);
+  const completed = fields.has('host') ? fields : new HttpHeaders(['Host', 'localhost', ...raw]);
   return {
     method: parts.method,
     target: parts.target,
     version: '1.1',
-    fields: completed,
-    body: bodyOf(parts.content),
+    headers: completed,
+    body: bodyOf(parts.body),
     connection: { peer: parts.peer ?? '127.0.0.1', secure: parts.secure ?? false },
   };
 }

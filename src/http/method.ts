@@ -2,10 +2,10 @@
 export const methods = ['HEAD', 'GET', 'PUT', 'POST', 'DELETE', 'OPTIONS'] as const;
 
 /** A method that collections implement. */
-export type Method = (typeof methods)[number];
+export type HttpMethod = (typeof methods)[number];
 
 /** Returns whether the method is one that collections implement; methods are case-sensitive (RFC 9110 §9.1). */
-export function isMethod(token: string): token is Method {
+export function isMethod(token: string): token is HttpMethod {
   return methods.some((method) => method === token);
 }
 

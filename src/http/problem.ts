@@ -18,15 +18,15 @@ export interface ForeignDocument {
   /** The name of the root element of a document in XML. Default: it is written as JSON. */
   readonly root?: string;
   /** The child elements, or members, by name. */
-  readonly content: Readonly<Record<string, ProblemMember>>;
+  readonly body: Readonly<Record<string, ProblemMember>>;
 }
 
 /** The optional parts of a problem. */
-export interface ProblemParts {
+export interface ProblemOptions {
   /** Extension members: `field`, `line`, `column`. */
   members?: Readonly<Record<string, ProblemMember>>;
   /** Field lines of the response: `Allow`, `WWW-Authenticate`, `Retry-After`. */
-  fields?: readonly FieldLine[];
+  headers?: readonly FieldLine[];
   /** Whether the connection is closed after the response. Default: false. */
   close?: boolean;
   /** The document that the client receives instead of a problem document. Default: none. */
@@ -60,11 +60,11 @@ export class Problem implements Error {
   /** What happened in this occurrence, for a human reader. */
   readonly detail: string;
   readonly members: Readonly<Record<string, ProblemMember>>;
-  readonly fields: readonly FieldLine[];
+  readonly headers: readonly FieldLine[];
   readonly close: boolean;
   readonly document: ForeignDocument | undefined;
 
-  constructor(type: ProblemType, detail: string, parts: ProblemParts = {}) {
+  constructor(type: ProblemType, detail: string, parts: ProblemOptions = {}) {
     this.message = `${type}: ${detail}`;
     const { status, title } = problemTypes[type];
     this.type = type;
@@ -72,7 +72,7 @@ export class Problem implements Error {
     this.title = title;
     this.detail = detail;
     this.members = parts.members ?? {};
-    this.fields = parts.fields ?? [];
+    this.headers = parts.headers ?? [];
     this.close = parts.close ?? false;
     this.document = parts.document;
   }
@@ -81,7 +81,7 @@ export class Problem implements Error {
   with(fields: readonly FieldLine[]): Problem {
     return new Problem(this.type, this.detail, {
       members: this.members,
-      fields: [...this.fields, ...fields],
+      headers: [...this.headers, ...fields],
       close: this.close,
       document: this.document,
     });

@@ -162,7 +162,7 @@ export class IncomingBody implements Body {
 
 function budgetExceeded(): Problem {
   return new Problem('full', 'The server holds too much content of requests that are not authenticated.', {
-    fields: [['Retry-After', '1']],
+    headers: [['Retry-After', '1']],
     close: true,
   });
 }

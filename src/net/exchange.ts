@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Fields } from '../http/fields.ts';
-import type { Body, Connection, Request, Response } from '../http/message.ts';
+import type { HttpHeaders } from '../http/fields.ts';
+import type { Body, Connection, HttpRequest, Response } from '../http/message.ts';
 import { IncomingBody } from './body.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { endLingering } from './lingering-close.ts';
@@ -20,17 +20,17 @@ export const noContent: Body = {
 /** Converts a request of node:http to a value. */
 export function requestOf(
   incoming: IncomingMessage,
-  fields: Fields,
+  fields: HttpHeaders,
   body: Body,
   connection: Connection,
-): Request {
+): HttpRequest {
   const { method = '', url: target = '', httpVersion: version } = incoming;
-  return { method, target, version, fields, body, connection };
+  return { method, target, version, headers: fields, body, connection };
 }
 
 /** A request and its response: converts between node:http and the values that the service uses. */
 export class Exchange {
-  readonly request: Request;
+  readonly request: HttpRequest;
   readonly content: IncomingBody;
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
@@ -44,7 +44,7 @@ export class Exchange {
    */
   constructor(
     incoming: IncomingMessage,
-    fields: Fields,
+    fields: HttpHeaders,
     outgoing: ServerResponse,
     origin: Connection,
     awaitsContinue: boolean,
@@ -69,13 +69,13 @@ export class Exchange {
 
   /** The bytes of the request in memory. */
   get size(): number {
-    const { fields, target } = this.request;
+    const { headers: fields, target } = this.request;
     return fields.size + target.length + this.incoming.readableLength;
   }
 
   /** Whether this request and its content allow another request on the connection. */
   get persists(): boolean {
-    const { fields } = this.request;
+    const { headers: fields } = this.request;
     if (!this.outgoing.shouldKeepAlive || this.content.failure !== undefined || this.content.awaitsContinue)
       return false;
     // llhttp drops everything after a request with Upgrade, even if the connection was not upgraded.

@@ -1,9 +1,9 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { Fields } from '../http/fields.ts';
-import type { Connection, Request, Response } from '../http/message.ts';
-import { Problem, type ProblemParts } from '../http/problem.ts';
+import { HttpHeaders } from '../http/fields.ts';
+import type { Connection, HttpRequest, Response } from '../http/message.ts';
+import { Problem, type ProblemOptions } from '../http/problem.ts';
 import type { WireFault } from '../http/wire-fault.ts';
 import { setImmediate } from '../timers.ts';
 import type { ByteBudget } from './byte-budget.ts';
@@ -28,9 +28,9 @@ import type { WriteBatch } from './write-batch.ts';
 /** The listener, as its connections use it. */
 export interface ConnectionHost {
   /** Returns the response to a request. */
-  respond(request: Request): Promise<Response>;
+  respond(request: HttpRequest): Promise<Response>;
   /** Returns the response that reports a problem. `received` holds the bytes being parsed if there is no request. */
-  refuse(problem: Problem, request: Request | undefined, received?: string): Response;
+  refuse(problem: Problem, request: HttpRequest | undefined, received?: string): Response;
   /** Called when `respond` is called for a request. */
   requestStarted(): void;
   /** Called when that call has settled. */
@@ -160,7 +160,7 @@ export class HttpConnection {
       );
       return;
     }
-    const fields = new Fields(incoming.rawHeaders);
+    const fields = new HttpHeaders(incoming.rawHeaders);
     const exchange = new Exchange(
       incoming,
       fields,
@@ -177,7 +177,7 @@ export class HttpConnection {
 
   /** Rejects a CONNECT, after which node:http parses nothing more. */
   receiveConnect(incoming: IncomingMessage): void {
-    const request = requestOf(incoming, new Fields(incoming.rawHeaders), noContent, this.#origin);
+    const request = requestOf(incoming, new HttpHeaders(incoming.rawHeaders), noContent, this.#origin);
     const problem = new Problem('method-not-implemented', 'This server is not a proxy.', last);
     this.refuse(this.#problemOf(request, incoming) ?? problem, request);
   }
@@ -197,7 +197,7 @@ export class HttpConnection {
   }
 
   /** Rejects a request or unparsable bytes, and closes the connection, after all earlier requests have been answered. */
-  refuse(problem: Problem, request: Request | undefined, received?: string): void {
+  refuse(problem: Problem, request: HttpRequest | undefined, received?: string): void {
     if (this.#ended || this.#rejection !== undefined) return;
     this.#rejection = { problem, request, received };
     if (this.#blocked) this.#block();
@@ -276,7 +276,7 @@ export class HttpConnection {
   }
 
   /** Returns why a request is rejected before it is handled: by its form, then by the state of the server. */
-  #problemOf(request: Request, incoming: IncomingMessage): Problem | undefined {
+  #problemOf(request: HttpRequest, incoming: IncomingMessage): Problem | undefined {
     const malformed = requestProblem(request, incoming, this.#host.limits);
     if (malformed !== undefined) return malformed;
     if (this.#host.stopping) return new Problem('stopping', 'The server is stopping.', retrySoon);
@@ -454,11 +454,11 @@ export class HttpConnection {
 /** The rejection of a request, or of bytes that could not be parsed. */
 interface Rejection {
   readonly problem: Problem;
-  readonly request: Request | undefined;
+  readonly request: HttpRequest | undefined;
   readonly received?: string | undefined;
 }
 
-const last: ProblemParts = { close: true };
+const last: ProblemOptions = { close: true };
 
 /** The parts of a temporary rejection. */
-const retrySoon: ProblemParts = { fields: [['Retry-After', '1']], close: true };
+const retrySoon: ProblemOptions = { headers: [['Retry-After', '1']], close: true };

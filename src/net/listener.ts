@@ -10,7 +10,7 @@ import type { Server as SecureServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
-import type { Request, Response } from '../http/message.ts';
+import type { HttpRequest, Response } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import { clearTimeout, setTimeout } from '../timers.ts';
 import type { ByteBudget } from './byte-budget.ts';
@@ -19,7 +19,7 @@ import { type ConnectionHost, HttpConnection } from './http-connection.ts';
 import { DeadlineSweep, type IdleTimeouts } from './idle-timeout.ts';
 import { checkRuntime, listenErrorOf } from './listen-error.ts';
 import { FieldLines, linesOf } from './response-encoder.ts';
-import { IdentityError, type ServerIdentity, usable } from './tls/identity.ts';
+import { TlsError, type TlsIdentity, usable } from './tls/identity.ts';
 import { Handshakes } from './tls/pending-handshakes.ts';
 import { WriteBatch } from './write-batch.ts';
 
@@ -45,14 +45,14 @@ export interface ListenerOptions {
   /** 0 picks a free port. */
   port: number;
   /** TLS identity, or a function that returns one on the first connection; it must not throw. Default: none, plain HTTP. */
-  tls?: ServerIdentity | (() => ServerIdentity) | undefined;
+  tls?: TlsIdentity | (() => TlsIdentity) | undefined;
   limits: ListenerLimits;
   /** The budget of content of requests that are not authenticated, until they are answered. Default: no limit. */
   contentBudget?: ByteBudget | undefined;
   /** Returns the response to a request. Never rejects. */
-  respond: (request: Request) => Promise<Response>;
+  respond: (request: HttpRequest) => Promise<Response>;
   /** Returns the response to what could not be parsed, or to a request while the listener is full or stopping. */
-  refuse: (problem: Problem, request: Request | undefined, received?: string) => Response;
+  refuse: (problem: Problem, request: HttpRequest | undefined, received?: string) => Response;
   /** Called for each TLS connection after its certificate was chosen. */
   connected?: (() => void) | undefined;
   /** Whether the process may exit while the port and its connections are open. Default: false. */
@@ -60,17 +60,17 @@ export interface ListenerOptions {
 }
 
 /** An open port. */
-export interface Listener {
+export interface ServerSocket {
   /** The bound address. */
   readonly host: string;
   readonly port: number;
   /** The number of open connections. */
   readonly connections: number;
   /**
-   * Replaces the TLS identity for new connections; open connections continue. Throws IdentityError, and changes nothing, if it
+   * Replaces the TLS identity for new connections; open connections continue. Throws TlsError, and changes nothing, if it
    * cannot be used. Throws TypeError if the listener is plain HTTP.
    */
-  replaceIdentity(identity: ServerIdentity): void;
+  replaceIdentity(identity: TlsIdentity): void;
   /** Stops accepting connections and finishes requests in flight within `grace` milliseconds, then destroys what is left. */
   close(grace: number): Promise<void>;
 }
@@ -78,8 +78,8 @@ export interface Listener {
 /** A server of node:http or node:https. */
 type HttpServer = Server | SecureServer;
 
-/** Opens a port. Rejects with ListenError if the address cannot be bound or in Bun, and with IdentityError if the identity cannot be used. */
-export async function listen(options: ListenerOptions): Promise<Listener> {
+/** Opens a port. Rejects with ListenError if the address cannot be bound or in Bun, and with TlsError if the identity cannot be used. */
+export async function listen(options: ListenerOptions): Promise<ServerSocket> {
   checkRuntime(process.versions);
   const server = await serverOf(options.limits, options.tls);
   return new Promise((resolve, reject) => {
@@ -138,10 +138,10 @@ async function secureServer(
   );
 }
 
-function contextOf({ cert, key }: ServerIdentity): SecureContextOptions {
+function contextOf({ cert, key }: TlsIdentity): SecureContextOptions {
   // Node treats an empty one as none, and fails only when a client connects.
-  if (cert.length === 0) throw new IdentityError('cert', 'the certificate is empty');
-  if (key.length === 0) throw new IdentityError('key', 'the private key is empty');
+  if (cert.length === 0) throw new TlsError('certificate', 'the certificate is empty');
+  if (key.length === 0) throw new TlsError('key', 'the private key is empty');
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
   // No client certificate is requested. Without a list, Node would load all system authorities, which takes tens of milliseconds,
   // and OpenSSL would search them for intermediate certificates.
@@ -157,11 +157,11 @@ function intervalOf(...timeouts: number[]): number {
   return Math.ceil(Math.min(100, Math.max(10, shortest / 4)));
 }
 
-class HttpListener implements Listener, ConnectionHost {
+class HttpListener implements ServerSocket, ConnectionHost {
   readonly host: string;
   readonly port: number;
   readonly limits: ListenerLimits;
-  readonly respond: (request: Request) => Promise<Response>;
+  readonly respond: (request: HttpRequest) => Promise<Response>;
   readonly refuse: ListenerOptions['refuse'];
   readonly contentBudget: ByteBudget | undefined;
   readonly idleTimeouts: IdleTimeouts;
@@ -176,7 +176,7 @@ class HttpListener implements Listener, ConnectionHost {
   readonly #secure: boolean;
   readonly #connected: (() => void) | undefined;
   /** Returns the TLS identity, until it has been loaded. */
-  #loadIdentity: (() => ServerIdentity) | undefined;
+  #loadIdentity: (() => TlsIdentity) | undefined;
   readonly #handshakes = new Handshakes();
   readonly #connections = new Map<Duplex, HttpConnection>();
   #sequence = 0;
@@ -216,7 +216,7 @@ class HttpListener implements Listener, ConnectionHost {
     return this.#closing !== undefined;
   }
 
-  replaceIdentity(identity: ServerIdentity): void {
+  replaceIdentity(identity: TlsIdentity): void {
     const server = this.#server;
     if (!('setSecureContext' in server)) throw new TypeError('plain HTTP has no certificate');
     usable(() => server.setSecureContext(contextOf(identity)));

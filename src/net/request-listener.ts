@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Fields } from '../http/fields.ts';
-import type { Connection, Request, Response } from '../http/message.ts';
+import { HttpHeaders } from '../http/fields.ts';
+import type { Connection, HttpRequest, Response } from '../http/message.ts';
 import { Exchange, peerOf } from './exchange.ts';
 import { encodeFaulty, sendFaulty } from './fault-injection.ts';
 import { cutOff } from './parse-error.ts';
@@ -12,7 +12,7 @@ export type RequestListener = (incoming: IncomingMessage, response: ServerRespon
  * Creates a request listener for a server of node:http or node:https that the caller owns. `respond` must not reject. Timeouts, and
  * requests that this server rejects or drops by itself, are not covered.
  */
-export function requestListener(respond: (request: Request) => Promise<Response>): RequestListener {
+export function requestListener(respond: (request: HttpRequest) => Promise<Response>): RequestListener {
   return (incoming, response) => {
     const { socket } = incoming;
     const origin: Connection = {
@@ -20,7 +20,7 @@ export function requestListener(respond: (request: Request) => Promise<Response>
       secure: 'encrypted' in socket && socket.encrypted === true,
       isOpen: () => !socket.destroyed,
     };
-    const exchange = new Exchange(incoming, new Fields(incoming.rawHeaders), response, origin, false);
+    const exchange = new Exchange(incoming, new HttpHeaders(incoming.rawHeaders), response, origin, false);
     incoming.once('close', () => {
       if (!exchange.isComplete) exchange.content.fail(cutOff());
     });
@@ -32,7 +32,10 @@ export function requestListener(respond: (request: Request) => Promise<Response>
 /** The fields for an HTTP/1.0 client. For others, node:http adds them. */
 const keepAlive = ['Connection', 'keep-alive'];
 
-async function answer(exchange: Exchange, respond: (request: Request) => Promise<Response>): Promise<void> {
+async function answer(
+  exchange: Exchange,
+  respond: (request: HttpRequest) => Promise<Response>,
+): Promise<void> {
   const response = await respond(exchange.request);
   const { incoming, outgoing } = exchange;
   if (outgoing.destroyed) {

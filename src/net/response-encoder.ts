@@ -8,14 +8,14 @@ function isBare(status: number): boolean {
 
 /** Returns the content to send. `head` is true if the method was HEAD. */
 export function contentSent(response: Response, head: boolean): string | Uint8Array | undefined {
-  return head || response.headOnly === true || isBare(response.status) ? undefined : response.content;
+  return head || response.headOnly === true || isBare(response.status) ? undefined : response.body;
 }
 
 /** Returns alternating names and values of the fields to send, including Content-Length (RFC 9110 §8.6). */
 export function fieldsSent(response: Response): string[] {
   const flat: string[] = [];
-  for (const [name, value] of response.fields) flat.push(name, value);
-  if (!isBare(response.status)) flat.push('Content-Length', String(lengthOf(response.content)));
+  for (const [name, value] of response.headers) flat.push(name, value);
+  if (!isBare(response.status)) flat.push('Content-Length', String(lengthOf(response.body)));
   return flat;
 }
 
@@ -47,9 +47,9 @@ export function messageOf(
   connection: string,
   fieldLines: FieldLines,
 ): string | Uint8Array {
-  const { status, content } = response;
+  const { status, body: content } = response;
   let lines = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
-  for (const [name, value] of response.fields) lines += fieldLines.of(name, value);
+  for (const [name, value] of response.headers) lines += fieldLines.of(name, value);
   const length = lengthOf(content);
   if (!isBare(status)) lines += `Content-Length: ${length}\r\n`;
   lines += `${connection}\r\n`;

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { Entry, Store } from '../store/store.ts';
+import type { Store, StoredItem } from '../store/store.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from './records.ts';
 
 /** Entries of a collection examined in one step: more than one request adds, so that the sweep keeps up. */
@@ -29,7 +29,7 @@ export class ExpirySweep {
     ]);
   }
 
-  async #pass(collection: string, isDeletable: (entry: Entry) => Promise<boolean>): Promise<void> {
+  async #pass(collection: string, isDeletable: (entry: StoredItem) => Promise<boolean>): Promise<void> {
     const { entries, more } = await this.#store.list(collection, this.#reached.get(collection) ?? 0, stride);
     this.#reached.set(collection, more ? (entries.at(-1)?.sequence ?? 0) : 0);
     for (const entry of entries) {
@@ -43,7 +43,7 @@ export class ExpirySweep {
    * Returns whether a token can be deleted. Codes and refresh tokens are kept as long as their grant, so that reuse is detected
    * (RFC 9700 §4.14.2).
    */
-  async #isDeletable(entry: Entry, now: number): Promise<boolean> {
+  async #isDeletable(entry: StoredItem, now: number): Promise<boolean> {
     const token = readToken(entry);
     if (token === undefined) return true;
     if (token.expires > now) return false;

@@ -1,12 +1,12 @@
 import { type Form, hasTooManyParameters, maxFormLength, parseForm } from '../http/form.ts';
 import { formType } from '../http/headers/media-type.ts';
-import type { Reading } from '../pipeline/resource.ts';
+import type { ContentReader } from '../pipeline/resource.ts';
 
 /** A decoded form, or the reason why it cannot be decoded. The endpoint refuses the latter with an error of its protocol. */
 export type FormContent = Form | 'malformed' | 'too-many-parameters';
 
 /** Reads content as a form of at most 64 KiB and 1,000 parameters. Parameters are counted before they are decoded. */
-export const formReading: Reading<unknown, FormContent> = {
+export const formReading: ContentReader<unknown, FormContent> = {
   type: formType,
   maxLength: maxFormLength,
   decoder() {

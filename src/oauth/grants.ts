@@ -2,12 +2,11 @@
 // compare-and-set. Only the SHA-256 of a token is stored. All tokens issued for one consent belong to one grant, which is
 // revoked as a whole if a code or a refresh token is used twice.
 import type { Clock } from '../clock.ts';
-import type { Applied, Entry, RecordValue, Store } from '../store/store.ts';
+import type { Store, StoredItem, StoredRecord, StoreResult } from '../store/store.ts';
 import { nextTurn } from '../timers.ts';
 import { ExpirySweep } from './expiry-sweep.ts';
 import {
   type Grant,
-  type GrantEvent,
   grantsCollection,
   grantValueOf,
   type Mechanism,
@@ -15,6 +14,7 @@ import {
   readToken,
   type Token,
   type TokenDraft,
+  type TokenEvent,
   type TokenKind,
   tokensCollection,
   tokenValueOf,
@@ -44,7 +44,7 @@ export interface GrantsOptions {
   /** Returns that many random bytes. */
   readonly random: (size: number) => Uint8Array;
   /** Called when a token is issued or revoked, or its reuse is detected. */
-  readonly onEvent?: (event: GrantEvent) => void;
+  readonly onEvent?: (event: TokenEvent) => void;
   /** Revocation of the grants of removed names. Lookups and issues wait for it. */
   readonly revocation?: Pick<RevokeOnRemoval, 'done' | 'isRevoked'>;
 }
@@ -132,7 +132,7 @@ class StoredGrants implements Grants {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #random: (size: number) => Uint8Array;
-  readonly #onEvent: (event: GrantEvent) => void;
+  readonly #onEvent: (event: TokenEvent) => void;
   readonly #revocation: Pick<RevokeOnRemoval, 'done' | 'isRevoked'> | undefined;
   readonly #sweep: ExpirySweep;
 
@@ -240,7 +240,7 @@ class StoredGrants implements Grants {
   }
 
   /** Iterates over all entries of a collection. Other work can proceed between two pages of it. */
-  async *#entries(collection: string): AsyncIterable<Entry> {
+  async *#entries(collection: string): AsyncIterable<StoredItem> {
     if (this.#revocation?.done !== undefined) await this.#revocation.done;
     for (let after = 0; ; await nextTurn()) {
       const { entries, more } = await this.#store.list(collection, after, 256);
@@ -255,7 +255,7 @@ class StoredGrants implements Grants {
     await this.#put(tokensCollection, found.token.digest, found.revision, value);
   }
 
-  async #foundIn(entry: Entry): Promise<Found | undefined> {
+  async #foundIn(entry: StoredItem): Promise<Found | undefined> {
     const token = readToken(entry);
     if (token === undefined) return undefined;
     const grant =
@@ -291,7 +291,12 @@ class StoredGrants implements Grants {
     return Buffer.from(this.#random(tokenBytes)).toString('base64url');
   }
 
-  #put(collection: string, id: string, expected: number | 'absent', value: RecordValue): Promise<Applied> {
+  #put(
+    collection: string,
+    id: string,
+    expected: number | 'absent',
+    value: StoredRecord,
+  ): Promise<StoreResult> {
     return this.#store.apply({ kind: 'put', collection, id, expected, value, at: this.#clock.now() });
   }
 

@@ -1,5 +1,5 @@
 import type { Scope } from '../principal.ts';
-import type { Entry, RecordValue } from '../store/store.ts';
+import type { StoredItem, StoredRecord } from '../store/store.ts';
 
 /** The protocol that a grant or token belongs to. Tokens of one protocol are not valid in the other. */
 export type Mechanism = 'oauth1' | 'oauth2';
@@ -48,7 +48,7 @@ export interface Token extends TokenDraft {
 }
 
 /** An event about a grant or token. It contains no token value. */
-export interface GrantEvent {
+export interface TokenEvent {
   readonly kind: 'issued' | 'reuse_detected' | 'revoked';
   readonly mechanism: Mechanism;
   readonly client: string;
@@ -66,12 +66,12 @@ const mechanisms: readonly Mechanism[] = ['oauth1', 'oauth2'];
 const kinds: readonly TokenKind[] = ['ticket', 'code', 'access', 'refresh', 'request'];
 
 /** Returns the stored value of a grant. */
-export function grantValueOf({ id: _, user, ...grant }: Grant): RecordValue {
+export function grantValueOf({ id: _, user, ...grant }: Grant): StoredRecord {
   return user === undefined ? grant : { ...grant, user };
 }
 
 /** Reads a stored grant. Returns undefined if the entry is not a grant. */
-export function readGrant({ id, value }: Entry): Grant | undefined {
+export function readGrant({ id, value }: StoredItem): Grant | undefined {
   const mechanism = mechanisms.find((each) => each === value['mechanism']);
   const { client, user, issued, ends, revoked } = value;
   if (mechanism === undefined || typeof client !== 'string' || !isTextOrAbsent(user)) return undefined;
@@ -81,7 +81,7 @@ export function readGrant({ id, value }: Entry): Grant | undefined {
 }
 
 /** Returns the stored value of a token, whose id is its digest. */
-export function tokenValueOf({ digest: _, grant, user, ...token }: Token): RecordValue {
+export function tokenValueOf({ digest: _, grant, user, ...token }: Token): StoredRecord {
   return {
     ...token,
     ...(grant === undefined ? {} : { grant }),
@@ -90,7 +90,7 @@ export function tokenValueOf({ digest: _, grant, user, ...token }: Token): Recor
 }
 
 /** Reads a stored token. Returns undefined if the entry is not a token. */
-export function readToken({ id, value }: Entry): Token | undefined {
+export function readToken({ id, value }: StoredItem): Token | undefined {
   const mechanism = mechanisms.find((each) => each === value['mechanism']);
   const kind = kinds.find((each) => each === value['kind']);
   const { client, user, grant, issued, expires, used } = value;
@@ -106,11 +106,11 @@ function isTextOrAbsent(value: unknown): value is string | undefined {
   return value === undefined || typeof value === 'string';
 }
 
-function scopesIn({ scopes }: RecordValue): readonly Scope[] {
+function scopesIn({ scopes }: StoredRecord): readonly Scope[] {
   return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string') : [];
 }
 
-function detailsIn({ details }: RecordValue): Readonly<Record<string, string>> {
+function detailsIn({ details }: StoredRecord): Readonly<Record<string, string>> {
   if (typeof details !== 'object' || Array.isArray(details)) return {};
   const texts = Object.entries(details).filter(
     (pair): pair is [string, string] => typeof pair[1] === 'string',

@@ -3,9 +3,10 @@
 // server, or the command itself.
 import type { GrantSelection } from '../accounts/revocations.ts';
 import type { Clock } from '../clock.ts';
-import { type Store, StoreError } from '../store/store.ts';
+import { StoreError } from '../store/errors.ts';
+import type { Store } from '../store/store.ts';
 import { nextTurn } from '../timers.ts';
-import type { GrantEvent, Mechanism, TokenKind } from './records.ts';
+import type { Mechanism, TokenEvent, TokenKind } from './records.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from './records.ts';
 
 /** The kind of a registered name. When the name is removed, its grants and tokens in this role are revoked. */
@@ -43,7 +44,7 @@ const stride = 256;
 export class RevokeOnRemoval {
   readonly #store: Store;
   readonly #clock: Clock;
-  readonly #onEvent: (event: GrantEvent) => void;
+  readonly #onEvent: (event: TokenEvent) => void;
   #names: Names;
   #removed: RemovedNames = { user: new Set(), client: new Set(), consumer: new Set() };
   /** Ids of revoked tokens and grants that the store failed to delete. */
@@ -52,7 +53,7 @@ export class RevokeOnRemoval {
   /** Number of restores of the store. Work that began before a restore stops. */
   #generation = 0;
 
-  constructor(names: Names, store: Store, clock: Clock, onEvent: (event: GrantEvent) => void) {
+  constructor(names: Names, store: Store, clock: Clock, onEvent: (event: TokenEvent) => void) {
     this.#names = names;
     this.#store = store;
     this.#clock = clock;

@@ -3,23 +3,23 @@
 import type { Clock } from '../clock.ts';
 import { usableRequestId } from '../http/headers/request-id.ts';
 import { validTraceparent } from '../http/headers/trace-context.ts';
-import { neverHasContent, type Request, type Response } from '../http/message.ts';
+import { type HttpRequest, neverHasContent, type Response } from '../http/message.ts';
 import type { RequestTrace } from './call.ts';
-import type { AccessEntry } from './options.ts';
+import type { AccessLogEntry } from './options.ts';
 import { pathSent } from './problem-response.ts';
 
 /** The maximum length of User-Agent in the log, in characters. */
 const maxUserAgent = 256;
 
 /** Returns the id of a request: that of the client or a proxy, if it is usable, or else a new one. */
-export type RequestIds = (request: Request | undefined) => string;
+export type RequestIds = (request: HttpRequest | undefined) => string;
 
 /** Creates ids of a random prefix, drawn for the first one, and a number. Ids are unique, not secret. */
 export function createRequestIds(random: (size: number) => Uint8Array): RequestIds {
   let prefix = '';
   let count = 0;
   return (request) => {
-    const given = usableRequestId(request?.fields.get('x-request-id'));
+    const given = usableRequestId(request?.headers.get('x-request-id'));
     if (given !== undefined) return given;
     if (prefix === '') prefix = Buffer.from(random(8)).toString('hex');
     count += 1;
@@ -29,13 +29,13 @@ export function createRequestIds(random: (size: number) => Uint8Array): RequestI
 
 /** Returns the entry for the access log: method and path as sent, nothing of the query, the content or other fields. */
 export function accessEntry(
-  request: Request | undefined,
+  request: HttpRequest | undefined,
   response: Response,
   { principal, problem, requestId }: RequestTrace,
   clock: Clock,
   begun: number,
-): AccessEntry {
-  const fields = request?.fields;
+): AccessLogEntry {
+  const fields = request?.headers;
   return {
     time: clock.now(),
     method: request?.method ?? '-',
@@ -55,7 +55,7 @@ export function accessEntry(
 }
 
 /** Returns the bytes of content that a response has on the wire. */
-function contentLength({ status, content, headOnly }: Response): number {
+function contentLength({ status, body: content, headOnly }: Response): number {
   if (content === undefined || headOnly === true || neverHasContent(status)) return 0;
   return typeof content === 'string' ? Buffer.byteLength(content) : content.length;
 }

@@ -1,13 +1,13 @@
 import type { DeferredNonce } from '../auth/authenticate.ts';
 import type { QuotaUse } from '../auth/quota/quota.ts';
 import type { AuthenticationTrace } from '../auth/trace.ts';
-import type { Request } from '../http/message.ts';
+import type { HttpRequest } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import type { Target } from '../http/target.ts';
 import type { Principal } from '../principal.ts';
-import type { CorsCheck } from './cors/cors.ts';
+import type { JournalCors } from './cors/cors.ts';
 import type { GzipQueue } from './gzip-queue.ts';
-import type { Call, DocumentFormat, Found, Parameters, Resource, Variant } from './resource.ts';
+import type { Call, DocumentFormat, Parameters, Resource, ResourceState, Variant } from './resource.ts';
 
 /** The state of a request as it passes the steps, also if it is rejected later. */
 export interface RequestTrace {
@@ -17,7 +17,7 @@ export interface RequestTrace {
   /** Records the checks of the credentials; undefined if nothing listens. */
   readonly authentication: AuthenticationTrace | undefined;
   /** How the browser's request from another origin was answered; undefined for any other request. */
-  cors: CorsCheck | undefined;
+  cors: JournalCors | undefined;
   /** The problem that the response reports. */
   problem: Problem | undefined;
   /** Returns the refusal if the nonce is claimed with the change of the request, and then refused. @internal */
@@ -37,7 +37,7 @@ export interface RequestTrace {
 /** Limits how many requests are permitted. */
 export interface RequestLimits {
   /** Counts a request and adds the state to its trace. Throws a Problem (429) if there are too many. */
-  take(request: Request, trace: RequestTrace): void;
+  take(request: HttpRequest, trace: RequestTrace): void;
 }
 
 /** Creates the trace of a request before its first step. */
@@ -59,7 +59,7 @@ export function createRequestTrace(authTrace?: AuthenticationTrace): RequestTrac
 
 /** The parts of a call that steps 1 to 7 have determined. */
 export interface CallParts {
-  readonly request: Request;
+  readonly request: HttpRequest;
   readonly method: string;
   readonly target: Target;
   readonly parameters: Parameters;
@@ -74,7 +74,7 @@ export interface CallParts {
 
 /** The call of a resource as it passes the steps; each step sets what it found out. */
 export class CallContext implements Call {
-  readonly request: Request;
+  readonly request: HttpRequest;
   readonly method: string;
   readonly parameters: Parameters;
   readonly principal: Principal | undefined;
@@ -84,7 +84,7 @@ export class CallContext implements Call {
   /** Limits concurrent compression and decompression. */
   readonly gzip: GzipQueue;
   variant: Variant | undefined;
-  found: Found | undefined;
+  state: ResourceState | undefined;
   /** Whether the request has content that the action does not read. */
   isUnread = false;
   #content: unknown;
@@ -101,19 +101,19 @@ export class CallContext implements Call {
     this.httpDate = parts.httpDate;
     this.gzip = parts.gzip;
     this.variant = undefined;
-    this.found = undefined;
+    this.state = undefined;
     this.#content = undefined;
   }
 
   /** Throws Error if the action does not read the content: it would look as if there was none. */
-  get content(): unknown {
+  get body(): unknown {
     if (!this.isUnread) return this.#content;
     throw new Error(
       `the content of ${this.method} ${this.path} was not read: its action has no reads, such as { reads: [bytes] }`,
     );
   }
 
-  set content(content: unknown) {
+  set body(content: unknown) {
     this.#content = content;
   }
 

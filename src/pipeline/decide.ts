@@ -2,7 +2,7 @@ import type { Authenticator } from '../auth/authenticate.ts';
 import type { Clock } from '../clock.ts';
 import { preferred } from '../http/headers/accept.ts';
 import { evaluatePreconditions, isConditional, requirePrecondition } from '../http/headers/precondition.ts';
-import type { Request, Response } from '../http/message.ts';
+import type { HttpRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Target } from '../http/target.ts';
 import { checkExpectation, checkFraming } from '../http/transfer.ts';
@@ -30,14 +30,14 @@ import {
 } from './request-checks.ts';
 import {
   type Action,
+  type ActionResponse,
   actionFor,
-  changedMeanwhile,
-  type Found,
+  type ContentReader,
   inScope,
   mayUse,
-  type Outcome,
-  type Reading,
   type Resource,
+  type ResourceState,
+  retryAction,
   scopesNeeded,
   storesNonce,
   type Variant,
@@ -68,7 +68,7 @@ export interface ServiceContext {
 
 /** A request with the route that it matches. */
 interface Addressed {
-  readonly request: Request;
+  readonly request: HttpRequest;
   readonly method: string;
   readonly target: Target;
   readonly route: Match;
@@ -79,7 +79,7 @@ interface Permitted {
   readonly call: CallContext;
   readonly resource: Resource;
   readonly implemented: Action;
-  readonly reading: Reading | undefined;
+  readonly reading: ContentReader | undefined;
 }
 
 /**
@@ -88,7 +88,7 @@ interface Permitted {
  * synchronously: each promise would add a twentieth to the time. Throws, or rejects with, a Problem.
  */
 export function decide(
-  request: Request,
+  request: HttpRequest,
   context: ServiceContext,
   trace: RequestTrace,
 ): Response | Promise<Response> {
@@ -99,7 +99,7 @@ export function decide(
   trace.step = 2;
   checkVersion(request.version);
   checkHost(request);
-  checkSingletons(request.fields);
+  checkSingletons(request.headers);
   // 3: is the method one that some resource implements?
   trace.step = 3;
   const method = knownMethod(request.method, context.router);
@@ -108,8 +108,8 @@ export function decide(
   const target = parsedTarget(request.target, method, context.limits.target);
   // 5: transfer coding and expectation ones we know?
   trace.step = 5;
-  checkFraming(request.fields);
-  checkExpectation(request.fields, request.version);
+  checkFraming(request.headers);
+  checkExpectation(request.headers, request.version);
   // 6: is there a resource here?
   trace.step = 6;
   const addressed = { request, method, target, route: findRoute(target, request, context.router) };
@@ -166,13 +166,13 @@ function decideFor(
 
 /** Takes steps 12 to 15, once the state of the resource is known. */
 function decideOn(
-  found: Found | undefined,
+  found: ResourceState | undefined,
   permitted: Permitted,
   context: ServiceContext,
   trace: RequestTrace,
 ): Response | Promise<Response> {
   const { call, resource, implemented, reading } = permitted;
-  call.found = found;
+  call.state = found;
   checkExistence(call, resource, implemented);
   // 13: can what is asked for be written?
   trace.step = 13;
@@ -187,7 +187,7 @@ function decideOn(
   return content === undefined
     ? act(permitted, trace)
     : content.then((read) => {
-        call.content = read;
+        call.body = read;
         return act(permitted, trace);
       });
 }
@@ -198,7 +198,7 @@ function act({ call, resource, implemented }: Permitted, trace: RequestTrace): R
   trace.step = 16;
   trace.release = undefined;
   return andThen(implemented.handle(call), (done) =>
-    done === changedMeanwhile
+    done === retryAction
       ? repeatAction(call, resource, implemented).then((outcome) => conclude(call, resource, outcome))
       : conclude(call, resource, toOutcome(done)),
   );
@@ -222,7 +222,7 @@ function requireAction(call: CallContext, route: Match): Action {
   const implemented = actionFor(route.resource, call.method);
   if (implemented !== undefined) return implemented;
   throw new Problem('method-not-allowed', `This resource does not implement ${call.method}.`, {
-    fields: [['Allow', allowAt(route, call.principal).join(', ')]],
+    headers: [['Allow', allowAt(route, call.principal).join(', ')]],
   });
 }
 
@@ -250,33 +250,33 @@ function scopeTooNarrow(
     'insufficient-scope',
     `The token does not permit ${method}, which requires the scope ${needed}.`,
     {
-      fields: principal === undefined ? [] : authenticator.scopeChallenge(principal.scheme, needed),
+      headers: principal === undefined ? [] : authenticator.scopeChallenge(principal.scheme, needed),
     },
   );
 }
 
-function selectReading(call: CallContext, implemented: Action, limit: number): Reading | undefined {
+function selectReading(call: CallContext, implemented: Action, limit: number): ContentReader | undefined {
   checkDeclaredLength(call.request, limit);
   const reading = readingFor(call.request, implemented);
   if (reading !== undefined) checkDeclaredLength(call.request, lengthLimit(reading, limit));
   if (call.method === 'PUT') checkContentRange(call.request);
-  implemented.checkFields?.(call);
+  implemented.checkHeaders?.(call);
   return reading;
 }
 
 /** Returns how many bytes of content a reading accepts, if the server accepts `limit`. */
-function lengthLimit({ maxLength }: Reading, limit: number): number {
+function lengthLimit({ maxLength }: ContentReader, limit: number): number {
   return Math.min(maxLength ?? limit, limit);
 }
 
 function checkExistence(call: CallContext, resource: Resource, implemented: Action): void {
-  if (resource.find === undefined || call.found !== undefined) return;
+  if (resource.find === undefined || call.state !== undefined) return;
   if (implemented.mayCreate?.(call) !== true) throw notFound();
 }
 
 function selectVariant(call: CallContext, produces: readonly Variant[] | undefined): Variant | undefined {
   if (produces === undefined) return undefined;
-  const variant = preferred(call.request.fields.get('accept'), produces);
+  const variant = preferred(call.request.headers.get('accept'), produces);
   if (variant !== undefined) return variant;
   // A change is not rejected because of the format of its response.
   if (call.method !== 'GET' && call.method !== 'HEAD') return produces[0];
@@ -290,20 +290,20 @@ function notAcceptable(variants: readonly { readonly type: string }[]): Problem 
 
 /** Returns the matching tag if the response is 304. Throws 412, or 400 on a malformed field. */
 function checkPreconditions(call: CallContext, resource: Resource): string | undefined {
-  const { request, method, found, now } = call;
+  const { request, method, state: found, now } = call;
   // A resource without `find` is checked in `conclude`, when its state is known.
   if (resource.find === undefined && (method === 'GET' || method === 'HEAD')) return undefined;
   if (resource.verbatim === true) return undefined;
   if (found?.repeats !== undefined) return undefined;
-  if (resource.requirePrecondition === true) requirePrecondition(request.fields, method, now);
-  if (!isConditional(request.fields)) return undefined;
-  const verdict = evaluatePreconditions(request.fields, method, stateOf(call, resource, found), now);
+  if (resource.requirePrecondition === true) requirePrecondition(request.headers, method, now);
+  if (!isConditional(request.headers)) return undefined;
+  const verdict = evaluatePreconditions(request.headers, method, stateOf(call, resource, found), now);
   return verdict === 'proceed' ? undefined : verdict.notModified;
 }
 
 type State = Parameters<typeof evaluatePreconditions>[2];
 
-function stateOf(call: CallContext, resource: Resource, found: CallContext['found']): State {
+function stateOf(call: CallContext, resource: Resource, found: CallContext['state']): State {
   if (found !== undefined) return { tags: tagsOf(found, call, resource.produces), modified: found.modified };
   // A resource without `find` exists, and has no validator that could match.
   return resource.find === undefined ? { tags: [], modified: Number.POSITIVE_INFINITY } : undefined;
@@ -313,44 +313,52 @@ function stateOf(call: CallContext, resource: Resource, found: CallContext['foun
 function receiveContent(
   call: CallContext,
   implemented: Action,
-  reading: Reading | undefined,
+  reading: ContentReader | undefined,
   limit: number,
 ): Promise<unknown> | undefined {
   if (reading !== undefined) {
-    checkCharset(call.request.fields);
+    checkCharset(call.request.headers);
     return readContent(call, reading.decoder(call), lengthLimit(reading, limit));
   }
   if (implemented.reads === undefined) call.isUnread = call.request.body.present;
-  else if (implemented.reads.length > 0 && implemented.contentOptional !== true) {
+  else if (implemented.reads.length > 0 && implemented.bodyOptional !== true) {
     throw new Problem('content-missing', `${call.method} requires content here.`);
   }
   return checkUnreadContent(call.request, limit, call.principal !== undefined);
 }
 
 /** Repeats steps 12, 14 and 16 until the state does not change between them. */
-async function repeatAction(call: CallContext, resource: Resource, implemented: Action): Promise<Outcome> {
+async function repeatAction(
+  call: CallContext,
+  resource: Resource,
+  implemented: Action,
+): Promise<ActionResponse> {
   for (;;) {
-    call.found = await resource.find?.(call);
+    call.state = await resource.find?.(call);
     checkExistence(call, resource, implemented);
     checkPreconditions(call, resource);
     const done = await implemented.handle(call);
-    if (done !== changedMeanwhile) return toOutcome(done);
+    if (done !== retryAction) return toOutcome(done);
   }
 }
 
 /** Takes steps 13 and 14 for a GET of a resource without `find`: only its action returns the representation. */
-function conclude(call: CallContext, resource: Resource, outcome: Outcome): Response | Promise<Response> {
+function conclude(
+  call: CallContext,
+  resource: Resource,
+  outcome: ActionResponse,
+): Response | Promise<Response> {
   const { representation } = outcome;
   const reads = call.method === 'GET' || call.method === 'HEAD';
   if (!reads || resource.find !== undefined || representation === undefined || outcome.status !== 200) {
     return toResponse(call, outcome);
   }
   if (resource.verbatim === true) return toResponse(call, outcome);
-  if (preferred(call.request.fields.get('accept'), [representation]) === undefined) {
+  if (preferred(call.request.headers.get('accept'), [representation]) === undefined) {
     throw notAcceptable([representation]);
   }
   const tagged = withContentTag(outcome, representation);
-  const state = { tags: tagsOf(tagged.shows, call, resource.produces), modified: tagged.shows.modified };
-  const verdict = evaluatePreconditions(call.request.fields, call.method, state, call.now);
+  const state = { tags: tagsOf(tagged.state, call, resource.produces), modified: tagged.state.modified };
+  const verdict = evaluatePreconditions(call.request.headers, call.method, state, call.now);
   return verdict === 'proceed' ? toResponse(call, tagged) : notModified(call, verdict.notModified);
 }

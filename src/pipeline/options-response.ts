@@ -35,7 +35,7 @@ export type Describe = (
 export function describe(call: CallContext, subject: Match | readonly Route[], write: Describe): Response {
   const description = 'resource' in subject ? ofResource(call, subject) : ofServer(call, subject);
   const format = 'resource' in subject ? subject.resource.defaultFormat : undefined;
-  const representation = write(description, call.request.fields.get('accept'), format);
+  const representation = write(description, call.request.headers.get('accept'), format);
   const fields: FieldLine[] = [
     ...leadingFields(call.date, call.principal),
     ['Content-Type', representation.type],
@@ -43,7 +43,7 @@ export function describe(call: CallContext, subject: Match | readonly Route[], w
     ['Allow', description.methods.join(', ')],
   ];
   if ('resource' in subject) fields.push(...acceptedTypes(subject));
-  return { status: 200, fields, content: representation.content };
+  return { status: 200, headers: fields, body: representation.body };
 }
 
 /** Returns Accept-Post, and Accept-Patch (RFC 5789 §3.1), which lists media types and no ranges. */

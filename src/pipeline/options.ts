@@ -1,7 +1,7 @@
 import type { Observer } from './observer.ts';
 
 /** One answered request in the access log. Contains no secrets. */
-export interface AccessEntry {
+export interface AccessLogEntry {
   /** When the response was ready: milliseconds since 1970-01-01T00:00:00Z. */
   readonly time: number;
   /** The method as sent; `-` if it could not be read. */
@@ -41,7 +41,7 @@ export interface PipelineOptions {
   /** Whether responses have the id of the request in X-Request-Id. Default: false. */
   readonly requestId?: boolean;
   /** Called for every answered request. */
-  readonly log?: (entry: AccessEntry) => void;
+  readonly log?: (entry: AccessLogEntry) => void;
   /** Observes every request and response in full. Default: none, at no cost. */
   readonly observer?: Observer;
   /** Called with internal errors, which a client sees as 500. Default: writes to standard error. */

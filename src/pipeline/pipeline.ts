@@ -1,8 +1,8 @@
-import type { Request, Response } from '../http/message.ts';
+import type { HttpRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { isPromiseLike } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
-import { isNonceRefusedError } from '../store/store.ts';
+import { isNonceRefusedError } from '../store/errors.ts';
 import { accessEntry, type RequestIds } from './access-entry.ts';
 import { createRequestTrace, type RequestTrace } from './call.ts';
 import { exposeFields } from './cors/cors.ts';
@@ -33,7 +33,11 @@ export interface PipelineParts {
 }
 
 /** Returns the complete response to a request. `request` is undefined if none could be read. */
-export type Complete = (response: Response, request: Request | undefined, trace: RequestTrace) => Response;
+export type Complete = (
+  response: Response,
+  request: HttpRequest | undefined,
+  trace: RequestTrace,
+) => Response;
 
 /** Answers every request: with what was decided, or with a problem. */
 export class Pipeline {
@@ -43,7 +47,7 @@ export class Pipeline {
   /** The value of Vary if schemes have credentials in fields of their own. */
   readonly #vary: string | undefined;
   /** Restores the connection and the target of the client, if there is a proxy. */
-  readonly #restore: (request: Request) => Request = (request) => request;
+  readonly #restore: (request: HttpRequest) => HttpRequest = (request) => request;
   /** Whether the seed is stored. */
   #isSeeded = false;
 
@@ -73,7 +77,7 @@ export class Pipeline {
   }
 
   /** Returns the response to a request. Never rejects. */
-  respond(request: Request): Promise<Response> {
+  respond(request: HttpRequest): Promise<Response> {
     const { observer } = this.#parts.options;
     return observer === undefined
       ? this.#next(request, createRequestTrace())
@@ -81,7 +85,7 @@ export class Pipeline {
   }
 
   /** Returns the response to a request that was rejected before it could be handled; `received` are the bytes that are no request. */
-  respondToInvalid(problem: Problem, request: Request | undefined, received?: string): Response {
+  respondToInvalid(problem: Problem, request: HttpRequest | undefined, received?: string): Response {
     const { context, options } = this.#parts;
     const trace = createRequestTrace();
     const restored = request && this.#restore(request);
@@ -90,7 +94,7 @@ export class Pipeline {
     return this.#logged(restored, response, trace, context.clock.steady());
   }
 
-  async #answer(request: Request, trace: RequestTrace): Promise<Response> {
+  async #answer(request: HttpRequest, trace: RequestTrace): Promise<Response> {
     const { context, seeded, keepNonce, options } = this.#parts;
     const begun = options.log === undefined ? 0 : context.clock.steady();
     let outcome: Response | Problem;
@@ -119,9 +123,9 @@ export class Pipeline {
     return refusal ?? problemOf(error, this.#onError, step);
   }
 
-  #completed(response: Response, request: Request | undefined, trace: RequestTrace): Response {
+  #completed(response: Response, request: HttpRequest | undefined, trace: RequestTrace): Response {
     const { complete, context } = this.#parts;
-    if (this.#vary !== undefined) replaceVary(response.fields, this.#vary);
+    if (this.#vary !== undefined) replaceVary(response.headers, this.#vary);
     const shared = context.cors?.share(response, request, trace);
     const completed = complete === undefined ? response : complete(response, request, trace);
     // A signature adds fields, so the list of the fields is last.
@@ -130,19 +134,24 @@ export class Pipeline {
   }
 
   /** Adds the fields of the CORS protocol to a response that the service did not create. */
-  share(response: Response, request: Request, trace: RequestTrace): void {
+  share(response: Response, request: HttpRequest, trace: RequestTrace): void {
     const { cors } = this.#parts.context;
     if (cors?.share(response, this.#restore(request), trace) === true) exposeFields(response);
   }
 
-  #problemResponse(problem: Problem, request: Request | undefined, trace: RequestTrace): Response {
+  #problemResponse(problem: Problem, request: HttpRequest | undefined, trace: RequestTrace): Response {
     const { context, writeProblem } = this.#parts;
     trace.problem = problem;
     return toProblemResponse(problem, request, trace, context.httpDate(context.clock.now()), writeProblem);
   }
 
   /** Writes an entry to the access log, and returns the response. */
-  #logged(request: Request | undefined, response: Response, trace: RequestTrace, begun: number): Response {
+  #logged(
+    request: HttpRequest | undefined,
+    response: Response,
+    trace: RequestTrace,
+    begun: number,
+  ): Response {
     const { context, options } = this.#parts;
     if (options.log === undefined) return response;
     trace.requestId ??= this.#parts.requestIds(request);

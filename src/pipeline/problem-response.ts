@@ -1,6 +1,6 @@
-import type { Request, Response } from '../http/message.ts';
+import type { HttpRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
-import { isStoreError } from '../store/store.ts';
+import { isStoreError } from '../store/errors.ts';
 import type { RequestTrace } from './call.ts';
 import type { DocumentFormat, Representation } from './resource.ts';
 import { leadingFields, noSniff } from './response.ts';
@@ -38,7 +38,7 @@ export function problemOf(error: unknown, onError: (error: unknown) => void, ste
 const retryAfter = '5';
 
 function storeUnavailable(detail: string): Problem {
-  return new Problem('store-unavailable', detail, { fields: [['Retry-After', retryAfter]] });
+  return new Problem('store-unavailable', detail, { headers: [['Retry-After', retryAfter]] });
 }
 
 const rejectsPrincipal: ReadonlySet<number> = new Set([401, 403, 405]);
@@ -46,29 +46,29 @@ const rejectsPrincipal: ReadonlySet<number> = new Set([401, 403, 405]);
 /** Converts a Problem to a response (RFC 9457), or to the response of another API if the Problem has its document. */
 export function toProblemResponse(
   problem: Problem,
-  request: Request | undefined,
+  request: HttpRequest | undefined,
   trace: RequestTrace,
   date: string,
   writeProblem: WriteProblem,
 ): Response {
   const instance = request === undefined ? '' : pathSent(request);
   const own = trace.writeProblem?.(problem);
-  const { type, content } =
+  const { type, body: content } =
     own?.representation ??
-    writeProblem(problem, instance, request?.fields.get('accept'), trace.defaultFormat);
+    writeProblem(problem, instance, request?.headers.get('accept'), trace.defaultFormat);
   const isNotStored = own?.noStore ?? rejectsPrincipal.has(problem.status);
   const fields = leadingFields(date, trace.principal, isNotStored);
-  fields.push(['Content-Type', type], noSniff, ...(own?.fields ?? problem.fields));
+  fields.push(['Content-Type', type], noSniff, ...(own?.headers ?? problem.headers));
   return {
     status: problem.document?.status ?? problem.status,
-    fields,
-    content,
+    headers: fields,
+    body: content,
     headOnly: request?.method === 'HEAD',
     close: problem.close,
   };
 }
 
 /** Returns the path as sent, without the query; in absolute form, also without the authority, which may contain user information. */
-export function pathSent({ target }: Request): string {
+export function pathSent({ target }: HttpRequest): string {
   return target.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*/, '').replace(/[?#].*$/s, '');
 }

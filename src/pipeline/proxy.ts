@@ -1,14 +1,14 @@
 // Restores what the client sent, before any other step sees the request: its connection, and with a base path its target. So
 // signatures and paths in responses need no further rule. Only the router ignores the prefix, and constant paths pass
 // `pathForClient`.
-import type { Fields } from '../http/fields.ts';
+import type { HttpHeaders } from '../http/fields.ts';
 import {
   type Hop,
   parseForwarded,
   parseForwardedFor,
   parseForwardedProto,
 } from '../http/headers/forwarded.ts';
-import type { Request } from '../http/message.ts';
+import type { HttpRequest } from '../http/message.ts';
 import {
   contains,
   formatIpAddress,
@@ -37,14 +37,14 @@ type Trusts = (address: string) => boolean;
  * `secure` and `peer` are taken from Forwarded (RFC 7239), or X-Forwarded-Proto and X-Forwarded-For. In requests from other
  * peers these fields are ignored. Throws RangeError on a malformed network.
  */
-export function createForwardedRewrite(networks: readonly string[]): (request: Request) => Request {
+export function createForwardedRewrite(networks: readonly string[]): (request: HttpRequest) => HttpRequest {
   const trusted = networks.map(networkOf);
   const trusts: Trusts = (text) => {
     const address = parseIpAddress(text);
     return address !== undefined && trusted.some((network) => contains(network, address));
   };
   return (request) => {
-    const { fields, connection } = request;
+    const { headers: fields, connection } = request;
     if (!trusts(connection.peer)) return request;
     const { peer, secure } = originOf(fields, trusts);
     const asSent = { ...connection, peer: peer ?? connection.peer, secure: secure ?? connection.secure };
@@ -64,7 +64,7 @@ const authorityForm = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*(?=\/)/;
  * Creates a function that restores the target that the client sent, from which a proxy removed a path prefix. The asterisk form, an
  * absolute form without a path and malformed targets stay. Throws RangeError on a malformed prefix.
  */
-export function createBasePathRewrite(basePath: string): (request: Request) => Request {
+export function createBasePathRewrite(basePath: string): (request: HttpRequest) => HttpRequest {
   if (!isBasePath(basePath))
     throw new RangeError(
       `${JSON.stringify(basePath)} is not a base path such as /api, without a slash at the end`,
@@ -79,18 +79,18 @@ export function createBasePathRewrite(basePath: string): (request: Request) => R
 }
 
 /** Returns the segments of a target without the prefix that a proxy removes, which the routes do not have. */
-export function segmentsForRouter({ segments }: Target, { basePath }: Request): readonly string[] {
+export function segmentsForRouter({ segments }: Target, { basePath }: HttpRequest): readonly string[] {
   return basePath === undefined ? segments : segments.slice(basePath.split('/').length - 1);
 }
 
 /** Returns what is wrong with the proxy if a target has the prefix twice; otherwise ''. */
-export function basePathAdvice({ path }: Target, { basePath }: Request): string {
+export function basePathAdvice({ path }: Target, { basePath }: HttpRequest): string {
   if (basePath === undefined || !path.startsWith(`${basePath}${basePath}/`)) return '';
   return ` The proxy did not remove the base path ${basePath}.`;
 }
 
 /** Returns a path of this server as its clients address it: with the prefix that a proxy removes. */
-export function pathForClient({ basePath = '' }: Pick<Request, 'basePath'>, path: string): string {
+export function pathForClient({ basePath = '' }: Pick<HttpRequest, 'basePath'>, path: string): string {
   return basePath + path;
 }
 
@@ -101,7 +101,7 @@ function networkOf(text: string): IpNetwork {
 }
 
 /** If both kinds of field are present, the client may have forged one of them. If they contradict each other, neither counts. */
-function originOf(fields: Fields, trusts: Trusts): Origin {
+function originOf(fields: HttpHeaders, trusts: Trusts): Origin {
   const forwarded = fields.get('forwarded');
   const addresses = fields.get('x-forwarded-for');
   const proto = fields.get('x-forwarded-proto');

@@ -1,19 +1,19 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { CollectedBytes } from '../http/collected-bytes.ts';
-import type { Fields } from '../http/fields.ts';
+import type { HttpHeaders } from '../http/fields.ts';
 import { isDeclaredLonger } from '../http/form.ts';
 import { parseContentCoding } from '../http/headers/content-coding.ts';
 import { parseContentDigest, parseContentMd5 } from '../http/headers/content-digest.ts';
 import { parseMediaType } from '../http/headers/media-type.ts';
-import type { Request } from '../http/message.ts';
+import type { HttpRequest } from '../http/message.ts';
 import { contentTooLarge, Problem } from '../http/problem.ts';
 import { isPromiseLike, type MaybePromise } from '../maybe-promise.ts';
 import type { CallContext } from './call.ts';
 import type { Decoder } from './decoder.ts';
-import type { Action, Reading } from './resource.ts';
+import type { Action, ContentReader } from './resource.ts';
 
 /** Throws 413 if the declared length of the content exceeds the limit. */
-export function checkDeclaredLength(request: Request, limit: number): void {
+export function checkDeclaredLength(request: HttpRequest, limit: number): void {
   if (isDeclaredLonger(request, limit)) throw contentTooLarge(limit);
 }
 
@@ -21,42 +21,42 @@ export function checkDeclaredLength(request: Request, limit: number): void {
  * Returns the action's reading for the content type; undefined if there is no content or the action reads none.
  * Throws 415 if the media type or the content coding is not supported.
  */
-export function readingFor(request: Request, implemented: Action): Reading | undefined {
+export function readingFor(request: HttpRequest, implemented: Action): ContentReader | undefined {
   const { reads } = implemented;
   if (!request.body.present || reads === undefined) return undefined;
-  const field = request.fields.get('content-type');
+  const field = request.headers.get('content-type');
   // Clients send Content-Length: 0 with a POST that has no content (RFC 9110 §8.6).
-  const isEmpty = field === undefined && request.fields.get('content-length') === '0';
-  if (isEmpty && implemented.contentOptional === true) return undefined;
+  const isEmpty = field === undefined && request.headers.get('content-length') === '0';
+  if (isEmpty && implemented.bodyOptional === true) return undefined;
   const type = field === undefined ? undefined : parseMediaType(field)?.type;
   const reading = reads.find((each) => each.type === '*/*' || each.type === type);
   if (reading === undefined) throw unreadable(request.method, field, reads);
-  if (parseContentCoding(request.fields.get('content-encoding')) === undefined) {
+  if (parseContentCoding(request.headers.get('content-encoding')) === undefined) {
     throw new Problem('unsupported-content-coding', 'The supported content coding is gzip.', {
-      fields: [['Accept-Encoding', 'gzip']],
+      headers: [['Accept-Encoding', 'gzip']],
     });
   }
   return reading;
 }
 
-function unreadable(method: string, field: string | undefined, reads: readonly Reading[]): Problem {
+function unreadable(method: string, field: string | undefined, reads: readonly ContentReader[]): Problem {
   const types = reads.map(({ type }) => type).join(', ');
   const sent = field === undefined ? 'There is no Content-Type' : 'The Content-Type is not supported';
   return new Problem('unsupported-media-type', `${sent}; this resource accepts ${types}.`, {
     // RFC 5789 §2.2; the other field is that of the W3C's Linked Data Platform.
-    fields: [[method === 'PATCH' ? 'Accept-Patch' : 'Accept-Post', types]],
+    headers: [[method === 'PATCH' ? 'Accept-Patch' : 'Accept-Post', types]],
   });
 }
 
 /** Throws 400 if a PUT has a Content-Range, and so is partial (RFC 9110 §14.5). */
-export function checkContentRange(request: Request): void {
-  if (request.fields.has('content-range')) {
+export function checkContentRange(request: HttpRequest): void {
+  if (request.headers.has('content-range')) {
     throw new Problem('content-range-on-put', 'The request has a Content-Range.');
   }
 }
 
 /** Throws 415 on a charset other than UTF-8. Without one, the document declares its encoding. */
-export function checkCharset(fields: Fields): void {
+export function checkCharset(fields: HttpHeaders): void {
   const field = fields.get('content-type');
   if (field === undefined || !field.includes(';')) return;
   const charset = parseMediaType(field)?.parameters.get('charset');
@@ -85,7 +85,7 @@ export async function readContent(
   limit: number,
 ): Promise<unknown> {
   const decoder = isPromiseLike(made) ? await made : made;
-  const packed = parseContentCoding(request.fields.get('content-encoding')) === 'gzip';
+  const packed = parseContentCoding(request.headers.get('content-encoding')) === 'gzip';
   const collected = new CollectedBytes();
   await receive(request, limit, (chunk) => {
     if (packed) collected.write(chunk);
@@ -101,19 +101,19 @@ export async function readContent(
  * Returns undefined if there is nothing to wait for. Throws 400 on a malformed digest field.
  */
 export function checkUnreadContent(
-  request: Request,
+  request: HttpRequest,
   limit: number,
   authenticated: boolean,
 ): Promise<void> | undefined {
-  const { fields } = request;
+  const { headers: fields } = request;
   if (!fields.has('content-digest') && !fields.has('content-md5')) return undefined;
   if (authenticated) return receive(request, limit, () => {});
   expectedDigests(fields);
   return undefined;
 }
 
-function receive(request: Request, limit: number, sink: (chunk: Uint8Array) => void): Promise<void> {
-  const digests = expectedDigests(request.fields);
+function receive(request: HttpRequest, limit: number, sink: (chunk: Uint8Array) => void): Promise<void> {
+  const digests = expectedDigests(request.headers);
   let length = 0;
   const received = request.body.consume((chunk) => {
     length += chunk.length;
@@ -140,7 +140,7 @@ interface ExpectedDigest {
 }
 
 /** Returns the digests that the fields declare. Throws 400 on a digest field without a supported digest. */
-function expectedDigests(fields: Fields): ExpectedDigest[] {
+function expectedDigests(fields: HttpHeaders): ExpectedDigest[] {
   const contentDigest = fields.get('content-digest');
   const md5 = fields.get('content-md5');
   const expected: ExpectedDigest[] = [];

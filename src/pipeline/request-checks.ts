@@ -1,7 +1,7 @@
 // Steps 1 to 4 of decide.ts: what can be checked without knowing the resource.
-import type { Fields } from '../http/fields.ts';
+import type { HttpHeaders } from '../http/fields.ts';
 import { isValidHost } from '../http/host.ts';
-import type { Request } from '../http/message.ts';
+import type { HttpRequest } from '../http/message.ts';
 import { isMethod, methods } from '../http/method.ts';
 import { Problem } from '../http/problem.ts';
 import { parseTarget, type Target } from '../http/target.ts';
@@ -10,7 +10,7 @@ import type { Router } from './router.ts';
 /** Returns the problem of a request that arrives while the server stops. */
 export function stopping(): Problem {
   return new Problem('stopping', 'The server takes no new requests.', {
-    fields: [['Retry-After', '5']],
+    headers: [['Retry-After', '5']],
     close: true,
   });
 }
@@ -22,14 +22,14 @@ export function checkVersion(version: string): void {
 }
 
 /** Throws a Problem unless there is exactly one valid Host. HTTP/1.0 requires none. */
-export function checkHost({ fields, version }: Request): void {
+export function checkHost({ headers: fields, version }: HttpRequest): void {
   const host = fields.get('host');
   if (host === undefined) {
     // RFC 9112 §3.2: HTTP/1.0 had no Host.
     if (version === '1.0') return;
     throw new Problem('malformed-host', 'There is no Host.');
   }
-  if (fields.repeated && fields.lines('host').length > 1)
+  if (fields.repeated && fields.getAll('host').length > 1)
     throw new Problem('malformed-host', 'There is more than one Host.');
   if (!isValidHost(host)) throw new Problem('malformed-host', 'Host is not a host with an optional port.');
 }
@@ -54,10 +54,10 @@ const singletons = [
 ] as const;
 
 /** Throws a Problem if a field that is not a list occurs more than once. */
-export function checkSingletons(fields: Fields): void {
+export function checkSingletons(fields: HttpHeaders): void {
   if (!fields.repeated) return;
   for (const name of singletons) {
-    if (fields.lines(name).length > 1) {
+    if (fields.getAll(name).length > 1) {
       throw new Problem('repeated-field', `${name} was sent more than once.`, { members: { field: name } });
     }
   }

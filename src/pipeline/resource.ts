@@ -1,10 +1,10 @@
 import type { FieldLine } from '../http/fields.ts';
-import type { Request } from '../http/message.ts';
+import type { HttpRequest } from '../http/message.ts';
 import { isSafe } from '../http/method.ts';
 import type { Problem } from '../http/problem.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { Principal, Scope } from '../principal.ts';
-import type { ReceiptedChange } from '../store/store.ts';
+import type { StoredReceipt } from '../store/store.ts';
 import { ownerParameter } from './access-rule.ts';
 import type { CorsDeclaration } from './cors/policy.ts';
 import type { Decoder } from './decoder.ts';
@@ -30,7 +30,7 @@ export interface Variant {
 }
 
 /** A media type that an action accepts. */
-export interface Reading<State = unknown, Content = unknown> {
+export interface ContentReader<State = unknown, Content = unknown> {
   /** Type and subtype in lower case: `application/xml`. The range of every type matches all. */
   readonly type: string;
   /** Bytes of content, both as sent and decompressed. Default: the server's limit, which always applies. */
@@ -40,23 +40,23 @@ export interface Reading<State = unknown, Content = unknown> {
 }
 
 /** The current state of the target resource. */
-export interface Found<State = unknown> {
+export interface ResourceState<State = unknown> {
   /** The base of its entity tags; different for each state. */
   readonly tag: string;
   /** The time of the last change in milliseconds since 1970-01-01T00:00:00Z; NaN if unknown. */
   readonly modified: number;
   /** Any value for the resource's own use. */
-  readonly state: State;
+  readonly value: State;
   /**
    * The change of an earlier request that this request repeats. Its preconditions are then not evaluated again: the change may have
    * made them false.
    */
-  readonly repeats?: ReceiptedChange;
+  readonly repeats?: StoredReceipt;
 }
 
 /** A request as a resource receives it. */
 export interface Call<State = unknown, Content = unknown> {
-  readonly request: Request;
+  readonly request: HttpRequest;
   readonly method: string;
   /** The normalized path: unreserved octets decoded, hexadecimal digits in upper case. */
   readonly path: string;
@@ -68,9 +68,9 @@ export interface Call<State = unknown, Content = unknown> {
   /** The variant that the client prefers; the first one if it has no preference. */
   readonly variant: Variant | undefined;
   /** What `find` returned. */
-  readonly found: Found<State> | undefined;
+  readonly state: ResourceState<State> | undefined;
   /** The decoded content; undefined if the request has none. Throws Error if the action has no `reads`, and so has not read it. */
-  readonly content: Content | undefined;
+  readonly body: Content | undefined;
   /** The time in milliseconds since 1970-01-01T00:00:00Z. */
   readonly now: number;
 }
@@ -78,39 +78,39 @@ export interface Call<State = unknown, Content = unknown> {
 /** The content of a response: bytes or text of one media type. */
 export interface Representation {
   readonly type: string;
-  readonly content: string | Uint8Array;
+  readonly body: string | Uint8Array;
 }
 
 /** The result of an action. */
-export interface Outcome {
+export interface ActionResponse {
   /** The status code, 200 to 599. */
   readonly status: number;
   /** Fields such as `Location` and `Link`. The server adds Content-Type, Content-Length, Date and the like. */
-  readonly fields?: readonly FieldLine[];
+  readonly headers?: readonly FieldLine[];
   readonly representation?: Representation;
   /** Whether the response is `Cache-Control: no-store`, because it contains or uses up a secret. Default: false. */
   readonly noStore?: boolean;
   /** What is wrong with the response, for the journal of a double. @internal */
   readonly warnings?: readonly string[];
   /** The state that the representation shows. If given, its entity tag and Last-Modified are sent. */
-  readonly shows?: Found;
+  readonly state?: ResourceState;
 }
 
 /** Returned by an action if its target has changed since `find`: the steps from there on are repeated. */
-export const changedMeanwhile: unique symbol = Symbol('changed meanwhile');
+export const retryAction: unique symbol = Symbol('changed meanwhile');
 
 /** The result of an action. A representation alone is sent with the status 200. */
-export type Done = Outcome | Representation | typeof changedMeanwhile;
+export type ActionResult = ActionResponse | Representation | typeof retryAction;
 
 /** The implementation of a method, with its access rule. */
 export interface Action<State = unknown, Content = unknown> {
   readonly access: Access;
   /** Performs the action. Throws a Problem to reject the request. */
-  handle(call: Call<State, Content>): MaybePromise<Done>;
+  handle(call: Call<State, Content>): MaybePromise<ActionResult>;
   /** The media types that it accepts. Default: none; content is then ignored. */
-  readonly reads?: readonly Reading<State, Content>[];
+  readonly reads?: readonly ContentReader<State, Content>[];
   /** Whether a request without content is accepted although the action has `reads`. Default: false, which is 400. */
-  readonly contentOptional?: boolean;
+  readonly bodyOptional?: boolean;
   /**
    * Whether the action stores `call.principal.nonce` with its change, in one step and before it has any other effect. An engine
    * may then claim the nonce in that step: if it was used before, the change is not made. Otherwise nonces are claimed before
@@ -123,7 +123,7 @@ export interface Action<State = unknown, Content = unknown> {
    */
   readonly scopes?: readonly (readonly Scope[])[];
   /** Checks fields that the action requires, such as Idempotency-Key. Throws a Problem. Default: nothing is checked. */
-  checkFields?(call: Call<State, Content>): void;
+  checkHeaders?(call: Call<State, Content>): void;
   /** Returns whether the action may create a resource that does not exist. Throws a Problem if that can never exist. */
   mayCreate?(call: Call<State, Content>): boolean;
 }
@@ -154,7 +154,7 @@ export interface Resource<State = unknown, Content = unknown> {
   /** The variants that it produces, the preferred one first. Default: any representation that its actions return. */
   readonly produces?: readonly Variant[];
   /** Returns the current state; undefined if there is none, which is 404 or allows creation. Default: it always exists. */
-  find?(call: Call<State, Content>): MaybePromise<Found<State> | undefined>;
+  find?(call: Call<State, Content>): MaybePromise<ResourceState<State> | undefined>;
   /**
    * Whether the resource authenticates requests itself, because their credentials are not those of users. Its actions then get no
    * principal, and it is available over TLS only. Default: false.
@@ -170,14 +170,14 @@ export interface Resource<State = unknown, Content = unknown> {
    */
   readonly cors?: CorsDeclaration;
   /** The names of further request fields that its actions read. Pages of other origins may send them. Default: none. */
-  readonly requestFields?: readonly string[];
+  readonly requestHeaders?: readonly string[];
   /**
    * Whether PUT, POST and DELETE require If-Match or If-Unmodified-Since, or PUT `If-None-Match: *`; without one, the response is
    * 428 (RFC 6585 §3). Default: false.
    */
   readonly requirePrecondition?: boolean;
   /** Returns the response to a problem in the format of the resource's protocol. Default: a problem document. @internal */
-  writeProblem?(problem: Problem): Outcome;
+  writeProblem?(problem: Problem): ActionResponse;
   /**
    * Whether responses are sent as its actions return them: without an entity tag of the content, and without evaluating
    * preconditions or Accept. Default: false. @internal
@@ -198,7 +198,7 @@ export interface Resource<State = unknown, Content = unknown> {
  */
 export function action<State = unknown, Content = unknown>(
   access: Access,
-  handle: (call: Call<State, Content>) => MaybePromise<Done>,
+  handle: (call: Call<State, Content>) => MaybePromise<ActionResult>,
   more: Omit<Action<State, Content>, 'access' | 'handle'> = {},
 ): Action<State, Content> {
   return { ...more, access, handle };
@@ -340,15 +340,15 @@ export function allow(
 
 /** Returns a representation with an XML document. */
 export function xml(content: string): Representation {
-  return { type: 'application/xml; charset=utf-8', content };
+  return { type: 'application/xml; charset=utf-8', body: content };
 }
 
 /** Returns a representation with a value as JSON. */
 export function json(value: unknown): Representation {
-  return { type: 'application/json', content: JSON.stringify(value) ?? 'null' };
+  return { type: 'application/json', body: JSON.stringify(value) ?? 'null' };
 }
 
 /** Returns a representation with plain text. */
 export function text(content: string): Representation {
-  return { type: 'text/plain; charset=utf-8', content };
+  return { type: 'text/plain; charset=utf-8', body: content };
 }

@@ -5,7 +5,7 @@ import { formatEntityTag } from '../http/headers/entity-tag.ts';
 import { neverHasContent, type Response } from '../http/message.ts';
 import type { Principal } from '../principal.ts';
 import type { CallContext } from './call.ts';
-import type { Found, Outcome, Representation, Variant } from './resource.ts';
+import type { ActionResponse, Representation, ResourceState, Variant } from './resource.ts';
 
 /** The fields that responses depend on; sent with every one (RFC 9110 §12.5.5). */
 const vary: FieldLine = ['Vary', 'Authorization, Authentication, Accept, Accept-Encoding'];
@@ -41,70 +41,74 @@ export function replaceVary(fields: FieldLine[], value: string): void {
 }
 
 /** Converts an action's result to an outcome. */
-export function toOutcome(done: Outcome | Representation): Outcome {
+export function toOutcome(done: ActionResponse | Representation): ActionResponse {
   return 'status' in done ? done : { status: 200, representation: done };
 }
 
 /** Returns the current opaque tags: of the selected variant for GET and HEAD, of every variant otherwise. */
-export function tagsOf(found: Found, call: CallContext, produces: readonly Variant[] | undefined): string[] {
+export function tagsOf(
+  found: ResourceState,
+  call: CallContext,
+  produces: readonly Variant[] | undefined,
+): string[] {
   const reads = call.method === 'GET' || call.method === 'HEAD';
   if (reads || produces === undefined) return tagsOfVariant(found, reads ? call.variant : undefined);
   return produces.flatMap((variant) => tagsOfVariant(found, variant));
 }
 
-function tagsOfVariant(found: Found, variant: Variant | undefined): string[] {
+function tagsOfVariant(found: ResourceState, variant: Variant | undefined): string[] {
   const tag = tagOf(found, variant);
   return [tag, tag + gzipSuffix];
 }
 
-function tagOf(found: Found, variant: Variant | undefined): string {
+function tagOf(found: ResourceState, variant: Variant | undefined): string {
   return variant === undefined ? found.tag : `${found.tag}.${variant.mark}`;
 }
 
 /** Adds an entity tag computed from the content, for a resource without `find`. */
 export function withContentTag(
-  outcome: Outcome,
-  { content }: Representation,
-): Outcome & { readonly shows: Found } {
+  outcome: ActionResponse,
+  { body: content }: Representation,
+): ActionResponse & { readonly state: ResourceState } {
   const tag = createHash('sha256').update(content).digest('base64url').slice(0, 22);
-  return { ...outcome, shows: { tag, modified: Number.NaN, state: undefined } };
+  return { ...outcome, state: { tag, modified: Number.NaN, value: undefined } };
 }
 
 /** Returns a 304 with the fields that a 200 would have (RFC 9110 §15.4.5). `tag` is the one that matched; '' for none. */
 export function notModified(call: CallContext, tag: string): Response {
   const fields = leadingFields(call.date, call.principal);
-  const { found, variant } = call;
+  const { state: found, variant } = call;
   const current = tag === '' && found !== undefined ? tagOf(found, variant) : tag;
   if (current !== '') fields.push(['ETag', formatEntityTag(current)]);
   if (found !== undefined) addLastModified(fields, found, call);
-  return { status: 304, fields, content: undefined };
+  return { status: 304, headers: fields, body: undefined };
 }
 
 // RFC 9110 §8.8.2.1: not later than Date, even after the clock was set back.
-function addLastModified(fields: FieldLine[], { modified }: Found, call: CallContext): void {
+function addLastModified(fields: FieldLine[], { modified }: ResourceState, call: CallContext): void {
   if (Number.isFinite(modified)) fields.push(['Last-Modified', call.httpDate(Math.min(modified, call.now))]);
 }
 
 /** Converts an outcome to a response. Throws RangeError on an invalid status. */
-export function toResponse(call: CallContext, outcome: Outcome): Response | Promise<Response> {
+export function toResponse(call: CallContext, outcome: ActionResponse): Response | Promise<Response> {
   const { status, representation } = outcome;
   if (!isFinal(status)) throw new RangeError(`a response cannot have the status ${status}`);
   if (representation !== undefined && neverHasContent(status))
     return toResponse(call, withoutContent(outcome));
   if (
     representation !== undefined &&
-    representation.content.length >= compressibleLength &&
-    acceptsCoding(call.request.fields.get('accept-encoding'), 'gzip') &&
+    representation.body.length >= compressibleLength &&
+    acceptsCoding(call.request.headers.get('accept-encoding'), 'gzip') &&
     !isCoded(outcome)
   ) {
-    const compressing = call.gzip.pack(representation.content);
+    const compressing = call.gzip.pack(representation.body);
     if (compressing !== undefined) return compressed(call, outcome, compressing);
   }
-  return assemble(call, outcome, representation?.content, '');
+  return assemble(call, outcome, representation?.body, '');
 }
 
 /** Returns whether the action has encoded the content itself. */
-function isCoded({ fields = [] }: Outcome): boolean {
+function isCoded({ headers: fields = [] }: ActionResponse): boolean {
   return fields.some(([name]) => name.toLowerCase() === 'content-encoding');
 }
 
@@ -114,32 +118,32 @@ function isFinal(status: number): boolean {
 }
 
 /** A client would take content after such a status for the next response. */
-function withoutContent({ representation: _, ...others }: Outcome): Outcome {
+function withoutContent({ representation: _, ...others }: ActionResponse): ActionResponse {
   return others;
 }
 
 async function compressed(
   call: CallContext,
-  outcome: Outcome,
+  outcome: ActionResponse,
   compressing: Promise<Uint8Array>,
 ): Promise<Response> {
   // RFC 9110 §9.3.4: no validator, because the compressed representation is not the content of the PUT.
-  const { shows: _, ...withoutValidator } = outcome;
+  const { state: _, ...withoutValidator } = outcome;
   const sent = call.method === 'PUT' ? withoutValidator : outcome;
   const response = assemble(call, sent, await compressing, gzipSuffix);
-  response.fields.push(['Content-Encoding', 'gzip']);
+  response.headers.push(['Content-Encoding', 'gzip']);
   return response;
 }
 
 function assemble(
   call: CallContext,
-  outcome: Outcome,
-  content: Response['content'],
+  outcome: ActionResponse,
+  content: Response['body'],
   suffix: string,
 ): Response {
-  const { status, representation, shows } = outcome;
+  const { status, representation, state: shows } = outcome;
   const leading = leadingFields(call.date, call.principal, outcome.noStore);
-  const own = outcome.fields ?? [];
+  const own = outcome.headers ?? [];
   // A Cache-Control of the action replaces the usual one.
   const isCached = outcome.noStore !== true && own.some(([name]) => name.toLowerCase() === 'cache-control');
   const fields = isCached ? leading.filter(([name]) => name !== 'Cache-Control') : leading;
@@ -150,6 +154,6 @@ function assemble(
   }
   for (const [name, value] of own) fields.push(furtherLine(name, value));
   const headOnly = call.method === 'HEAD';
-  if (outcome.warnings === undefined) return { status, fields, content, headOnly };
-  return { status, fields, content, headOnly, warnings: outcome.warnings };
+  if (outcome.warnings === undefined) return { status, headers: fields, body: content, headOnly };
+  return { status, headers: fields, body: content, headOnly, warnings: outcome.warnings };
 }

@@ -1,5 +1,6 @@
+import type { NonceClaim } from '../principal.ts';
 import { counterNumber } from '../store/state/reserved-ids.ts';
-import type { Applied, Change, Receipt, RecordValue, StoredNonce } from '../store/store.ts';
+import type { Receipt, StoreChange, StoredRecord, StoreResult } from '../store/store.ts';
 import { isRecordValue } from '../store/value.ts';
 import { digestOf, escapeText, unescapeText } from './text.ts';
 
@@ -13,7 +14,7 @@ const kinds = { create: 0, put: 1, delete: 2 } as const;
 
 /** A change as a parameter of `apply_changes`. */
 export interface EncodedChange {
-  readonly change: Change;
+  readonly change: StoreChange;
   readonly path: string;
   /** Whether the change may create its collection. */
   readonly creates: boolean;
@@ -28,7 +29,7 @@ export interface EncodedChange {
  * Encodes a change. Throws TypeError if the value is not plain JSON; RangeError if the time is out of range, or if the id or
  * the path is too long.
  */
-export function encodeChange(change: Change): EncodedChange {
+export function encodeChange(change: StoreChange): EncodedChange {
   const at = Math.floor(change.at);
   if (!(Math.abs(at) <= maxTime)) throw new RangeError('the time of a change is out of range');
   const path = encodeKey(change.collection);
@@ -52,7 +53,7 @@ export function encodeChange(change: Change): EncodedChange {
 }
 
 /** Returns the digest of a user and a nonce. */
-export function nonceDigest({ user, nonce }: Pick<StoredNonce, 'user' | 'nonce'>): string {
+export function nonceDigest({ user, nonce }: Pick<NonceClaim, 'user' | 'nonce'>): string {
   return digestOf(user, nonce);
 }
 
@@ -66,7 +67,7 @@ function encodeKey(key: string): string {
   return escapeText(key);
 }
 
-function encodeValue(value: RecordValue): string {
+function encodeValue(value: StoredRecord): string {
   if (!isRecordValue(value)) throw new TypeError('the value of an item must be a record of plain JSON');
   return JSON.stringify(value);
 }
@@ -120,9 +121,9 @@ export function encodeClaim(digest: string, until: number): string {
 }
 
 /** The result of a change, or that its nonce was refused. */
-export type DecodedResult = Applied | 'nonce-refused';
+export type DecodedResult = StoreResult | 'nonce-refused';
 
-const notApplied: Applied = { applied: false };
+const notApplied: StoreResult = { applied: false };
 
 /** Decodes the results of a batch. Throws TypeError if they do not match. */
 export function decodeResults(changes: readonly EncodedChange[], text: string): DecodedResult[] {
@@ -133,7 +134,7 @@ export function decodeResults(changes: readonly EncodedChange[], text: string): 
   return changes.map(({ change }, index) => decodeResult(change, results[index]));
 }
 
-function decodeResult(change: Change, result: unknown): DecodedResult {
+function decodeResult(change: StoreChange, result: unknown): DecodedResult {
   if (result === null) return notApplied;
   if (result === 'nonce') return 'nonce-refused';
   if (!Array.isArray(result)) throw new TypeError('PostgreSQL returned a result that is no array');
@@ -145,7 +146,7 @@ function decodeResult(change: Change, result: unknown): DecodedResult {
 }
 
 /** Parses a stored value. */
-export function decodeValue(text: string): RecordValue {
+export function decodeValue(text: string): StoredRecord {
   return JSON.parse(text);
 }
 

@@ -1,10 +1,6 @@
-import {
-  type Applied,
-  type Change,
-  NonceRefusedError,
-  type StoredNonce,
-  StoreError,
-} from '../store/store.ts';
+import type { NonceClaim } from '../principal.ts';
+import { type NonceRefusedError, StoreError } from '../store/errors.ts';
+import type { StoreChange, StoreResult } from '../store/store.ts';
 import { clearTimeout, nextTurn, setTimeout } from '../timers.ts';
 import {
   type DecodedResult,
@@ -27,11 +23,11 @@ export interface ChangeQueueOptions {
   readonly schema: string;
   readonly random: (bytes: number) => Uint8Array;
   /** Called with the nonce of a change when both are stored. */
-  readonly onStored: (nonce: StoredNonce) => void;
+  readonly onStored: (nonce: NonceClaim) => void;
   /** Called with the nonce of a change of which it is not known whether it was made. */
-  readonly onUncertain: (nonce: StoredNonce) => void;
+  readonly onUncertain: (nonce: NonceClaim) => void;
   /** Returns why the nonce of a change was refused. */
-  readonly refusalOf: (until: number) => Promise<NonceRefusedError['claimed']>;
+  readonly refusalOf: (until: number) => Promise<NonceRefusedError>;
 }
 
 /** A change that waits for its batch, with its callbacks. */
@@ -39,7 +35,7 @@ interface QueuedChange {
   readonly encoded: EncodedChange;
   /** The time by which it must have been made. */
   readonly deadline: number;
-  resolve(applied: Applied): void;
+  resolve(applied: StoreResult): void;
   reject(error: unknown): void;
 }
 
@@ -52,8 +48,8 @@ export class ChangeQueue {
   readonly #database: Database;
   readonly #schema: string;
   readonly #random: (bytes: number) => Uint8Array;
-  readonly #onStored: (nonce: StoredNonce) => void;
-  readonly #onUncertain: (nonce: StoredNonce) => void;
+  readonly #onStored: (nonce: NonceClaim) => void;
+  readonly #onUncertain: (nonce: NonceClaim) => void;
   readonly #refusalOf: ChangeQueueOptions['refusalOf'];
   #queue: QueuedChange[] = [];
   #draining: Promise<void> | undefined;
@@ -71,7 +67,7 @@ export class ChangeQueue {
   }
 
   /** Makes a change: see Store.apply. */
-  apply(change: Change): Promise<Applied> {
+  apply(change: StoreChange): Promise<StoreResult> {
     if (this.#closed) return Promise.reject(new StoreError('failed', 'the store is closed'));
     return new Promise((resolve, reject) => {
       const encoded = encodeChange(change);
@@ -150,7 +146,7 @@ export class ChangeQueue {
     const { nonce } = encoded.change;
     if (result === undefined || result === 'nonce-refused') {
       const refusing = this.#refusalOf(nonce?.until ?? 0);
-      refusing.then((claimed) => reject(new NonceRefusedError(claimed)), reject);
+      refusing.then(reject, reject);
     } else {
       if (result.applied && nonce !== undefined) this.#onStored(nonce);
       resolve(result);
@@ -161,7 +157,7 @@ export class ChangeQueue {
     const expired = this.#queue.filter(({ deadline }) => timeUntil(deadline) <= 0);
     this.#queue = this.#queue.filter((queued) => !expired.includes(queued));
     for (const { reject } of expired) {
-      reject(new StoreError('failed', 'PostgreSQL does not answer', undefined, true));
+      reject(new StoreError('failed', 'PostgreSQL does not answer', { reported: true }));
     }
     const [next] = this.#queue;
     this.#expiry =
@@ -178,5 +174,5 @@ export class ChangeQueue {
 function failureOf(error: unknown): unknown {
   if (!(error instanceof StoreError)) return error;
   const { code, message, reported } = error;
-  return new StoreError(code, message, undefined, reported, reported && code === 'failed');
+  return new StoreError(code, message, { reported, uncertain: reported && code === 'failed' });
 }

@@ -1,4 +1,4 @@
-import type { Documents, StoredDocument } from '../store/documents.ts';
+import type { DocumentStore, StoredDocument } from '../store/documents.ts';
 import { clearInterval, clearTimeout, setInterval, setTimeout } from '../timers.ts';
 import { type PostgresConnection, textIn } from './client.ts';
 import type { Database } from './database.ts';
@@ -11,7 +11,7 @@ const pollInterval = 700;
 const listenAgainAfter = 500;
 
 /** Documents in a table, whose changes are announced by notifications and found by polling. */
-export class DocumentTable implements Documents {
+export class DocumentTable implements DocumentStore {
   readonly location: string;
   readonly #database: Database;
   readonly #schema: SchemaName;

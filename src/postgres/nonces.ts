@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../maybe-promise.ts';
+import type { NonceClaim } from '../principal.ts';
 import { lostUntil, type NoncesLost } from '../store/nonces/lost.ts';
-import type { Claimed } from '../store/nonces/nonces.ts';
-import { NonceRefusedError, type StoredNonce } from '../store/store.ts';
+import { createRefusal, type NonceResult } from '../store/nonces/nonces.ts';
 import { nextTurn } from '../timers.ts';
 import { encodeClaim, nonceDigest } from './change-encoding.ts';
 import { numberIn, textIn } from './client.ts';
@@ -21,14 +21,20 @@ export interface PostgresNonces {
    * @param deferrable whether the nonce may be claimed with the change of the request. Then `fresh` is returned
    *   provisionally, and `apply` or `release` claims the nonce. Default: false.
    */
-  claim(user: string, nonce: string, until: number, now: number, deferrable?: boolean): MaybePromise<Claimed>;
+  claim(
+    user: string,
+    nonce: string,
+    until: number,
+    now: number,
+    deferrable?: boolean,
+  ): MaybePromise<NonceResult>;
   /** Returns a claim that is provisional, once; undefined for one that is stored. */
-  hold(user: string, nonce: string, until: number): StoredNonce | undefined;
+  hold(user: string, nonce: string, until: number): NonceClaim | undefined;
   /**
    * Claims a held nonce, unless it was stored with a change. Rejects with NonceRefusedError if it was used before, and with
    * StoreError if PostgreSQL cannot be reached.
    */
-  release(held: StoredNonce, durably: boolean): Promise<void> | undefined;
+  release(held: NonceClaim, durably: boolean): Promise<void> | undefined;
   /** Returns undefined: a claim has been stored when it resolves. */
   kept(durably: boolean): Promise<void> | undefined;
   /** The approximate number of nonces of all processes, by the statistics of PostgreSQL. */
@@ -63,9 +69,9 @@ export class NonceTable implements PostgresNonces {
   /** The number of claims of each digest that are being made, or whose results have just been returned. */
   readonly #immediate = new Map<string, number>();
   /** The held claims that were stored with a change. */
-  readonly #withChange = new WeakSet<StoredNonce>();
+  readonly #withChange = new WeakSet<NonceClaim>();
   /** The held claims of changes of which it is not known whether they were made. */
-  readonly #uncertain = new WeakSet<StoredNonce>();
+  readonly #uncertain = new WeakSet<NonceClaim>();
   size = 0;
 
   constructor({ database, schema, random, onUse }: NonceTableOptions) {
@@ -75,7 +81,13 @@ export class NonceTable implements PostgresNonces {
     this.#onUse = onUse;
   }
 
-  claim(user: string, nonce: string, until: number, now: number, deferrable = false): MaybePromise<Claimed> {
+  claim(
+    user: string,
+    nonce: string,
+    until: number,
+    now: number,
+    deferrable = false,
+  ): MaybePromise<NonceResult> {
     this.#onUse();
     // A nonce without a valid time could never be deleted.
     if (!(Number.isFinite(until) && Number.isFinite(now))) return 'seen';
@@ -92,16 +104,16 @@ export class NonceTable implements PostgresNonces {
     return 'fresh';
   }
 
-  hold(user: string, nonce: string, until: number): StoredNonce | undefined {
+  hold(user: string, nonce: string, until: number): NonceClaim | undefined {
     if (this.#provisional.size === 0) return undefined;
     return this.#provisional.delete(nonceDigest({ user, nonce })) ? { user, nonce, until } : undefined;
   }
 
-  release(held: StoredNonce, _durably: boolean): Promise<void> | undefined {
+  release(held: NonceClaim, _durably: boolean): Promise<void> | undefined {
     if (this.#withChange.has(held)) return undefined;
     return this.#claimNow({ digest: nonceDigest(held), until: held.until }).then(async (fresh) => {
       // The change of this request may have stored the nonce.
-      if (!fresh && !this.#uncertain.has(held)) throw new NonceRefusedError(await this.refusalOf(held.until));
+      if (!fresh && !this.#uncertain.has(held)) throw createRefusal(await this.refusalOf(held.until));
       this.#withChange.add(held);
     });
   }
@@ -120,12 +132,12 @@ export class NonceTable implements PostgresNonces {
   }
 
   /** Records that a held claim was stored with a change. */
-  storedWithChange(held: StoredNonce): void {
+  storedWithChange(held: NonceClaim): void {
     this.#withChange.add(held);
   }
 
   /** Records that a held claim may have been stored with a change. */
-  perhapsStoredWithChange(held: StoredNonce): void {
+  perhapsStoredWithChange(held: NonceClaim): void {
     this.#uncertain.add(held);
   }
 

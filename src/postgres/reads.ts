@@ -1,4 +1,4 @@
-import type { Entry, Page, ReceiptCount, ReceiptedChange } from '../store/store.ts';
+import type { ReceiptCount, StoredItem, StoredPage, StoredReceipt } from '../store/store.ts';
 import { decodeKey, decodeValue, isStorableKey } from './change-encoding.ts';
 import { numberIn, type PostgresRow, textIn } from './client.ts';
 import { Coalesced } from './coalesced.ts';
@@ -9,7 +9,7 @@ import { digestOf, escapeText, unescapeText } from './text.ts';
 const unlimited = 2 ** 50;
 /** The kinds of changes with a receipt, by their numbers in the table. */
 export const kinds = ['create', 'put', 'delete'] as const;
-const noPage: Page = { entries: [], more: false, revision: 0, modified: 0 };
+const noPage: StoredPage = { entries: [], more: false, revision: 0, modified: 0 };
 
 interface Key {
   readonly collection: string;
@@ -20,7 +20,7 @@ interface Key {
 export class Reads {
   readonly #database: Database;
   readonly #schema: string;
-  readonly #items = new Coalesced<Key, Entry | undefined>((keys) => this.#readAll(keys));
+  readonly #items = new Coalesced<Key, StoredItem | undefined>((keys) => this.#readAll(keys));
 
   constructor(database: Database, schema: string) {
     this.#database = database;
@@ -28,13 +28,13 @@ export class Reads {
   }
 
   /** Returns an item: see Store.read. */
-  async read(collection: string, id: string): Promise<Entry | undefined> {
+  async read(collection: string, id: string): Promise<StoredItem | undefined> {
     if (!isStorableKey(collection) || !isStorableKey(id)) return undefined;
     return this.#items.call({ collection, id });
   }
 
   /** Returns a page: see Store.list. */
-  async list(collection: string, after: number, limit: number, bytes = unlimited): Promise<Page> {
+  async list(collection: string, after: number, limit: number, bytes = unlimited): Promise<StoredPage> {
     if (!isStorableKey(collection)) return noPage;
     const most = clamped(limit, 0);
     const [head, ...rows] = await this.#database.query(
@@ -51,7 +51,7 @@ export class Reads {
   }
 
   /** Returns the change with an unexpired receipt: see Store.receipt. */
-  async receipt(key: string, now: number): Promise<ReceiptedChange | undefined> {
+  async receipt(key: string, now: number): Promise<StoredReceipt | undefined> {
     const [row] = await this.#database.query(
       `SELECT until, owner, fingerprint, kind, created, collection, id, sequence, revision, modified, value
        FROM ${this.#schema}.receipts WHERE key = decode($1, 'base64') AND until > $2`,
@@ -77,7 +77,7 @@ export class Reads {
     await this.#items.settled();
   }
 
-  async #readAll(keys: readonly Key[]): Promise<(index: number) => Entry | undefined> {
+  async #readAll(keys: readonly Key[]): Promise<(index: number) => StoredItem | undefined> {
     const pairs = keys.map(({ collection, id }) => [escapeText(collection), escapeText(id)]);
     const rows = await this.#database.query(`SELECT * FROM ${this.#schema}.read_items($1)`, [
       JSON.stringify(pairs),
@@ -91,7 +91,7 @@ export class Reads {
 }
 
 /** Returns the item in a row. */
-export function entryIn(row: PostgresRow, id: string): Entry {
+export function entryIn(row: PostgresRow, id: string): StoredItem {
   return {
     id,
     sequence: numberIn(row, 'sequence'),
@@ -107,7 +107,7 @@ function clamped(number: number, least: number): number {
 }
 
 /** Reads a change with a receipt. `key` is that of the receipt. */
-export function receiptedChangeIn(row: PostgresRow, key: string): ReceiptedChange {
+export function receiptedChangeIn(row: PostgresRow, key: string): StoredReceipt {
   const user = row['owner'] === null ? {} : { user: unescapeText(textIn(row, 'owner')) };
   const fingerprint = unescapeText(textIn(row, 'fingerprint'));
   return {

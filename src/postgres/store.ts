@@ -1,8 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
-import type { Documents } from '../store/documents.ts';
-import type { Applied, Change, Entry, Page, ReceiptCount, ReceiptedChange, Store } from '../store/store.ts';
-import type { Transferable, TransferredPart } from '../store/transfer.ts';
+import type { DocumentStore } from '../store/documents.ts';
+import { createRefusal } from '../store/nonces/nonces.ts';
+import type {
+  ReceiptCount,
+  Store,
+  StoreChange,
+  StoredItem,
+  StoredPage,
+  StoredReceipt,
+  StoreResult,
+} from '../store/store.ts';
+import type { Transferable, TransferPart } from '../store/transfer.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { type PostgresClient, poolSizeOf } from './client.ts';
 import { Database } from './database.ts';
@@ -26,7 +35,7 @@ export interface PostgresStoreOptions {
    * Called with one line when PostgreSQL cannot be reached and when it can again, and when its clock differs by more than a
    * second. Default: `process.emitWarning`.
    */
-  readonly onReport?: ((line: string) => void) | undefined;
+  readonly onWarning?: ((line: string) => void) | undefined;
   /** Whether `close` also calls `end` of the client, so that the process can end. Default: true. */
   readonly endClient?: boolean | undefined;
 }
@@ -37,31 +46,36 @@ export interface PostgresStoreOptions {
  * not acknowledged. Ids and paths of collections may have up to 2,000 bytes.
  */
 export interface PostgresStore extends Store, Transferable {
-  read(collection: string, id: string): Promise<Entry | undefined>;
-  list(collection: string, after: number, limit: number, bytes?: number): Promise<Page>;
-  receipt(key: string, now: number): Promise<ReceiptedChange | undefined>;
+  read(collection: string, id: string): Promise<StoredItem | undefined>;
+  list(collection: string, after: number, limit: number, bytes?: number): Promise<StoredPage>;
+  receipt(key: string, now: number): Promise<StoredReceipt | undefined>;
   /** Returns the number of unexpired receipts of a user. */
   receiptsOf(user: string, now: number): Promise<ReceiptCount>;
   /** The nonces of all processes. */
   readonly nonces: PostgresNonces;
   /** Users, clients, consumers and keys, which all processes share. */
-  readonly documents: Documents;
+  readonly documents: DocumentStore;
 }
 
 /**
  * Opens a store on PostgreSQL 12 or newer. Creates its tables in the schema, or migrates them. A client that is not a pool
  * cannot connect again if it loses its connection.
  *
- * Rejects with PostgresStoreError.
+ * Rejects with StoreError `unreachable`, `newer`, `unsuitable` or `refused`, and with RangeError for an invalid schema name.
  *
  * @example
- * const store = await createPostgresStore(new pg.Pool({ connectionString: process.env.DATABASE_URL }));
+ * const store = await openPostgresStore(new pg.Pool({ connectionString: process.env.DATABASE_URL }));
  */
-export async function createPostgresStore(
+export async function openPostgresStore(
   client: PostgresClient,
   options: PostgresStoreOptions = {},
 ): Promise<PostgresStore> {
-  const { clock = systemClock, random = randomBytes, onReport = emitWarning, endClient = true } = options;
+  const {
+    clock = systemClock,
+    random = randomBytes,
+    onWarning: onReport = emitWarning,
+    endClient = true,
+  } = options;
   const schema = schemaName(options.schema ?? 'countersign');
   const database = new Database(client, onReport);
   const newStoreId = Buffer.from(random(4)).toString('hex');
@@ -89,7 +103,7 @@ export async function createPostgresStore(
       random,
       onStored: (nonce) => nonces.storedWithChange(nonce),
       onUncertain: (nonce) => nonces.perhapsStoredWithChange(nonce),
-      refusalOf: (until) => nonces.refusalOf(until),
+      refusalOf: async (until) => createRefusal(await nonces.refusalOf(until)),
     });
     const reads = new Reads(database, schema.identifier);
     const close = async (): Promise<void> => {
@@ -136,7 +150,7 @@ interface Parts {
 class OpenStore implements PostgresStore {
   #storeId: string;
   readonly nonces: PostgresNonces;
-  readonly documents: Documents;
+  readonly documents: DocumentStore;
   readonly #parts: Parts;
   #closing: Promise<void> | undefined;
 
@@ -151,22 +165,22 @@ class OpenStore implements PostgresStore {
     return this.#storeId;
   }
 
-  read(collection: string, id: string): Promise<Entry | undefined> {
+  read(collection: string, id: string): Promise<StoredItem | undefined> {
     this.#parts.maintenance.consider();
     return this.#parts.reads.read(collection, id);
   }
 
-  list(collection: string, after: number, limit: number, bytes?: number): Promise<Page> {
+  list(collection: string, after: number, limit: number, bytes?: number): Promise<StoredPage> {
     this.#parts.maintenance.consider();
     return this.#parts.reads.list(collection, after, limit, bytes);
   }
 
-  apply(change: Change): Promise<Applied> {
+  apply(change: StoreChange): Promise<StoreResult> {
     this.#parts.maintenance.consider();
     return this.#parts.changes.apply(change);
   }
 
-  receipt(key: string, now: number): Promise<ReceiptedChange | undefined> {
+  receipt(key: string, now: number): Promise<StoredReceipt | undefined> {
     return this.#parts.reads.receipt(key, now);
   }
 
@@ -174,11 +188,11 @@ class OpenStore implements PostgresStore {
     return this.#parts.reads.receiptsOf(user, now);
   }
 
-  exportState(): AsyncIterable<TransferredPart> {
+  exportState(): AsyncIterable<TransferPart> {
     return exportFrom(this.#parts.database, this.#parts.schema, this.#storeId, this.#parts.clock.now());
   }
 
-  async importState(parts: AsyncIterable<TransferredPart>, noncesUntil: number): Promise<boolean> {
+  async importState(parts: AsyncIterable<TransferPart>, noncesUntil: number): Promise<boolean> {
     const store = await importInto(this.#parts.database, this.#parts.schema, parts, noncesUntil);
     this.#storeId = store?.storeId ?? this.#storeId;
     return store !== undefined;

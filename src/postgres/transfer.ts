@@ -1,9 +1,10 @@
+import { StoreError } from '../store/errors.ts';
 import type { NumberRange } from '../store/state/reserved-ids.ts';
-import { type ReceiptedChange, StoreError } from '../store/store.ts';
+import type { StoredReceipt } from '../store/store.ts';
 import type {
+  TransferPart,
   TransferredCollection,
   TransferredItem,
-  TransferredPart,
   TransferredReceipt,
   TransferredStore,
 } from '../store/transfer.ts';
@@ -23,7 +24,7 @@ export async function* exportFrom(
   { identifier }: SchemaName,
   storeId: string,
   now: number,
-): AsyncGenerator<TransferredPart> {
+): AsyncGenerator<TransferPart> {
   const transaction = await database.begin('ISOLATION LEVEL REPEATABLE READ READ ONLY');
   let finished = false;
   try {
@@ -119,7 +120,7 @@ async function* receiptsOf(
 export async function importInto(
   database: Database,
   schema: SchemaName,
-  parts: AsyncIterable<TransferredPart>,
+  parts: AsyncIterable<TransferPart>,
   noncesUntil: number,
 ): Promise<TransferredStore | undefined> {
   const transaction = await database.begin('');
@@ -168,7 +169,7 @@ class Import {
     return true;
   }
 
-  async add(part: TransferredPart): Promise<void> {
+  async add(part: TransferPart): Promise<void> {
     if (part.kind === 'item') await this.#addItem(part);
     else {
       await this.#flush();
@@ -213,7 +214,7 @@ class Import {
     );
   }
 
-  async #addReceipt({ receipt, kind, created, collection, entry }: ReceiptedChange): Promise<void> {
+  async #addReceipt({ receipt, kind, created, collection, entry }: StoredReceipt): Promise<void> {
     const { key, user, until, fingerprint } = receipt;
     const { id, sequence, revision, modified, value } = entry;
     await this.#transaction.query(

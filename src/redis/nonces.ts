@@ -1,12 +1,12 @@
 import { type Clock, systemClock } from '../clock.ts';
+import { StoreError } from '../store/errors.ts';
 import { endOfLost, lostUntil, type NoncesLost } from '../store/nonces/lost.ts';
-import { StoreError } from '../store/store.ts';
 import { type ClaimReply, evictionPolicy, sendClaim, sendInitialization } from './claim.ts';
 import { createSender, failed, type RedisClient, type SendCommand } from './client.ts';
 import { createReporter, type Report } from './reporter.ts';
 
-/** The options of `createRedisNonces`. All are optional. */
-export interface RedisNoncesOptions {
+/** The options of `createRedisNonceStore`. All are optional. */
+export interface RedisNonceStoreOptions {
   /** The start of all keys. Services with different users need different prefixes. Default: `countersign:`. */
   readonly prefix?: string;
   /** The `window` of the service, in seconds, or a longer one. Range: 1 to a year. Default: 600. */
@@ -24,7 +24,7 @@ export interface RedisNoncesOptions {
    * Called with one line for each loss of nonces, and at most once a minute while claims fail, the clocks differ by more
    * than a second, or Redis may evict keys. Default: `process.emitWarning`.
    */
-  readonly onReport?: (line: string) => void;
+  readonly onWarning?: (line: string) => void;
 }
 
 /** Nonces in Redis, for the option `nonces` of a service. */
@@ -60,15 +60,18 @@ const reportedDifference = 1000;
  *
  * A nonce is never `fresh` if it may have been claimed before. If Redis has lost keys, or may have (another process answers
  * after a restart or a failover, or the marker key is missing after FLUSHALL), all nonces are refused whose requests could
- * have been accepted before that, which takes one window. So does the first use, unless `initializeRedisNonces` was
+ * have been accepted before that, which takes one window. So does the first use, unless `initializeRedisNonceStore` was
  * called. Redis must not evict keys: set `maxmemory-policy` to `noeviction`.
  *
  * @throws RangeError for an invalid option, TypeError for a client without `sendCommand` and `call`
  * @example
  * const client = await createClient({ url: process.env.REDIS_URL }).on('error', console.error).connect();
- * const service = createService({ users, nonces: createRedisNonces(client) });
+ * const service = createService({ users, nonces: createRedisNonceStore(client) });
  */
-export function createRedisNonces(client: RedisClient, options: RedisNoncesOptions = {}): RedisNonces {
+export function createRedisNonceStore(
+  client: RedisClient,
+  options: RedisNonceStoreOptions = {},
+): RedisNonces {
   return new NoncesInRedis(client, options);
 }
 
@@ -77,9 +80,9 @@ export function createRedisNonces(client: RedisClient, options: RedisNoncesOptio
  * this prefix. Call it once, when Redis is installed and before a service uses it. Never call it at each start: after a
  * loss of data it would make replays possible. Resolves to whether Redis was prepared.
  */
-export async function initializeRedisNonces(
+export async function initializeRedisNonceStore(
   client: RedisClient,
-  { prefix, timeout }: Pick<RedisNoncesOptions, 'prefix' | 'timeout'> = {},
+  { prefix, timeout }: Pick<RedisNonceStoreOptions, 'prefix' | 'timeout'> = {},
 ): Promise<boolean> {
   const checked = readOptions({
     ...(prefix !== undefined && { prefix }),
@@ -100,8 +103,8 @@ class NoncesInRedis implements RedisNonces {
   /** The time since which nonces are complete, by the latest reply. */
   #since: number | undefined;
 
-  constructor(client: RedisClient, options: RedisNoncesOptions) {
-    const { prefix, window, clockTolerance, timeout, clock, onReport } = readOptions(options);
+  constructor(client: RedisClient, options: RedisNonceStoreOptions) {
+    const { prefix, window, clockTolerance, timeout, clock, onWarning: onReport } = readOptions(options);
     this.window = window * 1000;
     this.#prefix = prefix;
     this.#tolerance = clockTolerance * 1000;
@@ -198,14 +201,14 @@ function emitWarning(line: string): void {
 }
 
 // A caller in JavaScript can pass any value, and an invalid one must not weaken a check.
-function readOptions(options: RedisNoncesOptions): Required<RedisNoncesOptions> {
+function readOptions(options: RedisNonceStoreOptions): Required<RedisNonceStoreOptions> {
   const { prefix = 'countersign:', window = 600, clockTolerance = 30, timeout = 2000 } = options;
-  const { clock = systemClock, onReport = emitWarning } = options;
+  const { clock = systemClock, onWarning: onReport = emitWarning } = options;
   if (typeof prefix !== 'string') throw new RangeError('prefix is not a string');
   checkRange(window, 'window', 'seconds', year);
   checkRange(clockTolerance, 'clockTolerance', 'seconds', 3600);
   checkRange(timeout, 'timeout', 'milliseconds', 60_000);
-  return { prefix, window, clockTolerance, timeout, clock, onReport };
+  return { prefix, window, clockTolerance, timeout, clock, onWarning: onReport };
 }
 
 function checkRange(value: unknown, name: string, unit: string, most: number): void {

@@ -1,4 +1,4 @@
-import type { RecordValue, Value } from '../store/store.ts';
+import type { StoredRecord, StoredValue } from '../store/store.ts';
 import { memberOf } from './record.ts';
 import type { Shape } from './schema.ts';
 
@@ -6,9 +6,9 @@ import type { Shape } from './schema.ts';
  * Merges a partial change into an item. Fields that were not sent keep their values, including undeclared
  * ones that an earlier declaration had.
  */
-export function merge(shape: Shape, before: RecordValue, partial: RecordValue): RecordValue {
+export function merge(shape: Shape, before: StoredRecord, partial: StoredRecord): StoredRecord {
   const undeclared = Object.entries(before).filter(([name]) => !shape.schema.byName.has(name));
-  const merged: Record<string, Value> = Object.fromEntries(undeclared);
+  const merged: Record<string, StoredValue> = Object.fromEntries(undeclared);
   for (const { name } of shape.schema.fields) {
     const value = memberOf(partial, name) ?? memberOf(before, name);
     if (value !== undefined) merged[name] = value;

@@ -1,4 +1,4 @@
-import type { Value } from '../store/store.ts';
+import type { StoredValue } from '../store/store.ts';
 import { instantKey } from './date.ts';
 import { compareDecimalValues, fractionDigitsOf } from './decimal.ts';
 import type { SimpleTypeName } from './simple-type.ts';
@@ -9,7 +9,7 @@ export type Key = string | number;
 /** The order of the values of a simple type. */
 export interface TypeOrder {
   /** Returns the key of a stored value; undefined if it is not of this type. */
-  keyOf(value: Value): Key | undefined;
+  keyOf(value: StoredValue): Key | undefined;
   /** Parses a key that was written as text; undefined if it is malformed. */
   parseKey(text: string): Key | undefined;
   /** Compares two keys: negative if the first is less, positive if it is greater, else 0. */

@@ -1,5 +1,5 @@
 import { decoyFor, decoyOf, isPasswordHash, verifyPassword } from '../accounts/passwords.ts';
-import { createAccounts, type UserDeclaration } from '../auth/accounts.ts';
+import { type AccountRecord, createAccounts } from '../auth/accounts.ts';
 import { type Authenticator, createAuthenticator } from '../auth/authenticate.ts';
 import { createBasicScheme } from '../auth/basic.ts';
 import { type ConfiguredScheme, checkSchemeNames, readSchemes } from '../auth/configured-schemes.ts';
@@ -9,16 +9,16 @@ import { Quotas } from '../auth/quota/quota.ts';
 import { createRateLimiter } from '../auth/rate-limit.ts';
 import { SchemeLimits } from '../auth/scheme-limits.ts';
 import type { Clock } from '../clock.ts';
-import type { Request } from '../http/message.ts';
+import type { HttpRequest } from '../http/message.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
-import type { GrantEvent } from '../oauth/records.ts';
+import type { TokenEvent } from '../oauth/records.ts';
 import { httpsOrigin, type Origins } from '../pipeline/origin.ts';
 import type { Principal, Scope } from '../principal.ts';
-import { bucketSpanFor, createNonces, type Nonces } from '../store/nonces/nonces.ts';
+import { bucketSpanFor, createNonces, type NonceStore } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import { type AuthorizationServer, createAuthorizationServer } from './authorization-server.ts';
 import { isHealthCheck } from './health.ts';
-import type { ServiceOptions, UserOption } from './options.ts';
+import type { ServiceOptions, UserDeclaration } from './options.ts';
 import { defaultLimits } from './options.ts';
 import { checkUser } from './user-checks.ts';
 
@@ -46,7 +46,7 @@ export interface AuthenticationParts {
   readonly store: Store;
   readonly origins: Origins;
   /** Called for each event of a grant or token. */
-  readonly onGrantEvent?: ((event: GrantEvent) => void) | undefined;
+  readonly onGrantEvent?: ((event: TokenEvent) => void) | undefined;
   /** The scopes of a partner's document. Default: none. */
   readonly scopes?: readonly Scope[] | undefined;
 }
@@ -168,7 +168,7 @@ export function createAuthentication(
 }
 
 /** Returns whether a request is a health check, which is not counted; undefined if there are none. */
-function exemptOf({ health }: ServiceOptions): ((request: Request) => boolean) | undefined {
+function exemptOf({ health }: ServiceOptions): ((request: HttpRequest) => boolean) | undefined {
   return health === undefined ? undefined : (request) => isHealthCheck(health, request);
 }
 
@@ -203,7 +203,7 @@ function nonceWindowOf(
 }
 
 /** Returns the nonces of the options or of the store. Throws RangeError if these are stored for a shorter window (ms). */
-function storedNonces({ nonces, store }: ServiceOptions, window: number): Nonces | undefined {
+function storedNonces({ nonces, store }: ServiceOptions, window: number): NonceStore | undefined {
   const stored = nonces ?? store?.nonces;
   if (stored?.window === undefined || stored.window >= window) return stored;
   const opened = `nonces are stored for ${stored.window / 1000} s`;
@@ -222,7 +222,7 @@ function simpleOf({ hmacSimple = 'safe' }: ServiceOptions): 'safe' | 'all' | 'of
   throw new RangeError('hmacSimple is not one of safe, all, off');
 }
 
-function declarationsOf(users: Users): ReadonlyMap<string, UserDeclaration> {
+function declarationsOf(users: Users): ReadonlyMap<string, AccountRecord> {
   const entries = users instanceof Map ? [...users] : Object.entries(users);
   return new Map(entries.map(([name, user]) => [name, declarationOf(name, user)]));
 }
@@ -238,7 +238,7 @@ function checkUserSchemes(users: Users, configured: readonly ConfiguredScheme[])
       checkSchemeNames(user.schemes, configured, `schemes of the user ${JSON.stringify(name)}`);
 }
 
-function declarationOf(name: string, user: UserOption): UserDeclaration {
+function declarationOf(name: string, user: UserDeclaration): AccountRecord {
   checkUser(name, user, false);
   if ('secrets' in user) return withPassword(name, user);
   const { secret, password, disabled, keys, quota, schemes } = user;
@@ -247,7 +247,7 @@ function declarationOf(name: string, user: UserOption): UserDeclaration {
   return withPassword(name, { secrets, password: plain, disabled, keys, quota, schemes });
 }
 
-function withPassword(name: string, user: UserDeclaration): UserDeclaration {
+function withPassword(name: string, user: AccountRecord): AccountRecord {
   const { password, disabled } = user;
   // A non-empty string is truthy, and any other value could leave the user enabled.
   if (disabled !== undefined && typeof disabled !== 'boolean')

@@ -11,7 +11,7 @@ import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import { createOAuth1 } from '../oauth/oauth1/module.ts';
 import { createOAuth2 } from '../oauth/oauth2/module.ts';
 import { grantsPath } from '../oauth/paths.ts';
-import type { GrantEvent } from '../oauth/records.ts';
+import type { TokenEvent } from '../oauth/records.ts';
 import { RevokeOnRemoval, type Role } from '../oauth/revoke-on-removal.ts';
 import type { Route } from '../pipeline/router.ts';
 import type { Scope } from '../principal.ts';
@@ -35,7 +35,7 @@ export interface AuthorizationParts
   readonly store: Store;
   readonly basic: Scheme;
   readonly limits: SchemeLimits;
-  readonly onGrantEvent: ((event: GrantEvent) => void) | undefined;
+  readonly onGrantEvent: ((event: TokenEvent) => void) | undefined;
   /** The names of all users. */
   readonly users: Iterable<string>;
   /** The scopes of a partner's document. Default: none. */

@@ -1,4 +1,4 @@
-import type { Request, Response } from '../http/message.ts';
+import type { HttpRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { grantsCollection } from '../oauth/records.ts';
 import { createRequestTrace } from '../pipeline/call.ts';
@@ -6,7 +6,8 @@ import type { Next, Observer } from '../pipeline/observer.ts';
 import type { PipelineOptions } from '../pipeline/options.ts';
 import { pathSent } from '../pipeline/problem-response.ts';
 import { action, json, type Resource } from '../pipeline/resource.ts';
-import { isStoreError, type Store } from '../store/store.ts';
+import { isStoreError } from '../store/errors.ts';
+import type { Store } from '../store/store.ts';
 import type { HealthOptions } from './options.ts';
 
 /** Creates the resource of health checks: 200, or 503 with the reason. While the service stops, step 1 responds 503. */
@@ -50,7 +51,7 @@ export function readinessPath({ path }: HealthOptions): string {
 }
 
 /** Returns whether a request is a health or readiness check, with or without the prefix that a proxy removes. */
-export function isHealthCheck({ path }: HealthOptions, request: Request): boolean {
+export function isHealthCheck({ path }: HealthOptions, request: HttpRequest): boolean {
   const sent = pathSent(request);
   const { basePath } = request;
   return isCheck(sent, path) || (basePath !== undefined && isCheck(sent, basePath + path));
@@ -81,7 +82,7 @@ export function withQuietHealth(
 
 function quietObserver(health: HealthOptions, observer: Observer): Observer {
   return {
-    observe: (request: Request, answer: Next): Promise<Response> =>
+    observe: (request: HttpRequest, answer: Next): Promise<Response> =>
       isHealthCheck(health, request)
         ? answer(request, createRequestTrace())
         : observer.observe(request, answer),

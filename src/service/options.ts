@@ -1,6 +1,6 @@
-import type { ClientOption, ConsumerOption, RegisteredBy } from '../accounts/registered.ts';
+import type { ClientDeclaration, ConsumerDeclaration, RegisteredBy } from '../accounts/registered.ts';
 import type { KeyDeclaration } from '../auth/account-key.ts';
-import type { UserDeclaration } from '../auth/accounts.ts';
+import type { AccountRecord } from '../auth/accounts.ts';
 import type { QuotaDeclaration } from '../auth/quota/policy.ts';
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import type { Clock } from '../clock.ts';
@@ -9,11 +9,11 @@ import type { Lifetimes } from '../oauth/lifetimes.ts';
 import type { CorsDeclaration } from '../pipeline/cors/policy.ts';
 import type { PipelineOptions } from '../pipeline/options.ts';
 import type { DocumentFormat, Resource } from '../pipeline/resource.ts';
-import type { Nonces } from '../store/nonces/nonces.ts';
+import type { NonceStore } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 
-export type { AccessEntry } from '../pipeline/options.ts';
-export type { ClientOption, ConsumerOption, RegisteredBy };
+export type { AccessLogEntry } from '../pipeline/options.ts';
+export type { ClientDeclaration, ConsumerDeclaration, RegisteredBy };
 
 /** The limits on what a client may send. */
 export interface Limits {
@@ -57,8 +57,8 @@ export const defaultLimits: Limits = {
 };
 
 /** A user: either one secret and optionally a password, or all secrets, of which several are valid during a rotation. */
-export type UserOption =
-  | UserDeclaration
+export type UserDeclaration =
+  | AccountRecord
   | {
       /** May be omitted if the user has keys. */
       readonly secret?: string;
@@ -125,9 +125,9 @@ export interface ServiceOptions extends PipelineOptions {
    * with `nonces` stores the nonces of signed requests, too. Tokens in it of users,
    * clients and consumers that the options do not list are revoked.
    */
-  readonly store?: Store & { readonly nonces?: Nonces };
+  readonly store?: Store & { readonly nonces?: NonceStore };
   /** Users by name. Default: none. */
-  readonly users?: Readonly<Record<string, UserOption>> | ReadonlyMap<string, UserOption>;
+  readonly users?: Readonly<Record<string, UserDeclaration>> | ReadonlyMap<string, UserDeclaration>;
   /** Collections by path, or as `defineCollection` returns them. Default: the two of the default configuration. */
   readonly collections?: Readonly<Record<string, CollectionDeclaration>> | readonly Collection[];
   /** Items by the path of their collection, which are added to collections that never had any. */
@@ -150,9 +150,9 @@ export interface ServiceOptions extends PipelineOptions {
   /** Further authentication schemes by name. Default: none. */
   readonly schemes?: SchemeDeclarations;
   /** OAuth 2.0 clients by id. Default: none, and OAuth 2.0 is not offered. */
-  readonly clients?: RegisteredBy<ClientOption>;
+  readonly clients?: RegisteredBy<ClientDeclaration>;
   /** OAuth 1.0a consumers by key. Default: none, and OAuth 1.0a is not offered. */
-  readonly consumers?: RegisteredBy<ConsumerOption>;
+  readonly consumers?: RegisteredBy<ConsumerDeclaration>;
   /** The lifetimes of tokens, codes and temporary credentials. */
   readonly lifetimes?: Partial<Lifetimes>;
   /** The origin in the issuer and in absolute links behind a proxy. Default: that of the HTTPS listener. */
@@ -170,7 +170,7 @@ export interface ServiceOptions extends PipelineOptions {
    */
   readonly masterKey?: Uint8Array;
   /** Stores nonces. Default: those of `store`, or in memory. The caller creates it for the same window, and closes it. */
-  readonly nonces?: Nonces;
+  readonly nonces?: NonceStore;
   /** The highest number of stored nonces, unless `nonces` is given. Default: 10 million. */
   readonly maxNonces?: number;
   /**

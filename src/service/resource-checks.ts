@@ -26,7 +26,7 @@ const resourceNames: Readonly<Record<Exclude<keyof Resource, 'writeProblem' | 'v
   schemes: true,
   defaultFormat: true,
   cors: true,
-  requestFields: true,
+  requestHeaders: true,
   requirePrecondition: true,
   description: true,
 };
@@ -53,7 +53,7 @@ export function checkResource(template: unknown, resource: unknown): void {
   checkSchemes(Reflect.get(resource, 'schemes'), what);
   checkWord(Reflect.get(resource, 'defaultFormat'), ['xml', 'json'], `a value of defaultFormat of ${what}`);
   checkCors(Reflect.get(resource, 'cors'), `cors of ${what}`);
-  checkFieldNames(Reflect.get(resource, 'requestFields'), what);
+  checkFieldNames(Reflect.get(resource, 'requestHeaders'), what);
   checkFlag(Reflect.get(resource, 'requirePrecondition'), `requirePrecondition of ${what}`);
 }
 
@@ -82,7 +82,7 @@ function checkSchemes(schemes: unknown, what: string): void {
 function checkFieldNames(names: unknown, what: string): void {
   if (names === undefined) return;
   if (!Array.isArray(names) || !names.every((name) => typeof name === 'string' && isToken(name)))
-    throw new RangeError(`requestFields of ${what} must be a list of field names`);
+    throw new RangeError(`requestHeaders of ${what} must be a list of field names`);
 }
 
 function isPlain(value: object): boolean {
@@ -96,7 +96,7 @@ function checkAction(value: unknown, method: string, template: string): void {
   checkFunction(Reflect.get(value, 'handle') ?? null, `the function of ${what}`);
   checkAccess(Reflect.get(value, 'access'), method, template);
   checkFlag(Reflect.get(value, 'storesNonce'), `storesNonce of ${what}`);
-  checkFlag(Reflect.get(value, 'contentOptional'), `contentOptional of ${what}`);
+  checkFlag(Reflect.get(value, 'bodyOptional'), `bodyOptional of ${what}`);
 }
 
 /** Requires an access rule, unless it is undefined, which permits nobody. */

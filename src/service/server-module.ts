@@ -1,9 +1,9 @@
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { AccessEntry } from '../pipeline/options.ts';
+import type { AccessLogEntry } from '../pipeline/options.ts';
 import type { Resource } from '../pipeline/resource.ts';
-import type { Documents } from '../store/documents.ts';
-import type { Nonces } from '../store/nonces/nonces.ts';
+import type { DocumentStore } from '../store/documents.ts';
+import type { NonceStore } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import type { ServiceOptions } from './options.ts';
 
@@ -15,9 +15,9 @@ export type ServerModuleOptions = Readonly<
 /** A store with its own nonces, and with documents, which several hosts can share. */
 export interface ModuleStore extends Store {
   /** The nonces of signed requests. Default: in memory. */
-  readonly nonces?: Nonces;
+  readonly nonces?: NonceStore;
   /** The accounts and the master key of OAuth 1.0a. Default: accounts come from the configuration only. */
-  readonly documents?: Documents;
+  readonly documents?: DocumentStore;
 }
 
 /** Parts of the server, which a module of `--module` returns. All are optional. */
@@ -25,7 +25,7 @@ export interface ServerModule {
   /** Stores items instead of the data directory. It is closed when the server stops. */
   readonly store?: ModuleStore;
   /** Stores nonces. Default: those of the store, or of the data directory. */
-  readonly nonces?: Nonces;
+  readonly nonces?: NonceStore;
   /** Resources in code by path template, or a function that returns them. The store may be that of the data directory. */
   readonly resources?: ServiceOptions['resources'] | ModuleResources;
   /** Users by name, in addition to the others. */
@@ -36,7 +36,7 @@ export interface ServerModule {
    * Called after each response with the entry of the access log, also if the log is off. What it throws is logged, once
    * per kind of error, and changes nothing.
    */
-  readonly onRequest?: (entry: AccessEntry) => unknown;
+  readonly onRequest?: (entry: AccessLogEntry) => unknown;
 }
 
 /** Returns resources in code that use the store of the server. */
@@ -45,4 +45,4 @@ export type ModuleResources = (parts: {
 }) => MaybePromise<Readonly<Record<string, Resource>>>;
 
 /** The default export of a module of `--module`. */
-export type CreateServerModule = (options: ServerModuleOptions) => MaybePromise<ServerModule>;
+export type ServerModuleFactory = (options: ServerModuleOptions) => MaybePromise<ServerModule>;

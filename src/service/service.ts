@@ -12,11 +12,11 @@ import { loadSeed } from '../collections/seed.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { writeDescription, writeProblem } from '../formats/server-documents.ts';
 import { createDateCache } from '../http/headers/date.ts';
-import type { Request, Response } from '../http/message.ts';
+import type { HttpRequest, Response } from '../http/message.ts';
 import { ByteBudget } from '../net/byte-budget.ts';
-import { type Listener, type ListenerOptions, listen } from '../net/listener.ts';
-import type { ServerIdentity } from '../net/tls/identity.ts';
-import type { GrantEvent } from '../oauth/records.ts';
+import { type ListenerOptions, listen, type ServerSocket } from '../net/listener.ts';
+import type { TlsIdentity } from '../net/tls/identity.ts';
+import type { TokenEvent } from '../oauth/records.ts';
 import { createRequestIds, type RequestIds } from '../pipeline/access-entry.ts';
 import type { RequestTrace } from '../pipeline/call.ts';
 import { type Cors, createCors } from '../pipeline/cors/cors.ts';
@@ -48,20 +48,20 @@ import { collectionsOf, routesOf, type ServedRoutes } from './routes.ts';
 import { checkDistinctSecrets } from './user-checks.ts';
 
 /** An open port of a service. */
-export interface Listening {
+export interface Listener {
   /** `http://127.0.0.1:8080`, or `https://…`. */
   readonly url: string;
   readonly port: number;
   /**
    * Replaces the certificate for new connections; open connections continue.
-   * @throws IdentityError if it cannot be used; the previous one then stays
+   * @throws TlsError if it cannot be used; the previous one then stays
    * @throws TypeError if this port is not HTTPS
    */
-  replaceCertificate(identity: ServerIdentity): void;
+  replaceCertificate(identity: TlsIdentity): void;
 }
 
 /** An address to listen on. */
-export interface Address {
+export interface ListenOptions {
   /** Default: `127.0.0.1`. */
   readonly host?: string;
   /** 0 picks a free port. Default: 0. */
@@ -70,7 +70,7 @@ export interface Address {
    * The TLS identity, or a function that returns one on the first connection; it must not throw. Default: none, which means
    * plain HTTP.
    */
-  readonly tls?: ServerIdentity | (() => ServerIdentity);
+  readonly tls?: TlsIdentity | (() => TlsIdentity);
   /** Called for each TLS connection after its certificate was chosen. A certificate that it sets is used for the next one. */
   readonly connected?: () => void;
   /** Whether the process may exit while this port and its connections are open. Default: false. */
@@ -82,9 +82,9 @@ export interface Service {
   /** Resolves when the seed is stored. Requests wait for it. */
   readonly ready: Promise<void>;
   /** Returns the response to a request. Never rejects. */
-  handle(request: Request): Promise<Response>;
-  /** Opens a port. Rejects with ListenError, or with IdentityError if the certificate or its key cannot be used. */
-  listen(address: Address): Promise<Listening>;
+  handle(request: HttpRequest): Promise<Response>;
+  /** Opens a port. Rejects with ListenError, or with TlsError if the certificate or its key cannot be used. */
+  listen(address: ListenOptions): Promise<Listener>;
   /** Replaces all users. Requests that are not authenticated yet are checked against the new ones. Throws RangeError. */
   replaceUsers(users: NonNullable<ServiceOptions['users']>): void;
   /** Replaces all OAuth 2.0 clients. If one is invalid, throws RangeError and changes nothing. */
@@ -110,7 +110,7 @@ export interface Service {
 /** The parts of a service that a test double controls. */
 export interface ServiceControls {
   /** Called for each event of a grant or token. */
-  readonly onGrantEvent?: (event: GrantEvent) => void;
+  readonly onGrantEvent?: (event: TokenEvent) => void;
   /** Called with the user of each nonce that was claimed with a change, and had been used before. */
   readonly onReplay?: (user: string) => void;
   /** Authenticates requests instead of all schemes. */
@@ -135,11 +135,11 @@ export interface ControllableService extends Service {
   /** The current routes. */
   readonly router: Router;
   /** Returns the user, or the id of the key, that the credentials of a request name, valid or not. */
-  claimedName(request: Request): string | undefined;
+  claimedName(request: HttpRequest): string | undefined;
   /** Returns whether a query parameter belongs to credentials. */
   isCredentialParameter(name: string): boolean;
   /** Adds the fields of the CORS protocol to a response that the service did not create. */
-  share(response: Response, request: Request, trace: RequestTrace): void;
+  share(response: Response, request: HttpRequest, trace: RequestTrace): void;
   /** Replaces all collections and resources. Throws as `createService` does, and then changes nothing. */
   replaceServed(served: ServedRoutes): void;
 }
@@ -179,7 +179,7 @@ export function createControllableService(
   const store = options.store ?? createMemoryStore({ storeId: Buffer.from(random(4)).toString('hex') });
   const collections = collectionsOf(options);
   const idempotency = new Idempotency(store, idempotencyOptionsOf(options));
-  const listeners: Listener[] = [];
+  const listeners: ServerSocket[] = [];
   let closing = false;
 
   const httpDate = createDateCache();
@@ -232,7 +232,7 @@ export function createControllableService(
   const cors = createCors({
     declared: options.cors,
     router: () => router,
-    schemeFields: (allowed) => context.authenticator.requestFields?.(allowed) ?? ['authorization'],
+    schemeFields: (allowed) => context.authenticator.requestHeaders?.(allowed) ?? ['authorization'],
   });
   const corsFor = (served: readonly Collection[], resources: ServedRoutes['resources']): Cors | undefined =>
     options.cors !== undefined || someUseCors(served, resources) ? cors : undefined;
@@ -276,7 +276,7 @@ export function createControllableService(
       writeProblem(problem, instance, accept, format, options.basePath),
   };
   const pipeline = new Pipeline(parts);
-  const handle = (request: Request): Promise<Response> => pipeline.respond(request);
+  const handle = (request: HttpRequest): Promise<Response> => pipeline.respond(request);
   const refuse: Pipeline['respondToInvalid'] = (...invalid) => pipeline.respondToInvalid(...invalid);
 
   return {
@@ -359,16 +359,16 @@ function activeOf(quotas: Quotas): Quotas | undefined {
 function completionOf(
   quotas: Quotas | undefined,
   requestIds: RequestIds | undefined,
-  sign: ((response: Response, request: Request | undefined) => Response) | undefined,
+  sign: ((response: Response, request: HttpRequest | undefined) => Response) | undefined,
 ): Complete | undefined {
   if (quotas === undefined && requestIds === undefined) return sign;
   return (response, request, trace) => {
     if (request !== undefined) quotas?.charge(request, trace);
     if (requestIds !== undefined) {
       trace.requestId ??= requestIds(request);
-      response.fields.push(['X-Request-Id', trace.requestId]);
+      response.headers.push(['X-Request-Id', trace.requestId]);
     }
-    if (trace.quota !== undefined) response.fields.push(...rateLimitFields(trace.quota));
+    if (trace.quota !== undefined) response.headers.push(...rateLimitFields(trace.quota));
     return sign === undefined ? response : sign(response, request);
   };
 }
@@ -378,28 +378,28 @@ function responseSigningOf(
   configured: readonly ConfiguredScheme[],
   clock: Clock,
 ):
-  | { readonly loaded: Promise<void>; sign(response: Response, request: Request | undefined): Response }
+  | { readonly loaded: Promise<void>; sign(response: Response, request: HttpRequest | undefined): Response }
   | undefined {
   const scheme = configured.find(({ kind }) => kind === 'message-signatures');
   const signing = scheme?.kind === 'message-signatures' ? scheme.options.signResponses : undefined;
   if (signing === undefined) return undefined;
-  let signer: ((request: Request, response: Response) => Response) | undefined;
+  let signer: ((request: HttpRequest, response: Response) => Response) | undefined;
   const loaded = import('./sign-responses.ts').then(({ createResponseSigner }) => {
     signer = createResponseSigner(signing, clock);
   });
-  const sign = (response: Response, request: Request | undefined): Response =>
+  const sign = (response: Response, request: HttpRequest | undefined): Response =>
     request === undefined || signer === undefined ? response : signer(request, response);
   return { loaded, sign };
 }
 
 /** Opens a port for the service. Returns the listener, and the part of it that the caller of `listen` gets. */
 async function openPort(
-  { host = '127.0.0.1', port = 0, tls, connected, unref }: Address,
+  { host = '127.0.0.1', port = 0, tls, connected, unref }: ListenOptions,
   service: Pick<ListenerOptions, 'limits' | 'contentBudget' | 'respond' | 'refuse'>,
-): Promise<{ readonly listener: Listener; readonly listening: Listening }> {
+): Promise<{ readonly listener: ServerSocket; readonly listening: Listener }> {
   const listener = await listen({ host, port, tls, connected, unref, ...service });
   const name = host.includes(':') ? `[${host}]` : host;
-  const listening: Listening = {
+  const listening: Listener = {
     url: `${tls === undefined ? 'http' : 'https'}://${name}:${listener.port}`,
     port: listener.port,
     replaceCertificate: (identity) => listener.replaceIdentity(identity),

@@ -2,7 +2,7 @@ import type { ResponseSigningOptions } from '../auth/message-signatures/response
 import type { Clock } from '../clock.ts';
 import type { FieldLine } from '../http/fields.ts';
 import { formatContentDigest } from '../http/headers/content-digest.ts';
-import type { Request, Response } from '../http/message.ts';
+import type { HttpRequest, Response } from '../http/message.ts';
 import {
   parseAcceptSignature,
   type RequestedSignature,
@@ -24,10 +24,10 @@ const lifetime = 300;
 export function createResponseSigner(
   { key, components }: ResponseSigningOptions,
   clock: Pick<Clock, 'now'>,
-): (request: Request, response: Response) => Response {
+): (request: HttpRequest, response: Response) => Response {
   const always = components === undefined ? undefined : requestFor(components);
   return (request, response) => {
-    const field = request.fields.get('accept-signature');
+    const field = request.headers.get('accept-signature');
     const varying = withVary(response);
     const requested = field === undefined ? [] : parseAcceptSignature(field);
     const all = always === undefined ? requested : [labelledApart(always, requested), ...requested];
@@ -60,20 +60,20 @@ function labelledApart(
 }
 
 function signed(
-  request: Request,
+  request: HttpRequest,
   response: Response,
   requested: readonly RequestedSignature[],
   key: MessageKey,
   clock: Pick<Clock, 'now'>,
 ): Response {
-  const { method, target, fields: requestFields, connection } = request;
-  const answered: RequestMessage = { method, target, secure: connection.secure, fields: requestFields };
+  const { method, target, headers: requestHeaders, connection } = request;
+  const answered: RequestMessage = { method, target, secure: connection.secure, fields: requestHeaders };
   const lines = withDerivedLines(response, requested);
   const message = { status: response.status, fields: fieldSource(lines.signed), request: answered };
   const created = Math.floor(clock.now() / 1000);
   const fields = signResponse(message, requested, { key, created, expires: created + lifetime });
   if (fields === undefined) return response;
-  return { ...response, fields: [...lines.sent, ...Object.entries(fields)] };
+  return { ...response, headers: [...lines.sent, ...Object.entries(fields)] };
 }
 
 /** The lines of a response: those that are covered, and those of them that this function's caller sends. */
@@ -84,7 +84,7 @@ interface ResponseLines {
 
 /** Adds Content-Digest, if it is covered, and Content-Length, which the listener sends. */
 function withDerivedLines(response: Response, requested: readonly RequestedSignature[]): ResponseLines {
-  const { fields, content, headOnly } = response;
+  const { headers: fields, body: content, headOnly } = response;
   const isCovered = requested.some(({ components }) => components.some(isContentDigest));
   const hasDigest = fields.some(([name]) => name.toLowerCase() === 'content-digest');
   const bytes = Buffer.from(content ?? '');
@@ -101,8 +101,8 @@ function isContentDigest(identifier: Item): boolean {
 
 /** Adds Accept-Signature to Vary, so that no cache returns a signature for another request. */
 function withVary(response: Response): Response {
-  const varies = response.fields.some(
+  const varies = response.headers.some(
     ([name, value]) => name.toLowerCase() === 'vary' && value.trim() === '*',
   );
-  return varies ? response : { ...response, fields: [...response.fields, ['Vary', 'Accept-Signature']] };
+  return varies ? response : { ...response, headers: [...response.headers, ['Vary', 'Accept-Signature']] };
 }

@@ -2,7 +2,7 @@ import { checkQuota } from '../auth/quota/policy.ts';
 import { readUserSchemes } from '../auth/scheme-limits.ts';
 import { sha256 } from '../oauth/sha256.ts';
 import { checkMembers, checkNumber, checkObject, checkString } from './argument-checks.ts';
-import type { ClientOption, ConsumerOption, RegisteredBy, UserOption } from './options.ts';
+import type { ClientDeclaration, ConsumerDeclaration, RegisteredBy, UserDeclaration } from './options.ts';
 
 /** The members of a user with one secret. */
 const withSecret: readonly string[] = ['secret', 'password', 'disabled', 'keys', 'quota', 'schemes'];
@@ -69,9 +69,9 @@ function checkNonEmpty(value: unknown, what: string): void {
 
 /** The users, clients and consumers of a configuration, all of which are valid. */
 export interface Principals {
-  readonly users?: RegisteredBy<UserOption>;
-  readonly clients?: RegisteredBy<ClientOption>;
-  readonly consumers?: RegisteredBy<ConsumerOption>;
+  readonly users?: RegisteredBy<UserDeclaration>;
+  readonly clients?: RegisteredBy<ClientDeclaration>;
+  readonly consumers?: RegisteredBy<ConsumerDeclaration>;
 }
 
 /**
@@ -101,7 +101,7 @@ function entriesOf<Option>(registered: RegisteredBy<Option>): readonly (readonly
   return registered instanceof Map ? [...registered] : Object.entries(registered);
 }
 
-function secretsOf(user: UserOption): readonly string[] {
+function secretsOf(user: UserDeclaration): readonly string[] {
   const own = 'secrets' in user ? user.secrets.map(({ secret }) => secret) : [user.secret];
   const shared = Object.values(user.keys ?? {}).flatMap((key) =>
     'secret' in key ? [key.secret, key.passphrase] : [],
@@ -109,7 +109,7 @@ function secretsOf(user: UserOption): readonly string[] {
   return [...own, ...shared].filter((secret) => secret !== undefined);
 }
 
-function digestsOf(secret: ClientOption['secret']): readonly string[] {
+function digestsOf(secret: ClientDeclaration['secret']): readonly string[] {
   if (secret === undefined) return [];
   if (typeof secret === 'string') return [sha256(secret)];
   if ('plain' in secret) return [sha256(secret.plain)];

@@ -1,22 +1,34 @@
 import assert from 'node:assert/strict';
-import type { Applied, Change, Entry, Page, RecordValue, Replacement, Store } from '../store/store.ts';
+import type {
+  Replacement,
+  Store,
+  StoreChange,
+  StoredItem,
+  StoredPage,
+  StoredRecord,
+  StoreResult,
+} from '../store/store.ts';
 
 /** The time (ms) of the changes. */
 export const at = Date.UTC(2013, 3, 20, 12, 59, 24);
 
 /** Returns the entry of a change that must have been made. */
-export function entryOf(applied: Applied): Entry {
+export function entryOf(applied: StoreResult): StoredItem {
   assert.ok(applied.applied, 'the change was not applied');
   return applied.entry;
 }
 
 /** Returns a change that creates an item under an id that the store assigns. */
-export function creation(collection: string, value: RecordValue = {}): Change {
+export function creation(collection: string, value: StoredRecord = {}): StoreChange {
   return { kind: 'create', collection, value, at };
 }
 
 /** Creates an item under an id that the store assigns. */
-export async function create(store: Store, collection: string, value: RecordValue = {}): Promise<Entry> {
+export async function create(
+  store: Store,
+  collection: string,
+  value: StoredRecord = {},
+): Promise<StoredItem> {
   return entryOf(await store.apply(creation(collection, value)));
 }
 
@@ -25,17 +37,17 @@ export function put(
   collection: string,
   id: string,
   expected: Replacement['expected'],
-  value: RecordValue,
-): Change {
+  value: StoredRecord,
+): StoreChange {
   return { kind: 'put', collection, id, expected, value, at };
 }
 
 /** Returns a change that deletes an item. */
-export function remove(collection: string, id: string, expected: number): Change {
+export function remove(collection: string, id: string, expected: number): StoreChange {
   return { kind: 'delete', collection, id, expected, at };
 }
 
 /** Returns the ids on a page. */
-export function ids({ entries }: Pick<Page, 'entries'>): string[] {
+export function ids({ entries }: Pick<StoredPage, 'entries'>): string[] {
   return entries.map(({ id }) => id);
 }

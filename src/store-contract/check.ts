@@ -1,15 +1,22 @@
 import { randomInt } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { Claimed } from '../store/nonces/nonces.ts';
-import type { Store, StoredNonce } from '../store/store.ts';
+import type { NonceClaim } from '../principal.ts';
+import type { NonceResult } from '../store/nonces/nonces.ts';
+import type { Store } from '../store/store.ts';
 import { createRandom, type Random } from './random.ts';
 
 /** The interface of nonces that the checks use. `Nonces` of `countersign` has these members. */
 export interface CheckedNonces {
-  claim(user: string, nonce: string, until: number, now: number, deferrable?: boolean): MaybePromise<Claimed>;
-  hold(user: string, nonce: string, until: number): StoredNonce | undefined;
-  release(held: StoredNonce, durably: boolean): Promise<void> | undefined;
+  claim(
+    user: string,
+    nonce: string,
+    until: number,
+    now: number,
+    deferrable?: boolean,
+  ): MaybePromise<NonceResult>;
+  hold(user: string, nonce: string, until: number): NonceClaim | undefined;
+  release(held: NonceClaim, durably: boolean): Promise<void> | undefined;
   kept(durably: boolean): Promise<void> | undefined;
 }
 
@@ -19,7 +26,7 @@ export interface CheckedStore extends Store {
 }
 
 /** The options of a check. All are optional. */
-export interface CheckOptions<Engine> {
+export interface ContractOptions<Engine> {
   /**
    * Opens the data of an engine again after the check has closed it, as after a restart. Without it, a check continues
    * with the same engine.
@@ -40,7 +47,7 @@ export interface CheckOptions<Engine> {
 }
 
 /** One rule of a contract. */
-export interface Check<Engine> {
+export interface ContractCheck<Engine> {
   /** States the rule, for example `a single item is read as it was created`. */
   readonly name: string;
   /**
@@ -48,7 +55,7 @@ export interface Check<Engine> {
    *
    * @param open opens a new and empty engine
    */
-  run(open: () => Promise<Engine>, options?: CheckOptions<Engine>): Promise<void>;
+  run(open: () => Promise<Engine>, options?: ContractOptions<Engine>): Promise<void>;
 }
 
 /** The engines of one run of a check. */
@@ -67,7 +74,7 @@ export function check<Engine>(
   name: string,
   close: (engine: Engine) => Promise<void>,
   body: (engine: Engine, session: Session<Engine>) => Promise<void>,
-): Check<Engine> {
+): ContractCheck<Engine> {
   return {
     name,
     async run(open, options = {}) {
@@ -90,9 +97,9 @@ class OpenedEngines<Engine> implements Session<Engine> {
   readonly random: Random;
   readonly now: number;
   readonly #close: (engine: Engine) => Promise<void>;
-  readonly #options: CheckOptions<Engine>;
+  readonly #options: ContractOptions<Engine>;
 
-  constructor(engine: Engine, close: (engine: Engine) => Promise<void>, options: CheckOptions<Engine>) {
+  constructor(engine: Engine, close: (engine: Engine) => Promise<void>, options: ContractOptions<Engine>) {
     this.engines = [engine];
     this.random = createRandom(options.seed ?? randomInt(2 ** 32));
     this.now = options.now?.() ?? systemClock.now();
@@ -125,7 +132,7 @@ class OpenedEngines<Engine> implements Session<Engine> {
 export function storeCheck(
   name: string,
   body: (store: CheckedStore, session: Session<CheckedStore>) => Promise<void>,
-): Check<CheckedStore> {
+): ContractCheck<CheckedStore> {
   return check(name, (store) => store.close(), body);
 }
 

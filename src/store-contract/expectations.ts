@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Applied, Change, Store } from '../store/store.ts';
+import type { Store, StoreChange, StoreResult } from '../store/store.ts';
 import { create, entryOf, put, remove } from './changes.ts';
 import { simultaneously, storeCheck } from './check.ts';
 
-function appliedOf(results: readonly Applied[]): Applied[] {
+function appliedOf(results: readonly StoreResult[]): StoreResult[] {
   return results.filter(({ applied }) => applied);
 }
 
@@ -21,7 +21,7 @@ async function increment(store: Store): Promise<void> {
 export const expectationChecks = [
   storeCheck('compare-and-set changes nothing if the item is in another state', async (store) => {
     const made = await create(store, '/a');
-    const stale: Change[] = [
+    const stale: StoreChange[] = [
       put('/a', '1', 'absent', { n: 9 }),
       put('/a', '1', made.revision + 1, { n: 9 }),
       put('/a', '2', made.revision, { n: 9 }),

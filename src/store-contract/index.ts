@@ -1,4 +1,4 @@
-import type { Check, CheckedStore } from './check.ts';
+import type { CheckedStore, ContractCheck } from './check.ts';
 import { expectationChecks } from './expectations.ts';
 import { historyChecks } from './histories.ts';
 import { idChecks } from './ids.ts';
@@ -8,27 +8,27 @@ import { receiptChecks } from './receipts.ts';
 import { storedNonceChecks } from './stored-nonces.ts';
 
 export type { MaybePromise } from '../maybe-promise.ts';
+export type { NonceClaim } from '../principal.ts';
+export { NonceRefusedError, StoreError } from '../store/errors.ts';
 export type { NoncesLost } from '../store/nonces/lost.ts';
-export type { Claimed, ShareUsed } from '../store/nonces/nonces.ts';
+export type { NonceResult, ShareUsed } from '../store/nonces/nonces.ts';
 export type {
-  Applied,
-  Change,
   Creation,
   Deletion,
-  Entry,
-  Page,
   Receipt,
   ReceiptCount,
-  ReceiptedChange,
-  RecordValue,
   Replacement,
   Store,
-  StoredNonce,
-  Value,
+  StoreChange,
+  StoredItem,
+  StoredPage,
+  StoredReceipt,
+  StoredRecord,
+  StoredValue,
+  StoreResult,
 } from '../store/store.ts';
-export { NonceRefusedError, StoreError } from '../store/store.ts';
-export type { Check, CheckedNonces, CheckedStore, CheckOptions } from './check.ts';
-export { noncesContract } from './nonces.ts';
+export type { CheckedNonces, CheckedStore, ContractCheck, ContractOptions } from './check.ts';
+export { nonceContract } from './nonces.ts';
 
 /**
  * The rules of the interface `Store`, for any test runner. Each check opens a store of its own, and closes it. Checks of
@@ -38,7 +38,7 @@ export { noncesContract } from './nonces.ts';
  * // `test` is that of node:test, Vitest or Jest.
  * for (const { name, run } of storeContract) test(name, () => run(async () => createMyStore()));
  */
-export const storeContract: readonly Check<CheckedStore>[] = [
+export const storeContract: readonly ContractCheck<CheckedStore>[] = [
   ...itemChecks,
   ...idChecks,
   ...listChecks,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RecordValue } from '../store/store.ts';
+import type { StoredRecord } from '../store/store.ts';
 import { at, create, creation, entryOf, ids, put, remove } from './changes.ts';
 import { storeCheck } from './check.ts';
 import { doubtfulValues, values } from './values.ts';
@@ -99,7 +99,7 @@ export const itemChecks = [
   }),
 
   storeCheck('a value may have a field __proto__', async (store, session) => {
-    const value: RecordValue = JSON.parse('{"__proto__":"x","constructor":"y"}');
+    const value: StoredRecord = JSON.parse('{"__proto__":"x","constructor":"y"}');
     await create(store, '/articles', value);
     const read = await (await session.restart()).read('/articles', '1');
     assert.deepEqual(Object.entries(read?.value ?? {}).sort(), [

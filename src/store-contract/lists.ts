@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Entry, Store } from '../store/store.ts';
+import type { Store, StoredItem } from '../store/store.ts';
 import { nextTurn } from '../timers.ts';
 import { at, create, entryOf, ids, put, remove } from './changes.ts';
 import { simultaneously, storeCheck } from './check.ts';
@@ -39,7 +39,7 @@ export const listChecks = [
     for (let n = 0; n < 300; n += 1) await create(store, '/a', { n, text: 'x'.repeat(n % 100) });
     for (const each of [store, await session.restart()]) {
       for (const bytes of [1, 1000, 1_000_000]) {
-        const found: Entry[] = [];
+        const found: StoredItem[] = [];
         for (let more = true; more; ) {
           const page = await each.list('/a', found.at(-1)?.sequence ?? 0, 50, bytes);
           assert.ok(page.entries.length > 0 && page.entries.length <= 50);
@@ -100,8 +100,8 @@ export const listChecks = [
   }),
 ];
 
-async function createSome(store: Store, writer: number): Promise<Entry[]> {
-  const made: Entry[] = [];
+async function createSome(store: Store, writer: number): Promise<StoredItem[]> {
+  const made: StoredItem[] = [];
   for (let n = 0; n < creationsEach; n += 1) {
     made.push(await create(store, '/a', { writer, n }));
     if (n % 3 === 0) await nextTurn();
@@ -110,8 +110,8 @@ async function createSome(store: Store, writer: number): Promise<Entry[]> {
 }
 
 /** Reads pages, each after the last item of the previous one, until the writers are done and nothing follows. */
-async function readWhile(store: Store, areWriting: () => boolean): Promise<Entry[]> {
-  const found: Entry[] = [];
+async function readWhile(store: Store, areWriting: () => boolean): Promise<StoredItem[]> {
+  const found: StoredItem[] = [];
   for (let more = true; more; ) {
     more = areWriting();
     const page = await store.list('/a', found.at(-1)?.sequence ?? 0, 7);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import type { Applied, Change, Entry, Store } from '../store/store.ts';
+import type { Store, StoreChange, StoredItem, StoreResult } from '../store/store.ts';
 import { at } from './changes.ts';
 import type { Random } from './random.ts';
 
 interface ModelCollection {
   /** In the order of creation. */
-  readonly entries: Entry[];
+  readonly entries: StoredItem[];
   /** The highest number assigned as an id. */
   counter: number;
   /** The ids that clients chose. */
@@ -22,8 +22,8 @@ export class Model {
   readonly #revisions = new Set<number>();
 
   /** Returns some changes. Only a few expect a wrong state, and no two name the same item. */
-  draw(random: Random): Change[] {
-    const drawn = new Map<string, Change>();
+  draw(random: Random): StoreChange[] {
+    const drawn = new Map<string, StoreChange>();
     for (let count = random.below(6) + 1; count > 0; count -= 1) {
       const change = this.#drawOne(random);
       const key = change.kind === 'create' ? `${count}` : JSON.stringify([change.collection, change.id]);
@@ -33,7 +33,7 @@ export class Model {
   }
 
   /** Makes a change here, too, and compares the result with that of the store. */
-  check(change: Change, result: Applied | undefined, where: string): void {
+  check(change: StoreChange, result: StoreResult | undefined, where: string): void {
     const collection = this.#of(change.collection);
     const id = change.kind === 'create' ? this.#assignId(change.collection) : change.id;
     const index = collection.entries.findIndex((entry) => entry.id === id);
@@ -64,7 +64,7 @@ export class Model {
     }
   }
 
-  #drawOne(random: Random): Change {
+  #drawOne(random: Random): StoreChange {
     const collection = random.pick(paths);
     const kind = random.pick(['create', 'create', 'put', 'put', 'delete'] as const);
     const value = { n: random.below(1000), text: random.text(alphabet, 8) };
@@ -93,11 +93,11 @@ export class Model {
 }
 
 /** Adds an entry by its sequence: the order of simultaneous creations is not defined. */
-function addInOrder(entries: Entry[], entry: Entry): void {
+function addInOrder(entries: StoredItem[], entry: StoredItem): void {
   entries.push(entry);
   entries.sort((one, other) => one.sequence - other.sequence);
 }
 
-function holds(expected: number | 'absent' | 'present', former: Entry | undefined): boolean {
+function holds(expected: number | 'absent' | 'present', former: StoredItem | undefined): boolean {
   return expected === 'present' ? former !== undefined : expected === (former?.revision ?? 'absent');
 }

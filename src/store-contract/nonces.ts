@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Check, type CheckedNonces, check, type Session, simultaneously } from './check.ts';
+import { type CheckedNonces, type ContractCheck, check, type Session, simultaneously } from './check.ts';
 
 /** How long (ms) a nonce is stored in these checks. */
 const lifetime = 600_000;
@@ -46,7 +46,7 @@ const pairs: readonly (readonly [user: string, nonce: string])[] = [
 function noncesCheck(
   name: string,
   body: (nonces: CheckedNonces, session: Session<CheckedNonces>) => Promise<void>,
-): Check<CheckedNonces> {
+): ContractCheck<CheckedNonces> {
   return check(name, async () => {}, body);
 }
 
@@ -57,7 +57,7 @@ function noncesCheck(
  * @example
  * for (const { name, run } of noncesContract) test(name, () => run(async () => createMyNonces()));
  */
-export const noncesContract: readonly Check<CheckedNonces>[] = [
+export const nonceContract: readonly ContractCheck<CheckedNonces>[] = [
   noncesCheck('a nonce is fresh once', async (nonces, { now }) => {
     assert.equal(await nonces.claim('ann', 'n', now + lifetime, now), 'fresh');
     assert.equal(await nonces.claim('ann', 'n', now + lifetime, now), 'seen');

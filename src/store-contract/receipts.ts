@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Change, Receipt, ReceiptedChange, Store } from '../store/store.ts';
+import type { Receipt, Store, StoreChange, StoredReceipt } from '../store/store.ts';
 import { create, creation, entryOf, put, remove } from './changes.ts';
-import { type Check, type CheckedStore, type Session, simultaneously, storeCheck } from './check.ts';
+import { type CheckedStore, type ContractCheck, type Session, simultaneously, storeCheck } from './check.ts';
 
 /** How long (ms) a receipt is stored in these checks. */
 const lifetime = 600_000;
@@ -13,7 +13,7 @@ type WithReceipts = CheckedStore & Required<Pick<Store, 'receipt'>>;
 function receiptCheck(
   name: string,
   body: (store: WithReceipts, session: Session<CheckedStore>) => Promise<void>,
-): Check<CheckedStore> {
+): ContractCheck<CheckedStore> {
   return storeCheck(`a receipt, if the store has any, ${name}`, async (store, session) => {
     if (hasReceipts(store)) await body(store, session);
   });
@@ -27,7 +27,7 @@ function receiptFor(key: string, { now }: Session<CheckedStore>): Receipt {
   return { key, fingerprint: `content of ${key}`, until: now + lifetime };
 }
 
-async function found(store: CheckedStore, key: string, now: number): Promise<ReceiptedChange | undefined> {
+async function found(store: CheckedStore, key: string, now: number): Promise<StoredReceipt | undefined> {
   assert.ok(hasReceipts(store));
   return store.receipt(key, now);
 }
@@ -41,12 +41,16 @@ export const receiptChecks = [
   receiptCheck('is stored with its change, also across a restart', async (store, session) => {
     const { now } = session;
     const existing = await create(store, '/a', { n: 1 });
-    const cases: readonly { readonly key: string; readonly change: Change; readonly created: boolean }[] = [
+    const cases: readonly {
+      readonly key: string;
+      readonly change: StoreChange;
+      readonly created: boolean;
+    }[] = [
       { key: 'creation', change: creation('/a', { n: 2 }), created: true },
       { key: 'new id', change: put('/a', 'x', 'absent', { n: 3 }), created: true },
       { key: 'replacement', change: put('/a', existing.id, existing.revision, { n: 4 }), created: false },
     ];
-    const expected: ReceiptedChange[] = [];
+    const expected: StoredReceipt[] = [];
     for (const { key, change, created } of cases) {
       const receipt = receiptFor(key, session);
       const entry = entryOf(await store.apply({ ...change, at: now, receipt }));

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { isNonceRefusedError, type StoredNonce } from '../store/store.ts';
+import type { NonceClaim } from '../principal.ts';
+import { isNonceRefusedError } from '../store/errors.ts';
 import { creation, entryOf, put } from './changes.ts';
 import {
-  type Check,
   type CheckedNonces,
   type CheckedStore,
+  type ContractCheck,
   type Session,
   simultaneously,
   storeCheck,
@@ -17,14 +18,14 @@ const lifetime = 600_000;
 function storedNonceCheck(
   name: string,
   body: (store: CheckedStore, nonces: CheckedNonces, session: Session<CheckedStore>) => Promise<void>,
-): Check<CheckedStore> {
+): ContractCheck<CheckedStore> {
   return storeCheck(`the nonce of a change, if the store has nonces, ${name}`, async (store, session) => {
     if (store.nonces !== undefined) await body(store, store.nonces, session);
   });
 }
 
 /** Claims a nonce as a request does that stores it with its change. Returns the nonce to store. */
-async function claimFor(nonces: CheckedNonces, nonce: string, now: number): Promise<StoredNonce | undefined> {
+async function claimFor(nonces: CheckedNonces, nonce: string, now: number): Promise<NonceClaim | undefined> {
   assert.equal(await nonces.claim('ann', nonce, now + lifetime, now, true), 'fresh');
   return nonces.hold('ann', nonce, now + lifetime);
 }

@@ -1,9 +1,9 @@
-import type { RecordValue, Value } from '../store/store.ts';
+import type { StoredRecord, StoredValue } from '../store/store.ts';
 
 /** A value, and a description of it. */
 export interface NamedValue {
   readonly name: string;
-  readonly value: RecordValue;
+  readonly value: StoredRecord;
 }
 
 /** Values that every store must store. */
@@ -36,6 +36,6 @@ function range(length: number): number[] {
   return Array.from({ length }, (_, n) => n);
 }
 
-function nested(depth: number, wrap: (inner: Value) => Value): Value {
-  return range(depth).reduce<Value>((inner) => wrap(inner), 'innermost');
+function nested(depth: number, wrap: (inner: StoredValue) => StoredValue): StoredValue {
+  return range(depth).reduce<StoredValue>((inner) => wrap(inner), 'innermost');
 }

@@ -9,7 +9,7 @@ export interface StoredDocument {
  * Stores a few small documents, which several processes share: the account files and the master key. Implementations
  * reject with StoreError if they cannot be reached.
  */
-export interface Documents {
+export interface DocumentStore {
   /** Describes the location, for messages: `PostgreSQL, schema "countersign"`. */
   readonly location: string;
   /** Returns a document; undefined if there is none. */

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import type { StoreHealth } from './durable.ts';
 import { prepareDirectory } from './files/directory.ts';
-import type { Nonces } from './nonces/nonces.ts';
+import type { NonceStore } from './nonces/nonces.ts';
 import type { Store } from './store.ts';
 import { type OpenedStore, StoreDirectory } from './store-directory.ts';
 
@@ -28,7 +28,7 @@ export interface DurableStoreOptions {
    * Called with one line for each repair after a crash, each loss of nonces, and when changes cannot be stored.
    * Default: `process.emitWarning`.
    */
-  readonly onReport?: (line: string) => void;
+  readonly onWarning?: (line: string) => void;
 }
 
 /** A store in a data directory. Each change survives the end of the process. */
@@ -36,7 +36,7 @@ export interface DurableStore extends Store, AsyncDisposable {
   /** Whether changes can be stored, and if not, why. */
   readonly health: StoreHealth;
   /** The nonces of signed requests. A service uses them unless it has the option `nonces`. */
-  readonly nonces: Nonces;
+  readonly nonces: NonceStore;
   /** Waits for pending changes, closes all files, and releases the lock of the directory. Can be called again. */
   close(): Promise<void>;
 }
@@ -52,7 +52,7 @@ const optionNames: Readonly<Record<keyof DurableStoreOptions, true>> = {
   maxNoncesPerUser: true,
   clock: true,
   random: true,
-  onReport: true,
+  onWarning: true,
 };
 
 /** Opens the store in a directory: see `openDurableStore`. */
@@ -62,7 +62,7 @@ export async function openInDirectory(
 ): Promise<DurableStore> {
   checkOptions(directory, options);
   const { durability = 'fsync', window = 600, maxNonces = 10_000_000, maxNoncesPerUser } = options;
-  const { clock = systemClock, random = randomBytes, onReport = emitWarning } = options;
+  const { clock = systemClock, random = randomBytes, onWarning: onReport = emitWarning } = options;
   await prepareDirectory(directory);
   const opening = await StoreDirectory.lock({
     directory,

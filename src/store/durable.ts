@@ -2,25 +2,25 @@
 // share a batch; any other change to that item waits for the batch and is checked against what is stored, so a 412 never reports
 // a change that is lost later.
 import type { Clock } from '../clock.ts';
+import type { NonceClaim } from '../principal.ts';
 import { nextTurn } from '../timers.ts';
 import { IsoDates } from './encoding/iso-date.ts';
 import { formatMembers } from './encoding/item-json.ts';
+import { StoreError } from './errors.ts';
 import { type Disk, nodeDisk } from './files/disk.ts';
 import { Journal } from './journal/journal.ts';
 import type { Recovered } from './recovery/recovery.ts';
 import { Compaction, type CompactionLimits } from './snapshot/compaction.ts';
 import type { Prepared, State } from './state/state.ts';
-import {
-  type Applied,
-  type Change,
-  type Entry,
-  type Page,
-  type ReceiptCount,
-  type ReceiptedChange,
-  type Replacement,
-  type Store,
-  type StoredNonce,
-  StoreError,
+import type {
+  ReceiptCount,
+  Replacement,
+  Store,
+  StoreChange,
+  StoredItem,
+  StoredPage,
+  StoredReceipt,
+  StoreResult,
 } from './store.ts';
 
 /** The options of a store on recovered data. */
@@ -37,7 +37,7 @@ export interface JournaledStoreOptions {
   /** Called with one line when changes cannot be stored any more, when they can again, and when a snapshot failed. */
   readonly onReport: (line: string) => void;
   /** Called with the nonce of a change when both are stored. */
-  readonly onKept?: (nonce: StoredNonce) => void;
+  readonly onKept?: (nonce: NonceClaim) => void;
   /** Awaited before a snapshot replaces journals: the nonces in them must then be stored elsewhere. */
   readonly beforeForgetting?: () => Promise<void>;
   readonly limits?: CompactionLimits;
@@ -75,8 +75,8 @@ export async function openJournaledStore(options: JournaledStoreOptions): Promis
 
 /** A change that waits for its batch, with its callbacks. */
 interface QueuedChange {
-  readonly change: Change;
-  resolve(applied: Applied): void;
+  readonly change: StoreChange;
+  resolve(applied: StoreResult): void;
   reject(error: unknown): void;
 }
 
@@ -99,7 +99,7 @@ export class JournaledStore implements Store {
   readonly #journal: Journal;
   readonly #compaction: Compaction;
   readonly #onReport: (line: string) => void;
-  readonly #onKept: ((nonce: StoredNonce) => void) | undefined;
+  readonly #onKept: ((nonce: NonceClaim) => void) | undefined;
   readonly #dates = new IsoDates();
   #queue: QueuedChange[] = [];
   /** Functions to call between two batches. */
@@ -144,7 +144,7 @@ export class JournaledStore implements Store {
   get health(): StoreHealth {
     const failure = this.#journal.failure ?? this.#full;
     return {
-      state: failure?.code ?? 'well',
+      state: failure === undefined ? 'well' : stateFor(failure),
       reason: failure?.message,
       compaction: this.#compaction.failure,
     };
@@ -155,15 +155,15 @@ export class JournaledStore implements Store {
     return this.#journal.bytes;
   }
 
-  read(collection: string, id: string): Entry | undefined {
+  read(collection: string, id: string): StoredItem | undefined {
     return this.#state.read(collection, id);
   }
 
-  list(collection: string, after: number, limit: number, bytes?: number): Page {
+  list(collection: string, after: number, limit: number, bytes?: number): StoredPage {
     return this.#state.list(collection, after, limit, bytes);
   }
 
-  receipt(key: string, now: number): ReceiptedChange | undefined {
+  receipt(key: string, now: number): StoredReceipt | undefined {
     return this.#state.receipts.find(key, now);
   }
 
@@ -171,7 +171,7 @@ export class JournaledStore implements Store {
     return this.#state.receipts.of(user, now);
   }
 
-  apply(change: Change): Promise<Applied> {
+  apply(change: StoreChange): Promise<StoreResult> {
     if (this.#closed) return Promise.reject(new StoreError('failed', 'the store is closed'));
     return new Promise((resolve, reject) => {
       this.#queue.push({ change, resolve, reject });
@@ -317,7 +317,7 @@ export class JournaledStore implements Store {
   }
 
   /** Returns the value of the item, as JSON, that the journal line of a deletion contains because of its receipt. */
-  #formerValue(change: Change): string {
+  #formerValue(change: StoreChange): string {
     if (change.kind !== 'delete' || change.receipt === undefined) return '';
     return JSON.stringify(this.#state.read(change.collection, change.id)?.value ?? {});
   }
@@ -343,7 +343,7 @@ class Batch {
   }
 
   /** Returns the last change of the same item. */
-  latest(change: Change): Prepared | undefined {
+  latest(change: StoreChange): Prepared | undefined {
     return change.kind === 'create' ? undefined : this.#latest.get(change.collection)?.get(change.id);
   }
 
@@ -378,23 +378,28 @@ function inBatchOrder(queue: readonly QueuedChange[]): readonly QueuedChange[] {
 }
 
 /** Returns whether a change can be in the same batch after `before`, a change of the same item. */
-function mayFollow(before: Prepared, change: Change): boolean {
+function mayFollow(before: Prepared, change: StoreChange): boolean {
   return before.kind === 'set' && expectsPresent(change);
 }
 
 /** Returns a key for the item of a change. */
-function itemKey(change: Exclude<Change, { kind: 'create' }>): string {
+function itemKey(change: Exclude<StoreChange, { kind: 'create' }>): string {
   return `${change.collection}\n${change.id}`;
 }
 
 /** Returns whether a change applies to any revision of an item. */
-function expectsPresent(change: Change): change is Replacement {
+function expectsPresent(change: StoreChange): change is Replacement {
   return change.kind === 'put' && change.expected === 'present';
+}
+
+/** Returns the state of a store after a failure. */
+function stateFor({ code }: StoreError): StoreHealth['state'] {
+  return code === 'full' ? 'full' : 'failed';
 }
 
 /** Creates an error for one change, so that its stack trace is that of the caller. */
 function failureOf(error: unknown): StoreError {
   const code = error instanceof StoreError ? error.code : 'failed';
   const message = error instanceof Error ? error.message : 'the journal could not be written';
-  return new StoreError(code, message, error, true);
+  return new StoreError(code, message, { cause: error, reported: true });
 }

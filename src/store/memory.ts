@@ -1,7 +1,7 @@
 import { type NumberRange, ReservedIds } from './state/reserved-ids.ts';
 import { type AssignRevision, type CollectionNumbers, type CollectionView, State } from './state/state.ts';
 import { createTimelines } from './state/timelines.ts';
-import type { Applied, Change, Entry, ReceiptedChange, Store } from './store.ts';
+import type { Store, StoreChange, StoredItem, StoredReceipt, StoreResult } from './store.ts';
 
 /** The options of a store in memory. */
 export interface MemoryStoreOptions {
@@ -12,20 +12,20 @@ export interface MemoryStoreOptions {
 /** An immutable copy of a store in memory: its items, its counters and its receipts. */
 export interface MemorySnapshot {
   readonly collections: readonly CollectionSnapshot[];
-  readonly receipts: readonly ReceiptedChange[];
+  readonly receipts: readonly StoredReceipt[];
 }
 
 interface CollectionSnapshot {
   readonly path: string;
   readonly numbers: CollectionNumbers;
   readonly chosen: readonly NumberRange[];
-  readonly entries: readonly Entry[];
+  readonly entries: readonly StoredItem[];
 }
 
 /** A store in memory that can be copied and restored. */
 export interface MemoryStore extends Store {
   /** Makes a change synchronously. */
-  applyNow(change: Change): Applied;
+  applyNow(change: StoreChange): StoreResult;
   /** Returns a copy of all items, counters and receipts. */
   snapshot(): MemorySnapshot;
   /**
@@ -39,7 +39,7 @@ export interface MemoryStore extends Store {
 export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   const timelines = createTimelines();
   let state = new State(0, timelines.assign);
-  const applyNow = (change: Change): Applied => {
+  const applyNow = (change: StoreChange): StoreResult => {
     const prepared = state.prepare(change);
     if (prepared === undefined) return { applied: false };
     state.commit(prepared);
@@ -49,7 +49,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     storeId: options.storeId,
     read: (collection, id) => state.read(collection, id),
     list: (collection, after, limit, bytes) => state.list(collection, after, limit, bytes),
-    async apply(change: Change): Promise<Applied> {
+    async apply(change: StoreChange): Promise<StoreResult> {
       return applyNow(change);
     },
     receipt: (key, now) => state.receipts.find(key, now),

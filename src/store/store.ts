@@ -1,15 +1,16 @@
 import type { MaybePromise } from '../maybe-promise.ts';
+import type { NonceClaim } from '../principal.ts';
 
 /** A stored value: plain JSON without null. */
-export type Value = string | number | boolean | readonly Value[] | RecordValue;
+export type StoredValue = string | number | boolean | readonly StoredValue[] | StoredRecord;
 
 /** The fields of an item, by their declared names. */
-export interface RecordValue {
-  readonly [name: string]: Value;
+export interface StoredRecord {
+  readonly [name: string]: StoredValue;
 }
 
 /** One item of a collection. */
-export interface Entry {
+export interface StoredItem {
   readonly id: string;
   /** The position of the item in the order of creation within its collection, from 1. */
   readonly sequence: number;
@@ -17,26 +18,18 @@ export interface Entry {
   readonly revision: number;
   /** The time of that change, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly modified: number;
-  readonly value: RecordValue;
+  readonly value: StoredRecord;
 }
 
 /** Some items of a collection in the order of creation, and the state of the whole collection. */
-export interface Page {
-  readonly entries: readonly Entry[];
+export interface StoredPage {
+  readonly entries: readonly StoredItem[];
   /** Whether more items follow the last of these. */
   readonly more: boolean;
   /** The revision of the last change to the collection, deletions included; 0 if there was none. */
   readonly revision: number;
   /** The time of that change (ms); 0 if there was none. */
   readonly modified: number;
-}
-
-/** The nonce of a request. */
-export interface StoredNonce {
-  readonly user: string;
-  readonly nonce: string;
-  /** The last time (ms) at which a request with this nonce could be accepted. */
-  readonly until: number;
 }
 
 /** Identifies a request that its client may repeat (the Idempotency-Key header field). */
@@ -52,14 +45,14 @@ export interface Receipt {
 }
 
 /** A change that was made for a receipt. */
-export interface ReceiptedChange {
+export interface StoredReceipt {
   readonly receipt: Receipt;
-  readonly kind: Change['kind'];
+  readonly kind: StoreChange['kind'];
   /** Whether the change added an item. */
   readonly created: boolean;
   readonly collection: string;
   /** The item after the change; for a deletion: before it. */
-  readonly entry: Entry;
+  readonly entry: StoredItem;
 }
 
 /** The unexpired receipts of a user. */
@@ -77,7 +70,7 @@ interface Changing {
   /** The time of the change, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly at: number;
   /** The nonce of the request. It is stored together with the change: either both are stored, or neither is. */
-  readonly nonce?: StoredNonce | undefined;
+  readonly nonce?: NonceClaim | undefined;
   /**
    * Stored together with the change. If an unexpired receipt with this key is stored, the change is not applied. Only for
    * stores with `receipt`.
@@ -88,7 +81,7 @@ interface Changing {
 /** Adds an item under an id that the store assigns. */
 export interface Creation extends Changing {
   readonly kind: 'create';
-  readonly value: RecordValue;
+  readonly value: StoredRecord;
 }
 
 /** Creates or replaces the item with an id that the client chose, if the item is in the expected state. */
@@ -97,7 +90,7 @@ export interface Replacement extends Changing {
   readonly id: string;
   /** The expected revision; `absent` if no item may exist; `present` if an item of any revision must exist. */
   readonly expected: number | 'absent' | 'present';
-  readonly value: RecordValue;
+  readonly value: StoredRecord;
 }
 
 /** Deletes an item if it has the expected revision. */
@@ -108,10 +101,12 @@ export interface Deletion extends Changing {
 }
 
 /** A change to the store. */
-export type Change = Creation | Replacement | Deletion;
+export type StoreChange = Creation | Replacement | Deletion;
 
 /** The result of a change: the item after it (for a deletion: before it), or that the item was not in the expected state. */
-export type Applied = { readonly applied: true; readonly entry: Entry } | { readonly applied: false };
+export type StoreResult =
+  | { readonly applied: true; readonly entry: StoredItem }
+  | { readonly applied: false };
 
 /**
  * Stores items in collections. A collection is identified by its path and needs not be created. The ids that the
@@ -122,13 +117,13 @@ export interface Store {
   /** A few characters that identify this store. They are part of every entity tag. */
   readonly storeId: string;
   /** Returns the item, or undefined if it does not exist. */
-  read(collection: string, id: string): MaybePromise<Entry | undefined>;
+  read(collection: string, id: string): MaybePromise<StoredItem | undefined>;
   /**
    * Returns up to `limit` items whose sequence is greater than `after`.
    * @param bytes the number of stored bytes after which a store may end the page early, with at least one item. `more`
    *   is then true. Default: no such limit.
    */
-  list(collection: string, after: number, limit: number, bytes?: number): MaybePromise<Page>;
+  list(collection: string, after: number, limit: number, bytes?: number): MaybePromise<StoredPage>;
   /**
    * Makes a change if the item is in the expected state, as one atomic step (compare-and-set). When the promise
    * resolves with `applied: true`, the change has the durability that the store offers; no read returns it earlier.
@@ -136,58 +131,11 @@ export interface Store {
    * Rejects with StoreError if the change could not be stored; then it was not made, unless the error is `uncertain`.
    * Rejects with NonceRefusedError if the nonce of the change was deferred and cannot be claimed.
    */
-  apply(change: Change): Promise<Applied>;
+  apply(change: StoreChange): Promise<StoreResult>;
   /** Returns the change with an unexpired receipt of this key. Stores without this method do not store receipts. */
-  receipt?(key: string, now: number): MaybePromise<ReceiptedChange | undefined>;
+  receipt?(key: string, now: number): MaybePromise<StoredReceipt | undefined>;
   /** Returns the unexpired receipts of a user. Stores without this method do not limit them. */
   receiptsOf?(user: string, now: number): MaybePromise<ReceiptCount>;
   /** Finishes pending changes and releases all resources. No other method may be called afterwards. */
   close(): Promise<void>;
-}
-
-/** A store could not store a change: there is no space (`full`), or the storage failed (`failed`). */
-export class StoreError extends Error {
-  override readonly name = 'StoreError';
-  readonly code: 'full' | 'failed';
-  /** Whether the store has already reported the cause, so that it need not be reported for each change. */
-  readonly reported: boolean;
-  /** Whether the change may have been made, because the storage was lost before its result was known. */
-  readonly uncertain: boolean;
-
-  constructor(
-    code: 'full' | 'failed',
-    message: string,
-    cause?: unknown,
-    reported = false,
-    uncertain = false,
-  ) {
-    super(message, { cause });
-    this.code = code;
-    this.reported = reported;
-    this.uncertain = uncertain;
-  }
-}
-
-/** The nonce of a change was claimed only with the change, and was used before, or cannot be stored. */
-export class NonceRefusedError extends Error {
-  override readonly name = 'NonceRefusedError';
-  readonly claimed: 'seen' | 'full' | { readonly freeAt: number } | { readonly knownFrom: number };
-
-  constructor(claimed: NonceRefusedError['claimed']) {
-    super('The nonce was refused.');
-    this.claimed = claimed;
-  }
-}
-
-/**
- * Returns whether an error is a StoreError. Its name decides, because an engine may be loaded from another copy of the
- * package, such as one beside the module of a server that is installed globally.
- */
-export function isStoreError(error: unknown): error is StoreError {
-  return error instanceof Error && error.name === 'StoreError' && 'code' in error;
-}
-
-/** Returns whether an error is a NonceRefusedError, by its name (see `isStoreError`). */
-export function isNonceRefusedError(error: unknown): error is NonceRefusedError {
-  return error instanceof Error && error.name === 'NonceRefusedError' && 'claimed' in error;
 }

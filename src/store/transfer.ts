@@ -1,6 +1,6 @@
 import type { NumberRange } from './state/reserved-ids.ts';
 import type { CollectionNumbers } from './state/state.ts';
-import type { Entry, ReceiptedChange } from './store.ts';
+import type { StoredItem, StoredReceipt } from './store.ts';
 
 /** The first part of a transferred store. */
 export interface TransferredStore {
@@ -25,17 +25,17 @@ export interface TransferredCollection extends CollectionNumbers {
 export interface TransferredItem {
   readonly kind: 'item';
   readonly collection: string;
-  readonly entry: Entry;
+  readonly entry: StoredItem;
 }
 
 /** A change with an unexpired receipt. Receipts follow the items. */
 export interface TransferredReceipt {
   readonly kind: 'receipt';
-  readonly change: ReceiptedChange;
+  readonly change: StoredReceipt;
 }
 
 /** A part of a transferred store. */
-export type TransferredPart = TransferredStore | TransferredCollection | TransferredItem | TransferredReceipt;
+export type TransferPart = TransferredStore | TransferredCollection | TransferredItem | TransferredReceipt;
 
 /**
  * The methods of a store whose whole content can be moved to another store and back. Numbers, times and ids are
@@ -46,7 +46,7 @@ export interface Transferable {
    * Returns the whole content as of one moment, the collections without a path (OAuth grants and tokens) included: the
    * store, then for each collection its counters and its items, then the receipts.
    */
-  exportState(): AsyncIterable<TransferredPart>;
+  exportState(): AsyncIterable<TransferPart>;
   /**
    * Replaces the content of an empty store by the parts, as one atomic step. Resolves to false, and changes nothing, if
    * any collection of the store was ever changed. Rejects with StoreError if the content cannot be stored.
@@ -54,7 +54,7 @@ export interface Transferable {
    * @param noncesUntil nonces are not transferred, so from now on, claims whose `until` (ms) is at most this time are
    *   refused: the former store may have accepted them
    */
-  importState(parts: AsyncIterable<TransferredPart>, noncesUntil: number): Promise<boolean>;
+  importState(parts: AsyncIterable<TransferPart>, noncesUntil: number): Promise<boolean>;
 }
 
 /** Returns whether the content of a store can be transferred. */

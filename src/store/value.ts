@@ -1,10 +1,10 @@
-import type { RecordValue } from './store.ts';
+import type { StoredRecord } from './store.ts';
 
 /** The maximum nesting of a value. No schema reaches it, and the stack is large enough for it. */
 const maxDepth = 256;
 
 /** Returns whether this is an object of plain JSON that can be parsed to the same value (so no null, NaN or Infinity). */
-export function isRecordValue(value: unknown): value is RecordValue {
+export function isRecordValue(value: unknown): value is StoredRecord {
   return isRecord(value) && isPlain(value, maxDepth);
 }
 

@@ -6,6 +6,6 @@ const MAX_COPIED = 12;
  * delivers may be views of up to 64 KiB of the document; copy them before you store them for a long time.
  * @param text well-formed UTF-16, as a parser delivers it
  */
-export function detached(text: string): string {
+export function copyString(text: string): string {
   return text.length <= MAX_COPIED ? text : Buffer.from(text).toString();
 }

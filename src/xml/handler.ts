@@ -14,7 +14,7 @@ export interface XmlHandler {
 }
 
 /** The options of a parser. Lengths are in UTF-16 units of the document as written. */
-export interface XmlOptions {
+export interface XmlParserOptions {
   /** The maximum number of open elements. Default: 32. */
   readonly maxDepth?: number | undefined;
   /** The maximum number of attributes of a tag. Default: 64. */
@@ -46,7 +46,7 @@ export interface Limits {
 }
 
 /** Applies the defaults. */
-export function limitsOf(options: XmlOptions): Limits {
+export function limitsOf(options: XmlParserOptions): Limits {
   return {
     maxDepth: options.maxDepth ?? 32,
     maxAttributes: options.maxAttributes ?? 64,

@@ -1,7 +1,7 @@
 /** The streaming XML parser and the writer. */
-export { detached } from './copy-string.ts';
+export { copyString } from './copy-string.ts';
 export { XmlError, type XmlErrorCode, type XmlErrorDetail } from './error.ts';
-export type { XmlHandler, XmlOptions } from './handler.ts';
+export type { XmlHandler, XmlParserOptions } from './handler.ts';
 export { XmlNames } from './names.ts';
 export { createParser, type XmlParser } from './parser.ts';
 export {

@@ -1,5 +1,5 @@
 import { WIDE } from './characters.ts';
-import { detached } from './copy-string.ts';
+import { copyString } from './copy-string.ts';
 import { isNamespaced } from './namespace.ts';
 
 /** A name as written, with its properties. It is created once for each new name. */
@@ -75,7 +75,11 @@ export class XmlNames {
       previous.next = slot;
       return existing;
     }
-    const name = newName(new Uint8Array(codes.subarray(from, to)), detached(text.substring(from, to)), hash);
+    const name = newName(
+      new Uint8Array(codes.subarray(from, to)),
+      copyString(text.substring(from, to)),
+      hash,
+    );
     if (!name.ascii || to - from > MAX_LENGTH) return name;
     this.slots[slot] = name;
     previous.next = slot;

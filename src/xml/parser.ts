@@ -1,7 +1,7 @@
 import { CARRIAGE_RETURN, LESS_THAN } from './characters.ts';
 import { foreignEncoding, hasByteOrderMark, MARK_BYTES, SIGNATURE_BYTES } from './encoding.ts';
 import { clipped, XmlError } from './error.ts';
-import { limitsOf, type XmlHandler, type XmlOptions } from './handler.ts';
+import { limitsOf, type XmlHandler, type XmlParserOptions } from './handler.ts';
 import { isPlain } from './plain.ts';
 import { advance, type Position } from './position.ts';
 import { type Ending, NO_BYTES, UNDECODED } from './reader/base.ts';
@@ -38,7 +38,7 @@ export interface XmlParser {
  * It rejects document type declarations, and therefore does not support entity declarations, default
  * attribute values and attribute types. It does not support encodings other than UTF-8.
  */
-export function createParser(handler: XmlHandler, options: XmlOptions = {}): XmlParser {
+export function createParser(handler: XmlHandler, options: XmlParserOptions = {}): XmlParser {
   return new Parser(handler, limitsOf(options));
 }
 

@@ -6,9 +6,9 @@ import { describe, type TestContext, test } from 'node:test';
 import { createSecretBox, type SecretBox } from '../../src/accounts/secret-box.ts';
 import { type StoredUser, userFile } from '../../src/accounts/users.ts';
 import { type AccountFileWatcher, waitForUsage, watchAccountFile } from '../../src/accounts/watcher.ts';
-import type { Documents } from '../../src/store/documents.ts';
+import type { DocumentStore } from '../../src/store/documents.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { lockDirectory } from '../../src/store/files/lock.ts';
-import { StoreError } from '../../src/store/store.ts';
 import { nextTurn } from '../../src/timers.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -278,7 +278,7 @@ describe('a watch on documents', () => {
     const stored = new Map<string, { content: Uint8Array; version: string }>();
     const listeners = new Set<() => void>();
     const state = { failing: false, versions: 0 };
-    const documents: Documents = {
+    const documents: DocumentStore = {
       location: 'memory',
       async read(name) {
         if (state.failing) throw new StoreError('failed', 'memory cannot be reached');

@@ -1,31 +1,31 @@
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
 import { describe, type TestContext, test } from 'node:test';
-import { manualClock } from '../../src/clock.ts';
+import { createManualClock } from '../../src/clock.ts';
 import {
   type Attempt,
-  adversary,
   attack,
   basicSigner,
   bearerSigner,
+  createAttempts,
   type DoubleOptions,
-  type GoodRequest,
   hmacSigner,
   oauth1Signer,
-  type RequestSigner,
+  type RequestInput,
+  type Signer,
   startDouble,
 } from '../../src/double/index.ts';
 import { createService, type ServiceOptions } from '../../src/index.ts';
 import { makeIdentity } from '../support/net/transport.ts';
 import { seeded } from '../support/seeded.ts';
 
-const clock = manualClock(Date.UTC(2026, 1, 9, 12, 59, 24));
+const clock = createManualClock(Date.UTC(2026, 1, 9, 12, 59, 24));
 const secret = 'a secret of johndoe';
 const user = { user: 'johndoe', secret };
 const content = '<article><title>Second thoughts</title><price currency="EUR">12.30</price></article>';
 
-const read: GoodRequest = { url: 'http://api.example/articles/1?a=1&b=2' };
-const write: GoodRequest = {
+const read: RequestInput = { url: 'http://api.example/articles/1?a=1&b=2' };
+const write: RequestInput = {
   method: 'PUT',
   url: 'http://api.example/articles/1',
   headers: { 'Content-Type': 'application/xml' },
@@ -37,8 +37,8 @@ function random(seed = 1): (size: number) => Uint8Array {
   return (size) => Uint8Array.from({ length: size }, () => drawn.below(256));
 }
 
-function attempts(request: GoodRequest, signer: RequestSigner, seed = 1, open = false): Attempt[] {
-  return adversary(request, signer, { clock, otherUser: 'jane', random: random(seed), open });
+function attempts(request: RequestInput, signer: Signer, seed = 1, open = false): Attempt[] {
+  return createAttempts(request, signer, { clock, otherUser: 'jane', random: random(seed), open });
 }
 
 async function ours(context: TestContext, options: ServiceOptions = {}) {
@@ -64,16 +64,16 @@ async function ours(context: TestContext, options: ServiceOptions = {}) {
 
 const forms: readonly (readonly [
   name: string,
-  request: GoodRequest,
-  signer: RequestSigner,
+  request: RequestInput,
+  signer: Signer,
   open: boolean,
   least: number,
 ])[] = [
   ['a GET in the full form', read, hmacSigner(user), true, 80],
   ['a GET in the simple form', read, hmacSigner({ ...user, form: 'simple' }), true, 50],
   ['a PUT in the full form', write, hmacSigner(user), false, 85],
-  ['a PUT with its digest', write, hmacSigner({ ...user, bodyDigest: true }), false, 90],
-  ['a PUT dated by X-Date', write, hmacSigner({ ...user, bodyDigest: true, dateField: 'X-Date' }), false, 90],
+  ['a PUT with its digest', write, hmacSigner({ ...user, signBody: true }), false, 90],
+  ['a PUT dated by X-Date', write, hmacSigner({ ...user, signBody: true, dateField: 'X-Date' }), false, 90],
 ];
 
 describe('our own server refuses all that is made of', () => {
@@ -119,7 +119,7 @@ describe('a double refuses all that is made of', () => {
     const token = await double.oauth1.issueToken({ user: 'johndoe' });
     const signer = oauth1Signer({ consumer: { key: 'partner', secret: 'a partner' }, token });
     const url = `${double.secureUrl}/articles?a=1&b=2`;
-    const made = adversary({ url }, signer, { clock: double.clock, open: true });
+    const made = createAttempts({ url }, signer, { clock: double.clock, open: true });
     const report = await attack(double, made);
     assert.ok(report.held, String(report));
     assert.ok(made.length > 50, String(made.length));
@@ -128,7 +128,7 @@ describe('a double refuses all that is made of', () => {
   test('a request with a token of OAuth 2.0', async () => {
     await using double = await startDouble(options);
     const { accessToken } = await double.oauth2.issueToken({ user: 'johndoe', scope: 'read write' });
-    const made = adversary(write, bearerSigner({ token: accessToken }), { clock: double.clock });
+    const made = createAttempts(write, bearerSigner({ token: accessToken }), { clock: double.clock });
     const report = await attack(double, made);
     assert.ok(report.held, String(report));
   });
@@ -214,7 +214,7 @@ describe('a naive server', () => {
   });
 
   test('that does not compare content with its digest lets other content through', async (context) => {
-    const signer = hmacSigner({ ...user, bodyDigest: true });
+    const signer = hmacSigner({ ...user, signBody: true });
     const through = await letThrough(context, 'digest-only', attempts(write, signer));
     assert.deepEqual(
       through.filter((name) => /\bcontent\b/.test(name)),
@@ -274,7 +274,7 @@ describe('the attempts', () => {
   });
 
   test('leave out what a signature does not cover', () => {
-    const signer: RequestSigner = ({ method }, { secret: key = 'key' }) => ({
+    const signer: Signer = ({ method }, { secret: key = 'key' }) => ({
       'X-Signature': `${key}:${method}`,
     });
     const names = attempts(read, signer).map(({ name }) => name);
@@ -287,7 +287,7 @@ describe('the attempts', () => {
   });
 
   test('try what is signed for another host where the host is signed', () => {
-    const signer: RequestSigner = ({ url }) => ({ Signature: `sig ${Buffer.from(url).toString('base64')}` });
+    const signer: Signer = ({ url }) => ({ Signature: `sig ${Buffer.from(url).toString('base64')}` });
     const foreign = attempts(read, signer).find(({ name }) => name.includes('another host'));
     const signed = foreign?.request.headers.at(-1)?.[1].slice('sig '.length) ?? '';
     assert.equal(Buffer.from(signed, 'base64').toString(), 'http://other.example/articles/1?a=1&b=2');
@@ -295,7 +295,7 @@ describe('the attempts', () => {
   });
 
   test('take the format in which a scheme writes its dates for no other one', () => {
-    const signer: RequestSigner = ({ url }, { date = clock.now(), nonce = '' }) => {
+    const signer: Signer = ({ url }, { date = clock.now(), nonce = '' }) => {
       const time = typeof date === 'string' ? date : String(Math.floor(date / 1000));
       return { 'X-Timestamp': time, 'X-Signature': `${url} ${time} ${nonce}` };
     };
@@ -313,7 +313,7 @@ describe('the attempts', () => {
   test('need a signer that signs at once, and the same in the same way', () => {
     assert.throws(() => attempts(read, () => undefined), RangeError);
     let count = 0;
-    const moody: RequestSigner = () => {
+    const moody: Signer = () => {
       count += 1;
       return { Authorization: `x ${count}` };
     };

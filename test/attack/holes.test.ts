@@ -2,28 +2,28 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import {
   type AttackTarget,
-  adversary,
   attack,
   basicSigner,
   bearerSigner,
-  type GoodRequest,
+  createAttempts,
   hmacSigner,
   oauth1Signer,
-  type RequestSigner,
+  type RequestInput,
+  type Signer,
 } from '../../src/attack/index.ts';
-import { manualClock } from '../../src/clock.ts';
+import { createManualClock } from '../../src/clock.ts';
 import { startDouble } from '../../src/double/index.ts';
 import { makeIdentity } from '../support/net/transport.ts';
 
-const clock = manualClock(Date.UTC(2026, 1, 9, 12, 59, 24));
+const clock = createManualClock(Date.UTC(2026, 1, 9, 12, 59, 24));
 const tls = makeIdentity();
 const secret = 'a secret of johndoe';
 const password = 'A password of johndoe';
 const consumer = { key: 'partner', secret: 'a secret of partner' };
 const token = { token: 'a-Token-of-johndoe', tokenSecret: 'its secret' };
 
-const signers: Readonly<Record<string, RequestSigner>> = {
-  hmac: hmacSigner({ user: 'johndoe', secret, bodyDigest: true }),
+const signers: Readonly<Record<string, Signer>> = {
+  hmac: hmacSigner({ user: 'johndoe', secret, signBody: true }),
   basic: basicSigner({ user: 'johndoe', password }),
   bearer: bearerSigner({ token: token.token }),
   oauth1: oauth1Signer({ consumer, token }),
@@ -49,7 +49,7 @@ async function open(context: TestContext, scheme: string, hole?: string): Promis
   return { secureUrl: server.url, ca: tls.cert };
 }
 
-function put({ secureUrl = '' }: AttackTarget): GoodRequest {
+function put({ secureUrl = '' }: AttackTarget): RequestInput {
   const headers = { 'Content-Type': 'application/xml' };
   return {
     method: 'PUT',
@@ -63,7 +63,7 @@ async function accepted(context: TestContext, scheme: string, hole?: string): Pr
   const server = await open(context, scheme, hole);
   const signer = signers[scheme];
   assert.ok(signer !== undefined);
-  const report = await attack(server, adversary(put(server), signer, { clock }));
+  const report = await attack(server, createAttempts(put(server), signer, { clock }));
   assert.deepEqual(
     report.unexpected.map(({ name, status }) => `${name}: ${status}`),
     [],
@@ -132,7 +132,7 @@ for (const [scheme, planted] of Object.entries(holes)) {
 }
 
 describe('a double has none of the holes', () => {
-  const requests: Readonly<Record<string, (issued: Issued) => RequestSigner>> = {
+  const requests: Readonly<Record<string, (issued: Issued) => Signer>> = {
     hmac: () => signers['hmac'] ?? assert.fail(),
     basic: () => signers['basic'] ?? assert.fail(),
     bearer: ({ accessToken }) => bearerSigner({ token: accessToken }),
@@ -159,7 +159,7 @@ describe('a double has none of the holes', () => {
       const body = '<article><title>Ink</title><price currency="EUR">2.50</price></article>';
       const request = { ...put({ secureUrl: double.secureUrl }), body };
       const signer = signerOf({ accessToken, oauth1 });
-      const report = await attack(double, adversary(request, signer, { clock: double.clock }));
+      const report = await attack(double, createAttempts(request, signer, { clock: double.clock }));
       assert.ok(report.held, String(report));
       assert.equal(report.notTried.length, 0, String(report));
       const names = report.results.map(({ name }) => name);

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { adversary, attack, type RequestSigner } from '../../src/attack/adversary.ts';
-import { manualClock } from '../../src/clock.ts';
+import { adversary, attack, type Signer } from '../../src/attack/adversary.ts';
+import { createManualClock } from '../../src/clock.ts';
 import { listen } from '../support/net/listen.ts';
 
 // A scheme that is not ours, and a server that has it right: nothing may be held against it.
-const clock = manualClock(Date.UTC(2026, 1, 9));
+const clock = createManualClock(Date.UTC(2026, 1, 9));
 const secret = 'shared';
 
 function digestOf(key: string, parts: readonly string[]): string {
   return createHmac('sha256', key).update(parts.join('\n')).digest('base64');
 }
 
-const signer: RequestSigner = ({ method, url }, changes) => {
+const signer: Signer = ({ method, url }, changes) => {
   const { date = clock.now(), nonce = '', secret: key = secret } = changes;
   const time = String(date);
   const path = new URL(url).pathname;

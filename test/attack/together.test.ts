@@ -5,22 +5,22 @@ import { type TestContext, test } from 'node:test';
 import {
   type AttackResult,
   type Attempt,
-  adversary,
   attack,
-  type GoodRequest,
-  type RequestSigner,
+  createAttempts,
+  type RequestInput,
+  type Signer,
 } from '../../src/attack/index.ts';
 import { listen } from '../support/net/listen.ts';
 
-const put: GoodRequest = { method: 'PUT', url: 'http://api.example/things/1', body: '<thing>12</thing>' };
+const put: RequestInput = { method: 'PUT', url: 'http://api.example/things/1', body: '<thing>12</thing>' };
 
 /** Signs with a nonce, but does not cover the content. */
 const signer = (({ method, url }, { nonce = '' }) => ({
   'X-Signature': Buffer.from(`${method} ${url} ${nonce}`).toString('base64'),
-})) satisfies RequestSigner;
+})) satisfies Signer;
 
-function races(request: GoodRequest = put, by: RequestSigner = signer): Attempt[] {
-  return adversary(request, by).filter(({ together }) => together);
+function races(request: RequestInput = put, by: Signer = signer): Attempt[] {
+  return createAttempts(request, by).filter(({ together }) => together);
 }
 
 function serve(context: TestContext, listener: RequestListener): Promise<string> {
@@ -124,12 +124,12 @@ test('a race for an update requires a strong entity tag', async (context) => {
 });
 
 test('a race for an update requires content with a digit, and a signature that does not cover If-Match', () => {
-  const names = (request: GoodRequest, by: RequestSigner = signer): string[] =>
+  const names = (request: RequestInput, by: Signer = signer): string[] =>
     races(request, by).map(({ name }) => name);
   const nonce = 'the request is sent 8 times at once';
   assert.deepEqual(names(put), [nonce, '8 changes with the same If-Match are sent at once']);
   assert.deepEqual(names({ ...put, body: '<thing/>' }), [nonce]);
-  const covering: RequestSigner = (request, changes) => ({
+  const covering: Signer = (request, changes) => ({
     'X-Signature': `${signer(request, changes)['X-Signature']} ${JSON.stringify(request.headers)}`,
   });
   assert.deepEqual(names(put, covering), [nonce]);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { KeyDeclaration } from '../../src/auth/account-key.ts';
-import { createAccounts, type UserDeclaration } from '../../src/auth/accounts.ts';
+import { type AccountRecord, createAccounts } from '../../src/auth/accounts.ts';
 
 const ed25519 = generateKeyPairSync('ed25519');
 const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -14,11 +14,11 @@ function pem(key: typeof ed25519.publicKey): string {
 
 const publicKey = pem(ed25519.publicKey);
 
-function accountsWith(users: Readonly<Record<string, UserDeclaration>>) {
+function accountsWith(users: Readonly<Record<string, AccountRecord>>) {
   return createAccounts(new Map(Object.entries(users)));
 }
 
-function user(keys: Readonly<Record<string, KeyDeclaration>>): UserDeclaration {
+function user(keys: Readonly<Record<string, KeyDeclaration>>): AccountRecord {
   return { secrets: [], keys };
 }
 

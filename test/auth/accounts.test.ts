@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { createAccounts, type UserDeclaration } from '../../src/auth/accounts.ts';
+import { type AccountRecord, createAccounts } from '../../src/auth/accounts.ts';
 
-const users = (entries: Record<string, UserDeclaration>): Map<string, UserDeclaration> =>
+const users = (entries: Record<string, AccountRecord>): Map<string, AccountRecord> =>
   new Map(Object.entries(entries));
 const ann = { secrets: [{ secret: 'a', until: 5 }], password: { hash: 'h1' } };
 const bob = { secrets: [{ secret: 'b' }] };
@@ -33,7 +33,7 @@ test('a user about whom nothing changes keeps the account, and every other one g
   accounts.replace(users({ ann: structuredClone(ann) }));
   assert.equal(await accounts.find('ann'), before);
   assert.equal(await accounts.find('bob'), undefined);
-  const changes: Partial<UserDeclaration>[] = [
+  const changes: Partial<AccountRecord>[] = [
     { secrets: [{ secret: 'a', until: 6 }] },
     { secrets: [{ secret: 'a' }] },
     { secrets: [] },
@@ -77,7 +77,7 @@ test('a name that nobody could send is refused, and then all stay as they were',
 
 test('a plain password that Basic refuses at login is refused at registration, without any change', async () => {
   const marks = '\u0316\u0301'.repeat(15);
-  const withPassword = (plain: string): UserDeclaration => ({ ...bob, password: { plain } });
+  const withPassword = (plain: string): AccountRecord => ({ ...bob, password: { plain } });
   const refusals: readonly [plain: string, rule: RegExp][] = [
     [`p${marks}\u0301`, /more than 30 (combining|consecutive)/],
     ['\u0301'.repeat(31), /more than 30 (combining|consecutive)/],

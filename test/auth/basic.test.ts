@@ -3,13 +3,13 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import test from 'node:test';
 import { decoyFor, decoyOf, hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
-import { createAccounts, type UserDeclaration } from '../../src/auth/accounts.ts';
+import { type AccountRecord, createAccounts } from '../../src/auth/accounts.ts';
 import { createAuthenticator } from '../../src/auth/authenticate.ts';
 import { createBasicScheme, type PasswordHashing } from '../../src/auth/basic.ts';
 import { createHashQueue } from '../../src/auth/hash-queue.ts';
 import { createRateLimiter } from '../../src/auth/rate-limit.ts';
-import { manualClock } from '../../src/clock.ts';
-import { createRequest, type Request } from '../../src/http/message.ts';
+import { createManualClock } from '../../src/clock.ts';
+import { createRequest, type HttpRequest } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { authenticationOutcome } from '../support/auth/service.ts';
 
@@ -28,14 +28,14 @@ function openHashing(gate: () => Promise<void> = async () => {}) {
   return { computed, hashing };
 }
 
-const hashed = (hash: string): UserDeclaration => ({ secrets: [], password: { hash } });
-const users = (entries: Record<string, UserDeclaration>) => new Map(Object.entries(entries));
+const hashed = (hash: string): AccountRecord => ({ secrets: [], password: { hash } });
+const users = (entries: Record<string, AccountRecord>) => new Map(Object.entries(entries));
 
 function openDoor(
-  declared: Record<string, UserDeclaration>,
+  declared: Record<string, AccountRecord>,
   { hashing = openHashing().hashing, limit = 0, explain = false } = {},
 ) {
-  const clock = manualClock(0);
+  const clock = createManualClock(0);
   const accounts = createAccounts(users(declared));
   const rateLimiter = createRateLimiter(limit, clock);
   const scheme = createBasicScheme({
@@ -48,24 +48,27 @@ function openDoor(
     explain,
   });
   const authenticator = createAuthenticator([scheme], rateLimiter);
-  const outcome = (request: Request): Promise<string | Problem> =>
+  const outcome = (request: HttpRequest): Promise<string | Problem> =>
     authenticationOutcome(authenticator, request);
   return {
     accounts,
     authenticator,
     clock,
     outcome,
-    async verdictOn(request: Request): Promise<string> {
+    async verdictOn(request: HttpRequest): Promise<string> {
       const result = await outcome(request);
       return typeof result === 'string' ? result : result.type;
     },
   };
 }
 
-function asking(pair: string, changes: { peer?: string; secure?: boolean; scheme?: string } = {}): Request {
+function asking(
+  pair: string,
+  changes: { peer?: string; secure?: boolean; scheme?: string } = {},
+): HttpRequest {
   const { peer = '192.0.2.1', secure = true, scheme = 'Basic' } = changes;
   const value = `${scheme} ${Buffer.from(pair).toString('base64')}`;
-  return createRequest({ method: 'GET', target: '/', fields: [['Authorization', value]], peer, secure });
+  return createRequest({ method: 'GET', target: '/', headers: [['Authorization', value]], peer, secure });
 }
 
 test('the right password opens, and nothing else does', async () => {
@@ -102,7 +105,7 @@ test('with real hashes too', async () => {
   const given = createRequest({
     method: 'GET',
     target: '/',
-    fields: [['Authorization', 'Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==']],
+    headers: [['Authorization', 'Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==']],
     secure: true,
   });
   for (const round of [1, 2]) {
@@ -118,7 +121,7 @@ test('malformed credentials are 400, and no password is compared', async () => {
     const request = createRequest({
       method: 'GET',
       target: '/',
-      fields: [['Authorization', value]],
+      headers: [['Authorization', value]],
       secure: true,
     });
     const problem = await outcome(request);
@@ -134,7 +137,7 @@ test('over plain HTTP the credentials are not read, and Basic is not asked for',
   for (const pair of ['ann:pw', 'ann:wrong']) {
     assert.equal(await verdictOn(asking(pair, { secure: false })), 'tls-required');
   }
-  const garbage = createRequest({ method: 'GET', target: '/', fields: [['Authorization', 'Basic ???']] });
+  const garbage = createRequest({ method: 'GET', target: '/', headers: [['Authorization', 'Basic ???']] });
   assert.equal(await verdictOn(garbage), 'tls-required');
   assert.deepEqual(computed, []);
   assert.deepEqual(authenticator.challenges({ peer: '', secure: false }), []);
@@ -147,7 +150,7 @@ test('a refusal carries the challenge', async () => {
   const { outcome } = openDoor({ ann: hashed('1$pw') });
   const problem = await outcome(asking('ann:wrong'));
   assert.ok(problem instanceof Problem);
-  assert.deepEqual(problem.fields, [['WWW-Authenticate', 'Basic realm="test", charset="UTF-8"']]);
+  assert.deepEqual(problem.headers, [['WWW-Authenticate', 'Basic realm="test", charset="UTF-8"']]);
   assert.deepEqual(problem.members, {});
 });
 
@@ -321,7 +324,7 @@ test('a refusal for want of room says when to come again and is no failure', asy
   const guesses = Array.from({ length: 66 }, (_, guess) => verdictOn(asking(`ann:${guess}`)));
   const problem = await outcome(asking('ann:66'));
   assert.ok(problem instanceof Problem && problem.status === 429);
-  assert.deepEqual(problem.fields, [['Retry-After', '2']]);
+  assert.deepEqual(problem.headers, [['Retry-After', '2']]);
   assert.equal(waiting.length, 2);
   await drain();
   assert.deepEqual(tally(await Promise.all(guesses)), { 'credentials-refused': 66 });
@@ -387,7 +390,7 @@ test('many first requests with the same right password cost one hash and all pas
 
 test('accounts may be on another machine, and give the account anew each time', async () => {
   const { hashing } = openHashing();
-  const rateLimiter = createRateLimiter(0, manualClock(0));
+  const rateLimiter = createRateLimiter(0, createManualClock(0));
   const find = async (name: string) =>
     name === 'ann' ? { name, secrets: [], password: { hash: '1$pw' } } : undefined;
   const scheme = createBasicScheme({
@@ -438,7 +441,7 @@ test('what curl sends for a user and a password is read', async (context) => {
   const request = createRequest({
     method: 'GET',
     target: '/',
-    fields: [['Authorization', value]],
+    headers: [['Authorization', value]],
     secure: true,
   });
   assert.equal(await verdictOn(request), 'jürgen');

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { createAuthenticator } from '../../src/auth/authenticate.ts';
 import { createRateLimiter } from '../../src/auth/rate-limit.ts';
 import type { Scheme } from '../../src/auth/scheme.ts';
-import { manualClock } from '../../src/clock.ts';
+import { createManualClock } from '../../src/clock.ts';
 import { createRequest, type RequestParts } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
 
@@ -27,14 +27,14 @@ async function outcomeOf(
   parts: Partial<RequestParts>,
   allowed?: readonly string[],
 ): Promise<string | undefined> {
-  const limiter = createRateLimiter(100, manualClock(0));
+  const limiter = createRateLimiter(100, createManualClock(0));
   const authenticator = createAuthenticator(schemes, limiter);
   try {
     const request = createRequest({ method: 'GET', target: '/', ...parts });
     return (await authenticator.authenticate(request, undefined, allowed))?.name;
   } catch (error) {
     assert.ok(error instanceof Problem, String(error));
-    const fields = error.fields.map(([name, value]) => ` ${name}: ${value}`).join('');
+    const fields = error.headers.map(([name, value]) => ` ${name}: ${value}`).join('');
     return `${error.status} ${error.type}${fields}`;
   }
 }
@@ -43,21 +43,21 @@ describe('credentials outside Authorization', () => {
   test('are found in the field, parameter or name that a scheme declares', async () => {
     const schemes = [inField, inQuery];
     assert.equal(await outcomeOf(schemes, {}), undefined);
-    assert.equal(await outcomeOf(schemes, { fields: [['X-Signature', 'v1=a']] }), 'by partner');
+    assert.equal(await outcomeOf(schemes, { headers: [['X-Signature', 'v1=a']] }), 'by partner');
     assert.equal(await outcomeOf(schemes, { target: '/?a=b&X-Amz-Signature=0' }), 'by aws');
     assert.equal(await outcomeOf(schemes, { target: '/?X-Amz-Signature' }), 'by aws');
     assert.equal(await outcomeOf(schemes, { target: '/X-Amz-Signature=0?x-amz-signature=0' }), undefined);
     const fields = [['Authorization', 'AWS4-HMAC-SHA256 Credential=a']] as const;
-    assert.equal(await outcomeOf(schemes, { fields }), 'by aws');
+    assert.equal(await outcomeOf(schemes, { headers: fields }), 'by aws');
   });
 
   test('of two schemes are refused, in whatever places they are', async () => {
     const schemes = [inField, inQuery, scheme('hmac')];
     const signature = ['X-Signature', 'v1=a'] as const;
     for (const parts of [
-      { fields: [signature], target: '/?X-Amz-Signature=0' },
-      { fields: [signature, ['Authorization', 'hmac a:b']] as const },
-      { fields: [['Authorization', 'AWS4-HMAC-SHA256 a']] as const, target: '/?X-Amz-Signature=0' },
+      { headers: [signature], target: '/?X-Amz-Signature=0' },
+      { headers: [signature, ['Authorization', 'hmac a:b']] as const },
+      { headers: [['Authorization', 'AWS4-HMAC-SHA256 a']] as const, target: '/?X-Amz-Signature=0' },
     ])
       assert.equal(await outcomeOf(schemes, parts), '400 several-credentials');
   });
@@ -65,35 +65,35 @@ describe('credentials outside Authorization', () => {
   test('that an eavesdropper could use are refused unread over plain HTTP', async () => {
     const key = scheme('key', { locations: [{ field: 'x-api-key' }], tlsOnly: true });
     const fields = [['X-Api-Key', 'ann']] as const;
-    assert.equal(await outcomeOf([key], { fields }), '403 tls-required');
-    assert.equal(await outcomeOf([key], { fields, secure: true }), 'by key');
+    assert.equal(await outcomeOf([key], { headers: fields }), '403 tls-required');
+    assert.equal(await outcomeOf([key], { headers: fields, secure: true }), 'by key');
   });
 
   test('of a scheme that the resource does not accept are refused with the challenge of those that it does', async () => {
     const schemes = [inField, inQuery, scheme('hmac')];
     const fields = [['X-Signature', 'v1=a']] as const;
     const refused = '401 scheme-not-offered WWW-Authenticate: aws realm="here"';
-    assert.equal(await outcomeOf(schemes, { fields }, ['aws']), refused);
-    assert.equal(await outcomeOf(schemes, { fields: [['Authorization', 'hmac a:b']] }, ['aws']), refused);
+    assert.equal(await outcomeOf(schemes, { headers: fields }, ['aws']), refused);
+    assert.equal(await outcomeOf(schemes, { headers: [['Authorization', 'hmac a:b']] }, ['aws']), refused);
     assert.equal(
-      await outcomeOf(schemes, { fields: [['Authorization', 'basic ab']] }, ['hmac']),
+      await outcomeOf(schemes, { headers: [['Authorization', 'basic ab']] }, ['hmac']),
       '403 tls-required',
     );
     assert.equal(await outcomeOf(schemes, {}, ['aws']), undefined);
-    assert.equal(await outcomeOf(schemes, { fields }, ['aws', 'partner']), 'by partner');
+    assert.equal(await outcomeOf(schemes, { headers: fields }, ['aws', 'partner']), 'by partner');
   });
 
   test('in a place that two schemes share belong to the one that the resource accepts', async () => {
     const other = scheme('other', { locations: [{ field: 'x-signature' }] });
     const fields = [['X-Signature', 'v1=a']] as const;
-    assert.equal(await outcomeOf([inField, other], { fields }, ['other']), 'by other');
-    assert.equal(await outcomeOf([inField, other], { fields }, ['partner']), 'by partner');
-    assert.equal(await outcomeOf([inField, other], { fields }), '400 several-credentials');
+    assert.equal(await outcomeOf([inField, other], { headers: fields }, ['other']), 'by other');
+    assert.equal(await outcomeOf([inField, other], { headers: fields }, ['partner']), 'by partner');
+    assert.equal(await outcomeOf([inField, other], { headers: fields }), '400 several-credentials');
   });
 });
 
 test('a challenge can have further fields, and covers only the schemes of the resource', () => {
-  const limiter = createRateLimiter(100, manualClock(0));
+  const limiter = createRateLimiter(100, createManualClock(0));
   const signatures = scheme('signatures', {
     challengeFields: () => [['Accept-Signature', 'sig=("@method")']],
   });

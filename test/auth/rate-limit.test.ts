@@ -3,7 +3,7 @@ import test from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createRateLimiter, rateLimitKey, tooManyFailures } from '../../src/auth/rate-limit.ts';
-import { manualClock } from '../../src/clock.ts';
+import { createManualClock } from '../../src/clock.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
@@ -11,7 +11,7 @@ const collectGarbage: () => void = runInNewContext('gc');
 const start = Date.UTC(2024, 1, 29, 12, 0, 30);
 
 test('a peer is blocked after as many failures for different users as the limit, until the minute is over', () => {
-  const clock = manualClock(start);
+  const clock = createManualClock(start);
   const rateLimiter = createRateLimiter(2, clock);
   rateLimiter.fail('192.0.2.1', 'ann');
   assert.ok(!rateLimiter.blocksPeer('192.0.2.1'));
@@ -28,7 +28,7 @@ test('a peer is blocked after as many failures for different users as the limit,
 });
 
 test('failures for one user block this user at this peer, and not the peer', () => {
-  const clock = manualClock(start);
+  const clock = createManualClock(start);
   const rateLimiter = createRateLimiter(2, clock);
   assert.ok(!rateLimiter.hasFailures('192.0.2.1'));
   rateLimiter.fail('192.0.2.1', 'ann');
@@ -48,7 +48,7 @@ test('failures for one user block this user at this peer, and not the peer', () 
 });
 
 test('attempts in progress for a user count as failures for this user', () => {
-  const rateLimiter = createRateLimiter(3, manualClock(start));
+  const rateLimiter = createRateLimiter(3, createManualClock(start));
   assert.ok(!rateLimiter.blocksPair('192.0.2.1', 'ann', 2));
   assert.ok(rateLimiter.blocksPair('192.0.2.1', 'ann', 3));
   rateLimiter.fail('192.0.2.1', 'ann');
@@ -57,7 +57,7 @@ test('attempts in progress for a user count as failures for this user', () => {
 });
 
 test('the problem names what was counted', () => {
-  const rateLimiter = createRateLimiter(1, manualClock(start));
+  const rateLimiter = createRateLimiter(1, createManualClock(start));
   const details = (['peer-and-user', 'peer', 'user'] as const).map((subject) => {
     const { status, detail, members } = tooManyFailures(rateLimiter, subject);
     return [status, detail, members];
@@ -82,7 +82,7 @@ test('the problem names what was counted', () => {
 });
 
 test('a user is blocked by the failures of all peers', () => {
-  const rateLimiter = createRateLimiter(2, manualClock(start));
+  const rateLimiter = createRateLimiter(2, createManualClock(start));
   rateLimiter.fail('192.0.2.1', 'ann');
   rateLimiter.fail('192.0.2.2', 'ann');
   assert.ok(rateLimiter.blocksUser('ann'));
@@ -91,7 +91,7 @@ test('a user is blocked by the failures of all peers', () => {
 });
 
 test('setting the time of day forgives nothing', () => {
-  const clock = manualClock(start);
+  const clock = createManualClock(start);
   const rateLimiter = createRateLimiter(1, clock);
   rateLimiter.fail('192.0.2.1', undefined);
   for (const time of [start - 3_600_000, start + 3_600_000]) {
@@ -101,14 +101,14 @@ test('setting the time of day forgives nothing', () => {
 });
 
 test('a peer of IPv6 is the network of its subscriber, however its address is written', () => {
-  const rateLimiter = createRateLimiter(1, manualClock(start));
+  const rateLimiter = createRateLimiter(1, createManualClock(start));
   rateLimiter.fail('2001:db8:1:2::1', undefined);
   assert.ok(rateLimiter.blocksPeer('2001:DB8:1:2:ffff:ffff:ffff:ffff'));
   assert.ok(!rateLimiter.blocksPeer('2001:db8:1:3::1'));
 });
 
 test('a peer of IPv4 is the same behind a socket of IPv6', () => {
-  const rateLimiter = createRateLimiter(1, manualClock(start));
+  const rateLimiter = createRateLimiter(1, createManualClock(start));
   rateLimiter.fail('::ffff:192.0.2.1', undefined);
   assert.ok(rateLimiter.blocksPeer('192.0.2.1'));
   assert.ok(!rateLimiter.blocksPeer('::ffff:192.0.2.2'));
@@ -116,14 +116,14 @@ test('a peer of IPv4 is the same behind a socket of IPv6', () => {
 });
 
 test('a peer without an address is counted by its name', () => {
-  const rateLimiter = createRateLimiter(1, manualClock(start));
+  const rateLimiter = createRateLimiter(1, createManualClock(start));
   rateLimiter.fail('', undefined);
   assert.ok(rateLimiter.blocksPeer(''));
   assert.equal(rateLimitKey('no:address'), 'no:address');
 });
 
 test('attempts under way count as if they failed', () => {
-  const rateLimiter = createRateLimiter(3, manualClock(start));
+  const rateLimiter = createRateLimiter(3, createManualClock(start));
   assert.ok(!rateLimiter.blocksPeer('192.0.2.1', 2));
   assert.ok(rateLimiter.blocksPeer('192.0.2.1', 3));
   rateLimiter.fail('192.0.2.1', undefined);
@@ -131,19 +131,19 @@ test('attempts under way count as if they failed', () => {
 });
 
 test('a limit of 0 blocks nobody', () => {
-  const rateLimiter = createRateLimiter(0, manualClock(start));
+  const rateLimiter = createRateLimiter(0, createManualClock(start));
   for (let count = 0; count < 1000; count += 1) rateLimiter.fail('192.0.2.1', 'ann');
   assert.ok(!rateLimiter.blocksPeer('192.0.2.1', 1000) && !rateLimiter.blocksUser('ann'));
 });
 
 test('a limit that would never be reached by mistake is refused', () => {
   for (const limit of [Number.NaN, -1, 0.5, Number.POSITIVE_INFINITY]) {
-    assert.throws(() => createRateLimiter(limit, manualClock(start)), RangeError, String(limit));
+    assert.throws(() => createRateLimiter(limit, createManualClock(start)), RangeError, String(limit));
   }
 });
 
 test('peers that are counted already stay blocked however many others fail', () => {
-  const rateLimiter = createRateLimiter(1, manualClock(start));
+  const rateLimiter = createRateLimiter(1, createManualClock(start));
   rateLimiter.fail('192.0.2.1', 'ann');
   rateLimiter.fail('192.0.2.1', 'bob');
   for (let peer = 0; peer < 100_000; peer += 1)
@@ -154,7 +154,7 @@ test('peers that are counted already stay blocked however many others fail', () 
 });
 
 test('failures for long names are counted in little memory', () => {
-  const rateLimiter = createRateLimiter(2, manualClock(start));
+  const rateLimiter = createRateLimiter(2, createManualClock(start));
   const nameOf = (at: number): string => Buffer.alloc(16_384, `${at}.`).toString('latin1');
   collectGarbage();
   const before = process.memoryUsage().heapUsed;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { signRequest, signUrl } from '../../src/client/index.ts';
-import { manualClock, systemClock } from '../../src/clock.ts';
+import { createManualClock, systemClock } from '../../src/clock.ts';
 import { accessKeyId, secret } from '../support/auth/aws4.ts';
 import { absent, signWithAws4 } from '../support/auth/aws4-clients.ts';
 import { requireInstalled, unlessInstalled } from '../support/auth/declared.ts';
@@ -16,7 +16,7 @@ test('stripe verifies what signRequest signs', unlessInstalled('stripe'), () => 
     webhooks: { constructEvent(payload: string, header: string, secret: string): { id: string } };
   } = requireInstalled('stripe');
   const signing = { secret: 'whsec_5WbX8d', scheme: { preset: 'stripe' } } as const;
-  const headers = signRequest({ method: 'POST', url, content, ...signing });
+  const headers = signRequest({ method: 'POST', url, body: content, ...signing });
   const event = stripe.webhooks.constructEvent(content, headers['Stripe-Signature'] ?? '', 'whsec_5WbX8d');
   assert.equal(event.id, 'evt_1');
 });
@@ -28,7 +28,7 @@ test('standardwebhooks verifies what signRequest signs', unlessInstalled('standa
     requireInstalled('standardwebhooks');
   const shared = `whsec_${Buffer.from('a secret of 24 bytes....').toString('base64')}`;
   const scheme = { preset: 'standard-webhooks' } as const;
-  const headers = signRequest({ method: 'POST', url, content, secret: shared, scheme });
+  const headers = signRequest({ method: 'POST', url, body: content, secret: shared, scheme });
   assert.equal(new Webhook(shared).verify(content, headers).id, 'evt_1');
 });
 
@@ -37,7 +37,7 @@ const time = Date.UTC(2026, 10, 22, 12);
 const aws4 = { type: 'aws4', ...scope, accessKeyId, secret } as const;
 
 test('aws4 signs a request as signRequest does', { skip: absent('aws4') ?? false }, () => {
-  const headers = signRequest({ method: 'GET', url, scheme: aws4, clock: manualClock(time) });
+  const headers = signRequest({ method: 'GET', url, scheme: aws4, clock: createManualClock(time) });
   const { 'X-Amz-Content-Sha256': hash = '', Authorization } = headers;
   const given = { Host: 'api.example', 'X-Amz-Content-Sha256': hash };
   const request = { method: 'GET', path: '/articles?limit=1&q=a%20b', headers: given };
@@ -50,7 +50,7 @@ test('aws4 presigns a URL as signUrl does', { skip: absent('aws4') ?? false }, (
     method: 'GET',
     url: 'https://api.example/a/b',
     scheme: s3,
-    clock: manualClock(time),
+    clock: createManualClock(time),
   });
   const path = '/a/b?X-Amz-Date=20261122T120000Z&X-Amz-Expires=86400';
   const request = { method: 'GET', path, headers: { Host: 'api.example' } };
@@ -80,7 +80,7 @@ for (const algorithm of ['ed25519', 'ecdsa-p256-sha256', 'rsa-pss-sha512'] as co
       const { createVerifier, httpbis }: HttpMessageSignatures = requireInstalled('http-message-signatures');
       const { privateKey } = pairs[algorithm];
       const scheme = { type: 'message-signatures', key: { id: 'key-1', algorithm, privateKey } } as const;
-      const headers = signRequest({ method: 'POST', url, content, scheme, clock: systemClock });
+      const headers = signRequest({ method: 'POST', url, body: content, scheme, clock: systemClock });
       const keyLookup = async () => ({
         id: 'key-1',
         algs: [algorithm],

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { describe, test } from 'node:test';
-import type { AsymmetricAlgorithm } from '../../src/auth/account-key.ts';
-import { type SchemeSigning, signedFetch, signRequest, signUrl } from '../../src/client/index.ts';
-import { manualClock } from '../../src/clock.ts';
+import type { SignatureAlgorithm } from '../../src/auth/account-key.ts';
+import { type SigningScheme, signedFetch, signRequest, signUrl } from '../../src/client/index.ts';
+import { createManualClock } from '../../src/clock.ts';
 import { type Double, type DoubleOptions, startDouble } from '../../src/double/index.ts';
 
 const now = Date.UTC(2026, 10, 22, 12);
@@ -28,7 +28,7 @@ const inQuery = {
 const key = { user: { field: 'X-Own-Id' }, secret: { field: 'X-Own-Secret' } } as const;
 const region = { region: 'eu-central-1', service: 'execute-api' } as const;
 
-const pairs: Readonly<Record<AsymmetricAlgorithm, { publicKey: KeyObject; privateKey: KeyObject }>> = {
+const pairs: Readonly<Record<SignatureAlgorithm, { publicKey: KeyObject; privateKey: KeyObject }>> = {
   ed25519: generateKeyPairSync('ed25519'),
   'ecdsa-p256-sha256': generateKeyPairSync('ec', { namedCurve: 'P-256' }),
   'ecdsa-p384-sha384': generateKeyPairSync('ec', { namedCurve: 'P-384' }),
@@ -44,7 +44,7 @@ const keys = Object.fromEntries(
   Object.entries(pairs).map(([algorithm, pair]) => [
     `key-${algorithm}`,
     // The compiler knows the names of an object as strings only.
-    { algorithm: algorithm as AsymmetricAlgorithm, publicKey: pem(pair) },
+    { algorithm: algorithm as SignatureAlgorithm, publicKey: pem(pair) },
   ]),
 );
 
@@ -76,7 +76,7 @@ const options: DoubleOptions = {
 
 /** What each scheme is signed with. */
 interface Signing {
-  readonly scheme: SchemeSigning;
+  readonly scheme: SigningScheme;
   readonly user?: string;
   readonly secret?: string;
   readonly privateKey?: KeyObject | string;
@@ -113,7 +113,7 @@ const cases: Readonly<Record<string, Signing>> = {
           key: {
             id: `key-${algorithm}`,
             privateKey: keyPem(pair),
-            algorithm: algorithm as AsymmetricAlgorithm,
+            algorithm: algorithm as SignatureAlgorithm,
           },
         },
       },
@@ -129,7 +129,7 @@ function post(double: Double, signing: Signing, body = article): Promise<Respons
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'X-Other': '  1  2 ' },
     body,
-    clock: manualClock(now),
+    clock: createManualClock(now),
     ...signing,
   });
 }
@@ -153,14 +153,18 @@ describe('signedFetch', () => {
     await using other = await startDouble({ https: false });
     const { action, json } = await import('../../src/double/index.ts');
     const to = (location: string) =>
-      action('anyone', async () => ({ status: 307, fields: [['Location', location]] }));
+      action('anyone', async () => ({ status: 307, headers: [['Location', location]] }));
     double.resource('/near', { GET: to('/me') });
     double.resource('/far', { GET: to(`${other.url}/me`) });
     const me = { GET: action('anyone', async ({ principal }) => json({ user: principal?.name ?? null })) };
     double.resource('/me', me);
     other.resource('/me', me);
     for (const name of ['aws4, presigned', 'message-signatures by ed25519', 'in-query']) {
-      const init = { ...cases[name], clock: manualClock(now), headers: { 'Content-Type': 'text/plain' } };
+      const init = {
+        ...cases[name],
+        clock: createManualClock(now),
+        headers: { 'Content-Type': 'text/plain' },
+      };
       assert.ok(init.scheme !== undefined);
       const sent = { ...init, scheme: init.scheme };
       assert.deepEqual(await (await signedFetch(`${double.url}/near`, sent)).json(), { user: 'ann' }, name);
@@ -175,7 +179,11 @@ const request = { method: 'GET', url: 'https://api.example/articles?limit=1' } a
 
 describe('signRequest', () => {
   test('returns the fields of a scheme, with the time, the nonce and the random numbers given', () => {
-    const given = { ...request, clock: manualClock(now), random: (size: number) => new Uint8Array(size) };
+    const given = {
+      ...request,
+      clock: createManualClock(now),
+      random: (size: number) => new Uint8Array(size),
+    };
     assert.deepEqual(Object.keys(signRequest({ ...given, user: 'ann', secret, scheme: partner })), [
       'X-Partner-Key',
       'X-Partner-Time',

@@ -17,13 +17,13 @@ async function openServer(): Promise<Double> {
 
 /** Declares a resource at `path` that redirects every request. */
 function redirect(double: Double, path: string, status: number, location: string): void {
-  const moved = action('anyone', async () => ({ status, fields: [['Location', location]] }));
+  const moved = action('anyone', async () => ({ status, headers: [['Location', location]] }));
   double.resource(path, { GET: moved, POST: moved });
 }
 
 /** Returns the fields of the last request as sent, by their names in lower case. */
 function fieldsSent(double: Double): Record<string, string> {
-  const lines = double.journal.last()?.raw().request?.fields ?? [];
+  const lines = double.journal.last()?.raw().request?.headers ?? [];
   return Object.fromEntries(lines.map(([name, value]) => [name.toLowerCase(), value]));
 }
 
@@ -129,7 +129,7 @@ for (const [name, location, cause] of [
 
 test('signedFetch returns a redirect without Location', async () => {
   await using double = await openServer();
-  const moved = action('anyone', async () => ({ status: 302, fields: [] }));
+  const moved = action('anyone', async () => ({ status: 302, headers: [] }));
   double.resource('/nowhere', { GET: moved });
   const response = await signedFetch(`${double.url}/nowhere`, credentials);
   assert.deepEqual([response.status, response.redirected], [302, false]);

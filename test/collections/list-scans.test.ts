@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type ManualClock, manualClock } from '../../src/clock.ts';
+import { createManualClock, type ManualClock } from '../../src/clock.ts';
 import type { CollectionDeclaration } from '../../src/collections/declaration.ts';
 import { createRequest, createService, type Response, type Service } from '../../src/index.ts';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import type { Page, Store } from '../../src/store/store.ts';
+import type { Store, StoredPage } from '../../src/store/store.ts';
 import { deferred } from '../support/net/service.ts';
 import { exchange, open } from '../support/net/wire.ts';
 
@@ -42,7 +42,7 @@ function scanned(
       if (wanted[0] !== '/things') return memory.list(...wanted);
       steps += 1;
       const waiting = read(steps);
-      const page = (): MaybePromise<Page> => memory.list(...wanted);
+      const page = (): MaybePromise<StoredPage> => memory.list(...wanted);
       return waiting === undefined ? page() : waiting.then(page);
     },
   };
@@ -59,7 +59,7 @@ function search(service: Service, isOpen: () => boolean = () => true): Promise<R
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 test('the searches of a turn of the event loop take 5 ms at most, however many there are', async (context) => {
-  const clock = manualClock(Date.UTC(2024, 1, 29));
+  const clock = createManualClock(Date.UTC(2024, 1, 29));
   const { service, steps } = scanned(context, clock, () => clock.advance(1));
   let answered = 0;
   const searches = Array.from({ length: 20 }, () =>
@@ -80,7 +80,7 @@ test('the searches of a turn of the event loop take 5 ms at most, however many t
 });
 
 test('searches proceed with a clock that stands still', async (context) => {
-  const { service, steps } = scanned(context, manualClock(0), () => {});
+  const { service, steps } = scanned(context, createManualClock(0), () => {});
   const all = Array.from({ length: 20 }, () => search(service));
   await nextTurn();
   const before = steps();
@@ -92,7 +92,7 @@ test('searches proceed with a clock that stands still', async (context) => {
 test('two searches at most wait for a slow store at the same time', async (context) => {
   let waiting = 0;
   let most = 0;
-  const { service } = scanned(context, manualClock(0), async (step) => {
+  const { service } = scanned(context, createManualClock(0), async (step) => {
     if (step <= 20) return;
     waiting += 1;
     most = Math.max(most, waiting);
@@ -109,7 +109,7 @@ for (const [store, wait] of [
 ] as const) {
   test(`a search ${store} ends when its client has left, and so do those that wait`, async (context) => {
     let isOpen = true;
-    const { service, steps } = scanned(context, manualClock(0), (step) => {
+    const { service, steps } = scanned(context, createManualClock(0), (step) => {
       if (step === 8) isOpen = false;
       return wait?.();
     });
@@ -130,7 +130,7 @@ for (const [name, leave] of [
   test(`a search ends when its client ${name} the connection`, { timeout: 10_000 }, async (context) => {
     const reached = deferred();
     const left = deferred();
-    const { service, steps } = scanned(context, manualClock(0), (step) => {
+    const { service, steps } = scanned(context, createManualClock(0), (step) => {
       if (step !== 4) return undefined;
       reached.resolve();
       return left.promise;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { CollectionDeclaration } from '../../src/collections/declaration.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import type { RecordValue, Store } from '../../src/store/store.ts';
+import type { Store, StoredRecord } from '../../src/store/store.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import { type Answer, type Asking, openService, start } from '../support/service/guest.ts';
 
@@ -160,7 +160,7 @@ describe('a filter', () => {
 
   test('selects no item that was stored under another declaration', async () => {
     const store = createMemoryStore({ storeId: 'test' });
-    for (const value of [{ price: '9.50' }, { price: { value: 9.5 } }, { count: '9' }] as RecordValue[])
+    for (const value of [{ price: '9.50' }, { price: { value: 9.5 } }, { count: '9' }] as StoredRecord[])
       await store.apply({ kind: 'create', collection: '/things', value, at: start });
     const guest = openService({ collections, store });
     for (const query of ['price=9.5', 'count=9', 'price.currency=EUR'])

@@ -11,12 +11,18 @@ import {
 } from '../../src/collections/stored-data-check.ts';
 import { createRequest, createService } from '../../src/index.ts';
 import { createMemoryStore, type MemoryStore } from '../../src/store/memory.ts';
-import type { Entry, RecordValue } from '../../src/store/store.ts';
+import type { StoredItem, StoredRecord } from '../../src/store/store.ts';
 import { call, run, startServer } from '../support/cli/command.ts';
 import { begun, History } from '../support/store/history.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const kept: Entry = { id: '1', sequence: 1, revision: 1, modified: 0, value: { text: 'a', size: '1.00' } };
+const kept: StoredItem = {
+  id: '1',
+  sequence: 1,
+  revision: 1,
+  modified: 0,
+  value: { text: 'a', size: '1.00' },
+};
 
 const open = { read: 'anyone', write: 'anyone' } as const;
 const articles = {
@@ -38,7 +44,7 @@ function sender(url: string) {
   return async (
     method: string,
     path: string,
-    content?: RecordValue,
+    content?: StoredRecord,
   ): Promise<{ status: number; text: string }> => {
     const headers = { Accept: 'application/json', 'Content-Type': 'application/json' };
     const body = content === undefined ? {} : { body: JSON.stringify(content) };
@@ -48,7 +54,7 @@ function sender(url: string) {
 }
 
 /** Returns a store with these articles. */
-function openedWith(...values: readonly RecordValue[]): MemoryStore {
+function openedWith(...values: readonly StoredRecord[]): MemoryStore {
   const store = createMemoryStore({ storeId: 'k3x9' });
   for (const value of values) store.applyNow({ kind: 'create', collection: '/articles', value, at: begun });
   return store;
@@ -89,7 +95,7 @@ test('items of a collection that is declared no more are passed over', () => {
 });
 
 /** Creates a data directory with these articles. */
-function directoryOf(...values: readonly RecordValue[]): string {
+function directoryOf(...values: readonly StoredRecord[]): string {
   const data = temporaryDirectory();
   const made = new History();
   for (const value of values) made.add({ kind: 'create', collection: '/articles', value, at: begun });
@@ -101,7 +107,7 @@ function directoryOf(...values: readonly RecordValue[]): string {
 const price = { value: '1.00', currency: 'EUR' };
 const warning =
   "2 items break today's rules: title of /articles/2 must be a JSON string (not shown); price of /articles/1 is missing; field tags is no longer shown (in 1 item of /articles)";
-const mixed: readonly RecordValue[] = [
+const mixed: readonly StoredRecord[] = [
   { title: 'a' },
   { title: ['secret'], price, tags: 'b' },
   { title: 'c', price },
@@ -169,8 +175,8 @@ test('POST with the field that does not match, and DELETE, apply to an item that
       createRequest({
         method,
         target: path,
-        fields: [['Content-Type', 'application/json']],
-        ...(content === undefined ? {} : { content }),
+        headers: [['Content-Type', 'application/json']],
+        ...(content === undefined ? {} : { body: content }),
       }),
     );
   assert.equal((await request('GET', '/articles/1')).status, 404);
@@ -202,7 +208,7 @@ test('at most three items and three fields are named, without their values', () 
   const collection = defineCollection('/users/{name}/notes', { element: 'notes', item: 'note', fields });
   const check = new StoredDataCheck(collectionFinder([collection]));
   assert.equal(check.result(), undefined);
-  const add = (id: number, value: RecordValue): void =>
+  const add = (id: number, value: StoredRecord): void =>
     check.add('/users/ann/notes', { id: String(id), sequence: id, revision: id, modified: 0, value });
   add(1, { size: 4, a: 'x', b: 'x', c: 'x', d: 'x', e: 'x' });
   add(2, { size: 7, code: 'secret, is 1', a: 'y' });

@@ -109,7 +109,10 @@ test('a long value is cut, and shown as a whole piece by piece', inBrowser, asyn
   const double = await startDouble({ https: false });
   t.after(() => double.close());
   double.resource('/long', {
-    GET: { access: 'anyone', handle: () => ({ status: 200, fields: [['X-Long', 'v'.repeat(1024 * 1024)]] }) },
+    GET: {
+      access: 'anyone',
+      handle: () => ({ status: 200, headers: [['X-Long', 'v'.repeat(1024 * 1024)]] }),
+    },
   });
   await double.fetch('/long');
   const { page } = await openConsole(t, double, { path: '/exchanges/1' });
@@ -155,11 +158,11 @@ test('copied as curl, a hostile request goes to the server as it was received', 
     assert.equal(double.journal.length, sent.length + at + 1, command);
     const { request } = double.journal.last() ?? {};
     assert.equal(request?.target, target);
-    assert.equal(request.text, content);
-    const fields = request.fields.filter(([name]) => /^x-/i.test(name));
+    assert.equal(request.body, content);
+    const fields = request.headers.filter(([name]) => /^x-/i.test(name));
     assert.deepEqual(
       fields,
-      double.journal.all()[at]?.request?.fields.filter(([name]) => /^x-/i.test(name)),
+      double.journal.all()[at]?.request?.headers.filter(([name]) => /^x-/i.test(name)),
     );
   }
 });

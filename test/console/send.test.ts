@@ -57,11 +57,11 @@ test('the message that is shown is signed in the browser, and sent as it is', in
   );
   await send(page, 0);
   const entry = double.journal.last();
-  assert.equal(entry?.reply?.status, 201);
+  assert.equal(entry?.response?.status, 201);
   assert.equal(entry?.principal?.name, 'ann');
   const { request } = entry?.raw() ?? {};
-  const lines = request?.fields.map(([name, value]) => `${name}: ${value}`) ?? [];
-  const content = Buffer.from(request?.content ?? '').toString();
+  const lines = request?.headers.map(([name, value]) => `${name}: ${value}`) ?? [];
+  const content = Buffer.from(request?.body ?? '').toString();
   assert.equal(shown, ['POST /articles HTTP/1.1', ...lines, '', content].join('\n'));
 });
 
@@ -71,7 +71,7 @@ test('each deliberate mistake is refused for its reason', inBrowser, async (t) =
   await page.getByLabel('User', { exact: true }).selectOption('ann');
   await message(page, /hmac ann:/);
   let last = await send(page, 0);
-  assert.equal(double.journal.last()?.reply?.status, 200);
+  assert.equal(double.journal.last()?.response?.status, 200);
   const cases = [
     ['Leave the query out of what is signed', 'credentials-refused'],
     ['Another date: two hours ago', 'date-out-of-window'],
@@ -126,7 +126,7 @@ test('messages are signed with every algorithm of RFC 9421', inBrowser, async (t
     await message(page, new RegExp(`keyid="${algorithm}"`));
     last = await send(page, last);
     assert.equal(double.journal.last()?.principal?.name, 'ann', algorithm);
-    assert.equal(double.journal.last()?.reply?.status, 200, algorithm);
+    assert.equal(double.journal.last()?.response?.status, 200, algorithm);
   }
 });
 
@@ -185,12 +185,12 @@ test('configured schemes are signed by the server, also in the query', inBrowser
     await message(page, signature);
     last = await send(page, last);
     assert.deepEqual(double.journal.last()?.principal, { name: 'ann', scheme });
-    assert.equal(double.journal.last()?.reply?.status, 200);
+    assert.equal(double.journal.last()?.response?.status, 200);
     await page.getByLabel('Leave the query out of what is signed').click();
     await page.getByRole('button', { name: 'Sign', exact: true }).click();
     await message(page, signature);
     last = await send(page, last);
-    assert.equal(double.journal.last()?.reply?.status, 401);
+    assert.equal(double.journal.last()?.response?.status, 401);
     await page.getByLabel('Leave the query out of what is signed').click();
   }
 });

@@ -68,7 +68,7 @@ for (const [when, start] of Object.entries(starts)) {
     await assert.rejects(double.journal.waitFor({ path: '/never' }, { timeout: 20 }), JournalTimeout);
     const waiting = double.journal.waitFor({ path: '/articles' });
     await fetch(`${double.url}/articles`);
-    assert.equal((await waiting).reply?.status, 200);
+    assert.equal((await waiting).response?.status, 200);
   });
 
   test(`a double that was started ${when} fake timers closes with a connection open`, {

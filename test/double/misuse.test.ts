@@ -22,7 +22,7 @@ const wrongCalls: readonly WrongCall[] = [
   ],
   [
     "find('/x')",
-    ({ journal }) => call(journal.find, '/x'),
+    ({ journal }) => call(journal.all, '/x'),
     "a match must be an object or a function such as { path: '/articles' }, is a string",
   ],
   [
@@ -37,12 +37,12 @@ const wrongCalls: readonly WrongCall[] = [
   ],
   [
     'find({ problem }) with an unknown type',
-    ({ journal }) => call(journal.find, { problem: 'nonce-replay' }),
+    ({ journal }) => call(journal.all, { problem: 'nonce-replay' }),
     '"nonce-replay" is not a problem type; did you mean "nonce-replayed"?',
   ],
   [
     'find({ user }) with a misspelt name',
-    ({ journal }) => call(journal.find, { user: 'jondoe' }),
+    ({ journal }) => call(journal.all, { user: 'jondoe' }),
     'the double has no user jondoe; did you mean "johndoe"?',
   ],
   [
@@ -52,12 +52,12 @@ const wrongCalls: readonly WrongCall[] = [
   ],
   [
     'find({ path }) with a query',
-    ({ journal }) => call(journal.find, { path: '/articles?limit=1' }),
+    ({ journal }) => call(journal.all, { path: '/articles?limit=1' }),
     'the path "/articles?limit=1" of a match must not have a query or fragment; did you mean "/articles"?',
   ],
   [
     "find({ status: '401' })",
-    ({ journal }) => call(journal.find, { status: '401' }),
+    ({ journal }) => call(journal.all, { status: '401' }),
     'status of a match must be an integer from 100 to 599, is a string',
   ],
   [
@@ -84,7 +84,7 @@ const wrongCalls: readonly WrongCall[] = [
     'find with an asynchronous function',
     async (double) => {
       await double.fetch('/articles');
-      return call(double.journal.find, async () => false);
+      return call(double.journal.all, async () => false);
     },
     'the function of a match must return true or false, and it returned a promise',
   ],
@@ -105,12 +105,12 @@ const wrongCalls: readonly WrongCall[] = [
   ],
   [
     "{ method: 'patch' }",
-    ({ journal }) => call(journal.find, { method: ['GET', 'patch'] }),
+    ({ journal }) => call(journal.all, { method: ['GET', 'patch'] }),
     '"patch" is not a method in upper case',
   ],
   [
     'an empty list of methods',
-    ({ journal }) => call(journal.find, { method: [] }),
+    ({ journal }) => call(journal.all, { method: [] }),
     'the list of methods of a match must not be empty',
   ],
   [
@@ -169,19 +169,19 @@ const wrongCalls: readonly WrongCall[] = [
     'limit in query of a match must be text or a regular expression, is a number',
   ],
   [
-    'faults.next({ fields: {} }, …)',
-    ({ faults }) => call(faults.next, { fields: {} }, { status: 503 }),
-    'fields of a match must have a member',
+    'faults.next({ headers: {} }, …)',
+    ({ faults }) => call(faults.next, { headers: {} }, { status: 503 }),
+    'headers of a match must have a member',
   ],
   [
-    "faults.next({ fields: { 'X Foo' } }, …)",
-    ({ faults }) => call(faults.next, { fields: { 'X Foo': 'bar' } }, { status: 503 }),
+    "faults.next({ headers: { 'X Foo' } }, …)",
+    ({ faults }) => call(faults.next, { headers: { 'X Foo': 'bar' } }, { status: 503 }),
     '"X Foo" is not the name of a field',
   ],
   [
-    'faults.next({ feilds }, …)',
-    ({ faults }) => call(faults.next, { feilds: { 'X-Foo': 'bar' } }, { status: 503 }),
-    'feilds is not a member of a match; did you mean "fields"?',
+    'faults.next({ haeders }, …)',
+    ({ faults }) => call(faults.next, { haeders: { 'X-Foo': 'bar' } }, { status: 503 }),
+    'haeders is not a member of a match; did you mean "headers"?',
   ],
   [
     'faults.next(function, { staleCertificate })',
@@ -191,7 +191,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     "failNext('token', { match: { path } })",
     ({ oauth2 }) => call(oauth2.failNext, 'token', { match: { path: '/x' } }),
-    'path is not a member of the match of an endpoint; known are method, user, query, fields',
+    'path is not a member of the match of an endpoint; known are method, user, query, headers',
   ],
   [
     "rotateSecret('johndoe', 'new')",
@@ -220,17 +220,17 @@ const wrongCalls: readonly WrongCall[] = [
   ],
   [
     "oauth1.revoke({ client: 'ap' })",
-    ({ oauth1 }) => call(oauth1.revoke, { client: 'ap' }),
+    ({ oauth1 }) => call(oauth1.revokeTokens, { client: 'ap' }),
     'the double has no client ap; did you mean "app"?',
   ],
   [
     "oauth2.expire({ user: 'johndo' })",
-    ({ oauth2 }) => call(oauth2.expire, { user: 'johndo' }),
+    ({ oauth2 }) => call(oauth2.expireTokens, { user: 'johndo' }),
     'the double has no user johndo; did you mean "johndoe"?',
   ],
   [
     'oauth2.revoke() without a choice',
-    ({ oauth2 }) => call(oauth2.revoke),
+    ({ oauth2 }) => call(oauth2.revokeTokens),
     "a token filter must be an object such as { client: 'app' }, is missing",
   ],
   [
@@ -291,7 +291,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     'resource(p, { PROPFIND })',
     (double) => call(double.resource, '/x', { PROPFIND: action('anyone', handler) }),
-    'PROPFIND is not a member of the resource at /x; known are GET, PUT, POST, PATCH, DELETE, methods, headAccess, produces, find, ownCredentials, schemes, defaultFormat, cors, requestFields, requirePrecondition, description',
+    'PROPFIND is not a member of the resource at /x; known are GET, PUT, POST, PATCH, DELETE, methods, headAccess, produces, find, ownCredentials, schemes, defaultFormat, cors, requestHeaders, requirePrecondition, description',
   ],
   [
     'resource(p, handler)',
@@ -319,9 +319,9 @@ const wrongCalls: readonly WrongCall[] = [
     "the resource at /x must be an object such as { GET: action('anyone', …) }, is missing",
   ],
   [
-    'allowMatrix() without options',
-    (double) => call(double.allowMatrix),
-    "the options of allowMatrix must be an object such as { as: ['nobody'] }, is missing",
+    'accessMatrix() without options',
+    (double) => call(double.accessMatrix),
+    "the options of accessMatrix must be an object such as { as: ['nobody'] }, is missing",
   ],
   [
     'openControl({ prot })',
@@ -419,7 +419,7 @@ test('a service refuses a user without a secret by name', async () => {
 test('a match may name any method in upper case, a template, a pattern and the target *', async () => {
   await using double = await startDouble({ https: false });
   await double.fetch('/articles', { method: 'PATCH' });
-  assert.equal(double.journal.find({ method: ['PATCH', 'GET'], path: '/{name}' }).length, 1);
-  assert.equal(double.journal.find({ path: /^\/art/ }).length, 1);
-  assert.equal(double.journal.find({ method: 'OPTIONS', path: '*' }).length, 0);
+  assert.equal(double.journal.all({ method: ['PATCH', 'GET'], path: '/{name}' }).length, 1);
+  assert.equal(double.journal.all({ path: /^\/art/ }).length, 1);
+  assert.equal(double.journal.all({ method: 'OPTIONS', path: '*' }).length, 0);
 });

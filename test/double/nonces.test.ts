@@ -4,7 +4,7 @@ import { systemClock } from '../../src/clock.ts';
 import { startDouble } from '../../src/double/index.ts';
 import { createDoubleNonces } from '../../src/double/state/nonces.ts';
 import { createNonces } from '../../src/store/nonces/nonces.ts';
-import { noncesContract as published } from '../../src/store-contract/index.ts';
+import { nonceContract as published } from '../../src/store-contract/index.ts';
 import { type Making, noncesContract, span } from '../support/store/nonces-contract.ts';
 
 function make({ bucketSpan, max, maxPerUser, steady }: Omit<Making, 'now'>) {

@@ -11,7 +11,7 @@ test('each method is tried as each principal, on what there is, and the table sa
     seed: { '/articles': [tea] },
     https: false,
   });
-  const matrix = await double.allowMatrix({
+  const matrix = await double.accessMatrix({
     as: ['nobody', 'johndoe'],
     paths: ['/articles', '/articles/{id}', '/users/{username}/financialrecords'],
   });
@@ -40,7 +40,7 @@ test('all that is served is tried where no paths are given, OAuth too, and Allow
     consumers: { printer: { secret: 'a-secret-of-the-printer', callbacks: ['oob'] } },
     resources: { '/weather/{city}': { GET: action('authenticated', async () => text('rain')) } },
   });
-  const { rows, differences } = await double.allowMatrix({ as: ['nobody', 'ann', 'bob'] });
+  const { rows, differences } = await double.accessMatrix({ as: ['nobody', 'ann', 'bob'] });
   assert.deepEqual(differences, []);
   const paths = new Set(rows.map(({ path }) => path));
   for (const path of ['/', '/weather/1', '/oauth2/token', '/oauth1/authorize', '/users/bob/financialrecords'])
@@ -56,7 +56,7 @@ test('a resource that refuses whom its Allow lets in is told, with the table', a
     throw new Problem('forbidden', 'Not on a Sunday.');
   });
   double.resource('/weather', { GET: action('anyone', async () => text('rain')), DELETE });
-  await assert.rejects(double.allowMatrix({ as: ['nobody', 'ann'], paths: ['/weather'] }), (error) => {
+  await assert.rejects(double.accessMatrix({ as: ['nobody', 'ann'], paths: ['/weather'] }), (error) => {
     assert.ok(error instanceof AllowMatrixError);
     assert.match(error.message, /\n {2}DELETE \/weather as ann: Allow lists it, and the response was 403$/);
     assert.deepEqual(error.matrix.differences.length, 1);
@@ -71,7 +71,7 @@ test('nothing is left of it: items, ids, nonces, faults, the journal and what is
   double.faults.next({ method: 'PUT' }, { status: 503 });
   double.auth.burnNext('nonce');
   const before = await (await double.fetch('/articles/1')).text();
-  const { differences } = await double.allowMatrix({ as: ['nobody', 'ann'] });
+  const { differences } = await double.accessMatrix({ as: ['nobody', 'ann'] });
   assert.deepEqual(differences, []);
   assert.equal(double.journal.length, 2);
   assert.equal(double.faults.pending().length, 1);
@@ -85,8 +85,8 @@ test('nothing is left of it: items, ids, nonces, faults, the journal and what is
 
 test('a user or a path that there is not is refused', async () => {
   await using double = await startDouble({ users: ['ann'], https: false });
-  await assert.rejects(double.allowMatrix({ as: ['anne'] }), /the double has no user anne/);
-  await assert.rejects(double.allowMatrix({ as: ['ann'], paths: ['/nowhere'] }), RangeError);
+  await assert.rejects(double.accessMatrix({ as: ['anne'] }), /the double has no user anne/);
+  await assert.rejects(double.accessMatrix({ as: ['ann'], paths: ['/nowhere'] }), RangeError);
 });
 
 test('writes and requests during the trials are neither lost nor disturbed', async () => {
@@ -95,7 +95,7 @@ test('writes and requests during the trials are neither lost nor disturbed', asy
   await ann.fetch('/'); // loads the platform's fetch, which takes longer than the trials
   const { length } = double.journal;
   let finished = false;
-  const trying = double.allowMatrix({ as: ['nobody', 'ann'] }).finally(() => {
+  const trying = double.accessMatrix({ as: ['nobody', 'ann'] }).finally(() => {
     finished = true;
   });
   const created: string[] = [];
@@ -115,7 +115,7 @@ test('the trials see changed users, resources and removed items', async () => {
   double.auth.setUser('bob');
   double.resource('/weather', { GET: action('authenticated', async () => text('rain')) });
   await double.as('ann').fetch('/articles/1', { method: 'DELETE' });
-  const { rows } = await double.allowMatrix({ as: ['bob'], paths: ['/weather', '/articles/1'] });
+  const { rows } = await double.accessMatrix({ as: ['bob'], paths: ['/weather', '/articles/1'] });
   assert.deepEqual(
     rows.map(({ path, tried }) => [path, tried.GET]),
     [

@@ -412,7 +412,7 @@ test('faults, the clock and the permissions apply to stubs', async () => {
   const headers = await double.as('ann').sign('POST', '/orders');
   double.clock.advance('11m');
   assert.equal((await double.fetch('/orders', { method: 'POST', headers })).status, 401);
-  const matrix = await double.allowMatrix({ as: ['nobody', 'ann'], paths: ['/orders'] });
+  const matrix = await double.accessMatrix({ as: ['nobody', 'ann'], paths: ['/orders'] });
   assert.deepEqual(
     matrix.rows.map(({ may }) => may),
     [['OPTIONS'], ['POST', 'OPTIONS']],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { manualClock } from '../../src/clock.ts';
+import { createManualClock } from '../../src/clock.ts';
 import { startDouble } from '../../src/double/index.ts';
 import { createDoubleTime } from '../../src/double/state/clock.ts';
 
@@ -34,7 +34,7 @@ test('without one it runs with the host, also when it was moved', async () => {
 });
 
 test('a frozen clock stands while the host goes on, and one that follows goes with it', () => {
-  const host = manualClock(Date.UTC(2026, 2, 1, 12));
+  const host = createManualClock(Date.UTC(2026, 2, 1, 12));
   const { control: face } = createDoubleTime(host, undefined, () => {});
   host.advance(1000);
   assert.equal(face.now(), Date.UTC(2026, 2, 1, 12, 0, 1));

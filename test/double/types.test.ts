@@ -10,17 +10,17 @@ test('the types refuse mistakes that the double refuses', async () => {
   const { journal, faults, auth } = double;
   const mistakes: readonly (() => unknown)[] = [
     // @ts-expect-error A match is an object or a function.
-    () => journal.find('/x'),
+    () => journal.all('/x'),
     // @ts-expect-error Methods are in upper case.
-    () => journal.find({ method: 'get' }),
+    () => journal.all({ method: 'get' }),
     // @ts-expect-error A path begins with a slash.
-    () => journal.find({ path: 'articles' }),
+    () => journal.all({ path: 'articles' }),
     // @ts-expect-error A path has no query.
-    () => journal.find({ path: '/articles?limit=1' }),
+    () => journal.all({ path: '/articles?limit=1' }),
     // @ts-expect-error A path has no fragment.
     () => journal.last({ path: '/articles#top' }),
     // @ts-expect-error A problem type is known.
-    () => journal.find({ problem: 'nonce-replay' }),
+    () => journal.all({ problem: 'nonce-replay' }),
     // @ts-expect-error A match has known members.
     () => faults.next({ methd: 'GET' }, { status: 503 }),
     // @ts-expect-error The match comes first.
@@ -34,7 +34,7 @@ test('the types refuse mistakes that the double refuses', async () => {
     // @ts-expect-error A response that is lost is not that of another status.
     () => faults.next({}, { lostAfterActing: true, status: 503 }),
     // @ts-expect-error Only a response with a status has fields of its own.
-    () => faults.next({}, { fields: { 'X-Foo': 'bar' } }),
+    () => faults.next({}, { headers: { 'X-Foo': 'bar' } }),
     // @ts-expect-error A response with a status is not a document of the server.
     () => faults.next({}, { status: 503, malformedXml: true }),
     // @ts-expect-error Without a delay or a reset, nothing precedes the processing.

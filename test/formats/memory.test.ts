@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { RecordValue } from '../../src/store/store.ts';
+import type { StoredRecord } from '../../src/store/store.ts';
 import { fromJson, fromXml, shapeOf } from '../support/formats/decode.ts';
 
 setFlagsFromString('--expose-gc');
@@ -29,7 +29,7 @@ for (const [name, decode] of [
   ['JSON', () => fromJson(shape, `{${blank}"a":${JSON.stringify(value.a)},"b":"${value.b}"}`)],
 ] as const) {
   test(`what is kept of ${name} documents does not keep the documents`, () => {
-    const kept: RecordValue[] = [decode()];
+    const kept: StoredRecord[] = [decode()];
     const before = heapAfterCollection();
     for (let count = 0; count < 100; count++) kept.push(decode());
     const grown = heapAfterCollection() - before;

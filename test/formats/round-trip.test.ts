@@ -7,7 +7,7 @@ import type { ListItem } from '../../src/formats/list-item.ts';
 import { PageWriter } from '../../src/formats/page.ts';
 import { writeItemXml } from '../../src/formats/xml/index.ts';
 import { merge } from '../../src/schema/merge.ts';
-import type { RecordValue } from '../../src/store/store.ts';
+import type { StoredRecord } from '../../src/store/store.ts';
 import { fromJson, fromXml, shapeOf } from '../support/formats/decode.ts';
 import { drawFields, drawRecord } from '../support/formats/random-schema.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
@@ -64,7 +64,7 @@ test('a document is read the same however its bytes are cut', async () => {
 
 const [articles, records] = defaultCollections();
 assert.ok(articles !== undefined && records !== undefined);
-const article: RecordValue = { title: 'A & B', price: { value: '12.30', currency: 'EUR' } };
+const article: StoredRecord = { title: 'A & B', price: { value: '12.30', currency: 'EUR' } };
 
 test('an article is written as it is documented', () => {
   const xml = '<article><title>A &amp; B</title><price currency="EUR">12.30</price></article>';

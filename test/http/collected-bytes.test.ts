@@ -3,18 +3,18 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { plainJson } from '../../src/double/control/content.ts';
-import { bytes } from '../../src/formats/bytes.ts';
+import { readBytes } from '../../src/formats/bytes.ts';
 import { jsonDecoder } from '../../src/formats/json/decoder.ts';
 import { CollectedBytes } from '../../src/http/collected-bytes.ts';
 import { formatDate } from '../../src/http/headers/date.ts';
-import { createRequest, type Request, readAll } from '../../src/http/message.ts';
+import { createRequest, type HttpRequest, readAll } from '../../src/http/message.ts';
 import { parseTarget } from '../../src/http/target.ts';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { CallContext } from '../../src/pipeline/call.ts';
 import type { Decoder } from '../../src/pipeline/decoder.ts';
 import { GzipQueue } from '../../src/pipeline/gzip-queue.ts';
 import { readContent } from '../../src/pipeline/request-body.ts';
-import type { Reading } from '../../src/pipeline/resource.ts';
+import type { ContentReader } from '../../src/pipeline/resource.ts';
 import { shapeOf } from '../support/formats/decode.ts';
 
 setFlagsFromString('--expose-gc');
@@ -48,8 +48,8 @@ async function heldWhileGathered(): Promise<number> {
 
 async function heldWhilePacked(): Promise<number> {
   let held = 0;
-  const request: Request = {
-    ...createRequest({ method: 'POST', target: '/', fields: [['Content-Encoding', 'gzip']] }),
+  const request: HttpRequest = {
+    ...createRequest({ method: 'POST', target: '/', headers: [['Content-Encoding', 'gzip']] }),
     body: {
       present: true,
       consume: async (sink) => {
@@ -63,7 +63,7 @@ async function heldWhilePacked(): Promise<number> {
   return held;
 }
 
-const ofAnyType: Reading = bytes;
+const ofAnyType: ContentReader = readBytes;
 const call = new CallContext({
   request: createRequest({ method: 'POST', target: '/' }),
   method: 'POST',

@@ -8,7 +8,7 @@ import { explainDateForm } from '../../src/auth/time-form.ts';
 import { didYouMean } from '../../src/did-you-mean.ts';
 import { createRedaction } from '../../src/double/journal/redaction.ts';
 import { pathOf } from '../../src/double/match.ts';
-import { Fields, sendableLine } from '../../src/http/fields.ts';
+import { HttpHeaders, sendableLine } from '../../src/http/fields.ts';
 import { decodeFormText, hasTooManyParameters, parseForm, parseQueryOf } from '../../src/http/form.ts';
 import { acceptsCoding, preferred } from '../../src/http/headers/accept.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
@@ -107,7 +107,7 @@ const connection = { peer: '127.0.0.1', secure: true };
 
 /** A request with one field, or one for each piece of the text. */
 const withField = (name: string) => (value: string) =>
-  createRequest({ method: 'GET', target: '/', fields: [[name, value]], peer: connection.peer });
+  createRequest({ method: 'GET', target: '/', headers: [[name, value]], peer: connection.peer });
 
 const trust = createForwardedRewrite(['127.0.0.0/8']);
 const bearer = createBearerScheme({
@@ -293,11 +293,11 @@ const readers: Readonly<Record<string, Reader>> = {
     ],
   },
   Expect: {
-    read: (text) => checkExpectation(new Fields(['Expect', text]), '1.1'),
+    read: (text) => checkExpectation(new HttpHeaders(['Expect', text]), '1.1'),
     pieces: ['100-continue,'],
   },
   'field names': {
-    read: (text) => new Fields(text.split(',').flatMap((name) => [name, 'v'])).get('a'),
+    read: (text) => new HttpHeaders(text.split(',').flatMap((name) => [name, 'v'])).get('a'),
     pieces: ['a,', 'A,b,'],
   },
   'a field that is sent back': {

@@ -53,10 +53,10 @@ test('making a problem never sets Error.stackTraceLimit', (t) => {
 test('with more field lines it is the same problem, and the one before is as it was', () => {
   const problem = new Problem('full', 'No room.', {
     members: { field: 'a' },
-    fields: [['A', '1']],
+    headers: [['A', '1']],
     close: true,
   });
-  const { type, detail, members, fields, close } = problem.with([['B', '2']]);
+  const { type, detail, members, headers: fields, close } = problem.with([['B', '2']]);
   assert.deepEqual(
     { type, detail, members, close },
     {
@@ -70,5 +70,5 @@ test('with more field lines it is the same problem, and the one before is as it 
     ['A', '1'],
     ['B', '2'],
   ]);
-  assert.deepEqual(problem.fields, [['A', '1']]);
+  assert.deepEqual(problem.headers, [['A', '1']]);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Fields } from '../../src/http/fields.ts';
+import { HttpHeaders } from '../../src/http/fields.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { checkExpectation, checkFraming } from '../../src/http/transfer.ts';
 import { hostile } from '../support/http/hostile.ts';
@@ -10,10 +10,10 @@ const refusedAs = (type: string, close: boolean) => (error: unknown) =>
   error instanceof Problem && error.type === type && error.close === close;
 
 test('chunked alone, in any case, is the transfer coding that is read', () => {
-  checkFraming(new Fields([]));
-  checkFraming(new Fields(['Content-Length', '3']));
-  checkFraming(new Fields(['Transfer-Encoding', 'chunked']));
-  checkFraming(new Fields(['transfer-encoding', 'Chunked']));
+  checkFraming(new HttpHeaders([]));
+  checkFraming(new HttpHeaders(['Content-Length', '3']));
+  checkFraming(new HttpHeaders(['Transfer-Encoding', 'chunked']));
+  checkFraming(new HttpHeaders(['transfer-encoding', 'Chunked']));
 });
 
 test('any other transfer coding is refused and the connection ends', () => {
@@ -30,15 +30,15 @@ test('any other transfer coding is refused and the connection ends', () => {
     ' chunked',
     'chunked,',
   ])
-    assert.throws(() => checkFraming(new Fields(['Transfer-Encoding', value])), refused, value);
-  const twice = new Fields(['Transfer-Encoding', 'chunked', 'Transfer-Encoding', 'chunked']);
+    assert.throws(() => checkFraming(new HttpHeaders(['Transfer-Encoding', value])), refused, value);
+  const twice = new HttpHeaders(['Transfer-Encoding', 'chunked', 'Transfer-Encoding', 'chunked']);
   assert.throws(() => checkFraming(twice), refused);
 });
 
 test('100-continue is the expectation that can be met', () => {
-  checkExpectation(new Fields([]), '1.1');
+  checkExpectation(new HttpHeaders([]), '1.1');
   for (const value of ['100-continue', '100-Continue', '100-continue, 100-continue', ',100-continue', ''])
-    checkExpectation(new Fields(['Expect', value]), '1.1');
+    checkExpectation(new HttpHeaders(['Expect', value]), '1.1');
   for (const value of [
     '200-ok',
     '100-continue, x',
@@ -48,21 +48,21 @@ test('100-continue is the expectation that can be met', () => {
     '"100-continue"',
   ])
     assert.throws(
-      () => checkExpectation(new Fields(['Expect', value]), '1.1'),
+      () => checkExpectation(new HttpHeaders(['Expect', value]), '1.1'),
       refusedAs('expectation-failed', false),
       value,
     );
 });
 
 test('HTTP/1.0 has no expectations', () => {
-  for (const value of ['100-continue', '200-ok']) checkExpectation(new Fields(['Expect', value]), '1.0');
+  for (const value of ['100-continue', '200-ok']) checkExpectation(new HttpHeaders(['Expect', value]), '1.0');
 });
 
 test('no value makes the judges throw anything but a Problem', () => {
   const random = seeded();
   for (let round = 0; round < 2000; round += 1) {
     const value = hostile(random, ['chunked', '100-continue', ',', ' ', '"', ';']);
-    const fields = new Fields(['Transfer-Encoding', value, 'Expect', value]);
+    const fields = new HttpHeaders(['Transfer-Encoding', value, 'Expect', value]);
     for (const judge of [() => checkFraming(fields), () => checkExpectation(fields, '1.1')])
       try {
         judge();

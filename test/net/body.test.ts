@@ -111,7 +111,7 @@ test('a transfer coding that is not chunked reaches the service, and the connect
     replies.map((reply) => [reply.text, reply.field('Connection')]),
     [['POST /coded', 'close']],
   );
-  assert.equal(requests[0]?.fields.get('transfer-encoding'), 'gzip');
+  assert.equal(requests[0]?.headers.get('transfer-encoding'), 'gzip');
 });
 
 test('100 Continue is sent when the content is consumed, and the connection goes on', async (t) => {
@@ -150,7 +150,7 @@ test('any other expectation is for the service to judge, and HTTP/1.0 has none',
   const { port, requests } = await serve(t);
   const [reply] = await exchange(port, 'GET /odd HTTP/1.1\r\nHost: h\r\nExpect: miracles\r\n\r\n');
   assert.equal(reply?.text, 'GET /odd');
-  assert.equal(requests[0]?.fields.get('expect'), 'miracles');
+  assert.equal(requests[0]?.headers.get('expect'), 'miracles');
   const replies = await exchange(
     port,
     'POST /consume HTTP/1.0\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\nhello',

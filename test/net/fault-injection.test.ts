@@ -5,7 +5,7 @@ import test, { type TestContext } from 'node:test';
 import { connect as connectSecurely } from 'node:tls';
 import type { Response } from '../../src/http/message.ts';
 import type { Problem } from '../../src/http/problem.ts';
-import { type Listener, type ListenerOptions, listen } from '../../src/net/listener.ts';
+import { type ListenerOptions, listen, type ServerSocket } from '../../src/net/listener.ts';
 import { date, replyTo } from '../support/net/service.ts';
 import { makeIdentity } from '../support/net/transport.ts';
 
@@ -21,8 +21,8 @@ async function serve(
   context: TestContext,
   reply: Partial<Response>,
   more: Partial<ListenerOptions> = {},
-): Promise<Listener> {
-  const whole: Response = { status: 200, fields: [['Date', date]], content: '0123456789', ...reply };
+): Promise<ServerSocket> {
+  const whole: Response = { status: 200, headers: [['Date', date]], body: '0123456789', ...reply };
   const listener = await listen({
     host: '127.0.0.1',
     port: 0,
@@ -73,7 +73,7 @@ test('a reply to HEAD has no content to break, and keeps its length', async (con
 
 test('a field that cannot be written is a fault of the server also where the reply was to break', async (context) => {
   const { port } = await serve(context, {
-    fields: [['X', 'a\r\nb']],
+    headers: [['X', 'a\r\nb']],
     fault: { break: { kind: 'truncate', after: 1 } },
   });
   assert.match((await said(port, ask)).text, /^HTTP\/1\.1 500 /);

@@ -4,14 +4,14 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { Problem } from '../../src/http/problem.ts';
 import { ListenError } from '../../src/net/listen-error.ts';
-import { type Listener, listen } from '../../src/net/listener.ts';
+import { listen, type ServerSocket } from '../../src/net/listener.ts';
 import { replyTo, serve } from '../support/net/service.ts';
 import { exchange, open, type Wire, WireError, type WireReply } from '../support/net/wire.ts';
 
 const get = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n';
 
 /** Resolves when no connection is left. */
-async function deserted(listener: Listener): Promise<void> {
+async function deserted(listener: ServerSocket): Promise<void> {
   while (listener.connections > 0) await new Promise((resolve) => setImmediate(resolve));
 }
 

@@ -167,7 +167,7 @@ test('each request is handled in its own asynchronous context', async (t) => {
       contexts.push([request.target, storage.getStore()]);
       await new Promise((resolve) => setImmediate(resolve));
       contexts.push([request.target, storage.getStore()]);
-      return { status: 204, fields: [], content: undefined };
+      return { status: 204, headers: [], body: undefined };
     },
     refuse: replyTo,
   });

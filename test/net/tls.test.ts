@@ -7,8 +7,8 @@ import { connect, Socket } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type ConnectionOptions, connect as connectSecurely, type TLSSocket } from 'node:tls';
-import { IdentityError } from '../../src/net/tls/identity.ts';
-import { createService, type Listening } from '../../src/service/service.ts';
+import { TlsError } from '../../src/net/tls/identity.ts';
+import { createService, type Listener } from '../../src/service/service.ts';
 import { missing } from '../support/net/program.ts';
 import { makeIdentity } from '../support/net/transport.ts';
 
@@ -19,7 +19,7 @@ async function serve(
   context: TestContext,
   tls = makeIdentity(),
   limits = {},
-): Promise<Listening & { cert: string; close(): Promise<void> }> {
+): Promise<Listener & { cert: string; close(): Promise<void> }> {
   const service = createService({ limits });
   const listening = await service.listen({ tls });
   context.after(() => service.close(0));
@@ -150,8 +150,8 @@ test('what cannot be used is refused when it listens, and later leaves what was 
     { cert: '', key: '' },
   ];
   for (const tls of bad) {
-    await assert.rejects(createService().listen({ tls }), IdentityError);
-    assert.throws(() => replaceCertificate(tls), IdentityError);
+    await assert.rejects(createService().listen({ tls }), TlsError);
+    assert.throws(() => replaceCertificate(tls), TlsError);
     (await agree(port, { ca: cert })).destroy();
   }
   const plain = createService();

@@ -5,7 +5,7 @@ import { Problem } from '../../src/http/problem.ts';
 import {
   action,
   createRequest,
-  type Request,
+  type HttpRequest,
   type Resource,
   type Response,
   type Service,
@@ -29,7 +29,7 @@ const app = basicField('app:app-secret-0123456789');
 const takesForms = (access: 'anyone' | 'authenticated'): Resource<unknown, string> => ({
   POST: action<unknown, string>(
     access,
-    ({ content = '' }) => ({ type: 'text/plain', content: `${content}` }),
+    ({ body: content = '' }) => ({ type: 'text/plain', body: `${content}` }),
     {
       reads: [
         {
@@ -52,7 +52,7 @@ const takesForms = (access: 'anyone' | 'authenticated'): Resource<unknown, strin
 const resources = {
   '/open': takesForms('anyone'),
   '/closed': takesForms('authenticated'),
-  '/greeting': { GET: action('anyone', () => ({ type: 'text/plain', content: 'hello' })) },
+  '/greeting': { GET: action('anyone', () => ({ type: 'text/plain', body: 'hello' })) },
 };
 
 function open(options: ServiceOptions = {}): Server {
@@ -60,7 +60,7 @@ function open(options: ServiceOptions = {}): Server {
 }
 
 /** Content that is announced and never arrives, and whether the service asked for it. */
-function withheld(request: Request): { readonly request: Request; readonly asked: () => boolean } {
+function withheld(request: HttpRequest): { readonly request: HttpRequest; readonly asked: () => boolean } {
   let asked = false;
   const never = (): Promise<never> => {
     asked = true;
@@ -73,7 +73,7 @@ function withheld(request: Request): { readonly request: Request; readonly asked
 }
 
 /** The reply to a request whose content never arrives. Fails if the service waits for it. */
-async function replyWithout(service: Service, request: Request): Promise<Response> {
+async function replyWithout(service: Service, request: HttpRequest): Promise<Response> {
   const { request: sent, asked } = withheld(request);
   const reply = await Promise.race([
     service.handle(sent),
@@ -83,13 +83,13 @@ async function replyWithout(service: Service, request: Request): Promise<Respons
   return reply;
 }
 
-function formRequest(target: string, length: number, authorization?: string, method = 'POST'): Request {
+function formRequest(target: string, length: number, authorization?: string, method = 'POST'): HttpRequest {
   const fields: [string, string][] = [
     ['Content-Type', formType],
     ['Content-Length', String(length)],
   ];
   if (authorization !== undefined) fields.push(['Authorization', authorization]);
-  return createRequest({ method, target, secure: true, fields });
+  return createRequest({ method, target, secure: true, headers: fields });
 }
 
 const endpoints: readonly (readonly [target: string, authorization: string | undefined])[] = [
@@ -136,7 +136,7 @@ test('a form that unpacks to more than 64 KiB is 413', async () => {
     ['Content-Type', formType],
     ['Content-Encoding', 'gzip'],
   ];
-  const parts = { method: 'POST', target: '/oauth2/token', secure: true, fields, content };
+  const parts = { method: 'POST', target: '/oauth2/token', secure: true, headers: fields, body: content };
   assert.equal((await service.handle(createRequest(parts))).status, 413);
 });
 
@@ -168,7 +168,8 @@ test('a form at a resource is parsed for OAuth 1.0a only if it names a parameter
 
 test('a form at a resource is not awaited for its credentials where it cannot have any', async () => {
   const { service } = open();
-  const status = async (request: Request): Promise<number> => (await replyWithout(service, request)).status;
+  const status = async (request: HttpRequest): Promise<number> =>
+    (await replyWithout(service, request)).status;
   assert.equal(await status(formRequest('/closed', 65_537)), 401);
   assert.equal(await status(formRequest('/greeting', 10, undefined, 'GET')), 200);
   // What the Authorization field shows is judged first.
@@ -182,16 +183,16 @@ test('a form at a resource is not awaited for its credentials where it cannot ha
 test('a form of up to the limit of the server still reaches the resource', async () => {
   const { service } = open();
   const request = formRequest('/open', 100_000);
-  const { body } = createRequest({ method: 'POST', target: '/', content: 'x'.repeat(100_000) });
+  const { body } = createRequest({ method: 'POST', target: '/', body: 'x'.repeat(100_000) });
   const reply = await service.handle({ ...request, body });
-  assert.equal(String(reply.content), '100000 bytes');
+  assert.equal(String(reply.body), '100000 bytes');
 });
 
 test('content of an anonymous request is not awaited for its digest where nothing uses it', async () => {
   const { service, ask } = open();
   const digest = `sha-256=:${Buffer.alloc(32).toString('base64')}:`;
-  const asked = (value: string): Request =>
-    createRequest({ method: 'GET', target: '/greeting', secure: true, fields: [['Content-Digest', value]] });
+  const asked = (value: string): HttpRequest =>
+    createRequest({ method: 'GET', target: '/greeting', secure: true, headers: [['Content-Digest', value]] });
   assert.equal((await replyWithout(service, asked(digest))).status, 200);
   assert.equal((await replyWithout(service, asked('sha-256=x'))).status, 400);
   const known = {
@@ -296,7 +297,7 @@ test('only a form next to a valid token is read for an access_token, up to 64 Ki
   const { body } = createRequest({
     method: 'POST',
     target: '/',
-    content: `access_token=a&b=${'x'.repeat(90_000)}`,
+    body: `access_token=a&b=${'x'.repeat(90_000)}`,
   });
   const long = await server.service.handle({ ...formRequest('/closed', 90_017, `Bearer ${access}`), body });
   assert.equal(answerOf(long).text, '90017 bytes');

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { manualClock, systemClock } from '../../src/clock.ts';
+import { createManualClock, systemClock } from '../../src/clock.ts';
 import { createGrants, type Found, type Grants, type Issued, isLive } from '../../src/oauth/grants.ts';
-import type { GrantEvent, TokenDraft } from '../../src/oauth/records.ts';
+import type { TokenDraft, TokenEvent } from '../../src/oauth/records.ts';
 import { grantsCollection, tokensCollection } from '../../src/oauth/records.ts';
 import { sha256 } from '../../src/oauth/sha256.ts';
 import { openJournaledStore } from '../../src/store/durable.ts';
@@ -21,8 +21,8 @@ const minute = 60_000;
 interface Opened {
   readonly grants: Grants;
   readonly store: Store;
-  readonly clock: ReturnType<typeof manualClock>;
-  readonly events: GrantEvent[];
+  readonly clock: ReturnType<typeof createManualClock>;
+  readonly events: TokenEvent[];
   /** Where the store keeps its files; undefined where it keeps none. */
   readonly directory: string | undefined;
   /** Closes all and opens what was kept; the same grants where nothing is. */
@@ -35,17 +35,17 @@ const random = seeded(7);
 const bytes = (size: number): Uint8Array => Uint8Array.from({ length: size }, () => random.below(256));
 
 async function inMemory(): Promise<Opened> {
-  const clock = manualClock(start);
+  const clock = createManualClock(start);
   const store = createMemoryStore({ storeId: 'm' });
-  const events: GrantEvent[] = [];
+  const events: TokenEvent[] = [];
   const grants = createGrants({ store, clock, random: bytes, onEvent: (event) => events.push(event) });
   return { grants, store, clock, events, directory: undefined, restart: async () => grants };
 }
 
 async function onDisk(context: TestContext): Promise<Opened> {
-  const clock = manualClock(start);
+  const clock = createManualClock(start);
   const directory = temporaryDirectory(context);
-  const events: GrantEvent[] = [];
+  const events: TokenEvent[] = [];
   const openStore = async (): Promise<Store> =>
     openJournaledStore({
       directory,

@@ -7,7 +7,7 @@ test('a loopback name counts with the port that is listened to, and with no othe
   const origins = createOrigins(undefined);
   const named = (host: string): string[] => {
     const parts = { method: 'GET', target: '/', secure: true, peer: '127.0.0.1' };
-    const request = createRequest({ ...parts, fields: [['Host', host]] });
+    const request = createRequest({ ...parts, headers: [['Host', host]] });
     return [origins.forLinks(request), origins.asAddressed(request)];
   };
   const own = 'https://127.0.0.1:8443';

@@ -8,7 +8,7 @@ import {
   type Token,
   tokenValueOf,
 } from '../../src/oauth/records.ts';
-import type { Entry, RecordValue } from '../../src/store/store.ts';
+import type { StoredItem, StoredRecord } from '../../src/store/store.ts';
 
 const grant: Grant = {
   id: 'g',
@@ -35,11 +35,11 @@ const token: Token = {
   details: { callback: 'oob' },
 };
 
-function entryOf(id: string, value: RecordValue): Entry {
+function entryOf(id: string, value: StoredRecord): StoredItem {
   return { id, value, sequence: 1, revision: 1, modified: 0 };
 }
 
-function without(value: RecordValue, name: string): RecordValue {
+function without(value: StoredRecord, name: string): StoredRecord {
   return Object.fromEntries(Object.entries(value).filter(([each]) => each !== name));
 }
 

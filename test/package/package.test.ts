@@ -76,31 +76,36 @@ test('no link between the documents of the package is dead', () => {
   assert.deepEqual(dead, []);
 });
 
-test('the source map of every script contains its sources', () => {
+test('every script has a source map, whose sources are those of the repository', () => {
   const scripts = commonJsScripts().filter((name) => name.startsWith('dist'));
   assert.ok(scripts.length > 0);
   for (const name of scripts) {
     const path = join(installed(), name);
     assert.match(readFileSync(path, 'utf8'), /\n\/\/# sourceMappingURL=\S+\.js\.map\n$/, name);
-    const { sources, sourcesContent } = JSON.parse(readFileSync(`${path}.map`, 'utf8'));
-    assert.equal(sourcesContent?.length, sources.length, name);
-    for (const [at, source] of sources.entries()) {
+    const { sources }: { sources: string[] } = JSON.parse(readFileSync(`${path}.map`, 'utf8'));
+    for (const source of sources) {
       const inPackage = relative(installed(), join(dirname(path), source));
-      assert.equal(sourcesContent[at], readFileSync(join(root, inPackage), 'utf8'), source);
+      assert.ok(existsSync(join(root, inPackage)), source);
     }
   }
 });
 
-test('a stack trace from the library shows lines of its sources', () => {
+test('a stack trace from the library shows lines and columns of its sources', () => {
   const text = `
     import { createService } from 'countersign';
     try { createService({ window: -1 }); } catch ({ stack }) { console.log(stack); }`;
   writeFileSync(join(folder, 'trace.mjs'), text);
   const stack = run(process.execPath, ['--enable-source-maps', 'trace.mjs']);
-  const line = /\(\S*countersign[\\/](src[\\/][^:)]+\.ts):(\d+):\d+\)/.exec(stack);
-  const [, file = '', number = ''] = line ?? [];
-  const source = readFileSync(join(root, file), 'utf8').split('\n')[Number(number) - 1];
-  assert.match(source ?? '', /throw new RangeError\(`window is not/, stack);
+  const frames = [...stack.matchAll(/at (\w+) \(\S*countersign[\\/](src[\\/][^:)]+\.ts):(\d+):(\d+)\)/g)];
+  const places = frames.map(([, , file = '', line, column]) => {
+    const source = readFileSync(join(root, file), 'utf8').split('\n')[Number(line) - 1];
+    return source?.slice(Number(column) - 1) ?? '';
+  });
+  assert.match(places[0] ?? '', /^new RangeError\(`window is not/, stack);
+  // Each function was called by the next one.
+  for (const [at, place] of places.slice(1).entries())
+    assert.ok(place.startsWith(`${frames[at]?.[1]}(`), stack);
+  assert.equal(frames.at(-1)?.[1], 'createService', stack);
 });
 
 test('no script in CommonJS of the library calls import(), which Jest does not support there', () => {
@@ -312,6 +317,6 @@ for (const [name, module, resolution] of [
     const typeRoots = [join(root, 'node_modules/@types')];
     const compilerOptions = { ...options, strict: true, noEmit: true, typeRoots };
     writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
-    run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', project]);
+    run(process.execPath, [join(root, 'node_modules/@typescript/native/bin/tsc'), '-p', project]);
   });
 }

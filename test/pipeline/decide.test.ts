@@ -326,7 +326,7 @@ for (const { name, give } of ways) {
     const faults: unknown[] = [];
     const broken = new Error('broken');
     const full = new Problem('store-full', 'There is no room.');
-    const thing = { tag: 'a', modified: 0, state: undefined };
+    const thing = { tag: 'a', modified: 0, value: undefined };
     const refuse = (error: Error) => (): never => {
       throw error;
     };
@@ -350,7 +350,7 @@ for (const { name, give } of ways) {
     assert.deepEqual(faults, [broken]);
     const etag = ['If-None-Match', '"a"'] as const;
     const { status } = await service.handle(
-      createRequest({ method: 'GET', target: '/there', fields: [[...etag]] }),
+      createRequest({ method: 'GET', target: '/there', headers: [[...etag]] }),
     );
     assert.equal(status, 304);
     await service.close(0);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHook } from 'node:async_hooks';
 import { test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { action, bytes, createRequest, createService, text } from '../../src/index.ts';
+import { action, createRequest, createService, readBytes, text } from '../../src/index.ts';
 
 /** Content that takes zlib tens of milliseconds. */
 const content = Array.from({ length: 60_000 }, (_, at) => `line ${(at * 7919) % 60_000}`).join('\n');
@@ -13,13 +13,13 @@ function serviceOf() {
     resources: {
       '/long': { GET: action('anyone', () => text(content)) },
       '/length': {
-        POST: action('anyone', ({ content: sent }) => text(String(sent?.length)), { reads: [bytes] }),
+        POST: action('anyone', ({ body: sent }) => text(String(sent?.length)), { reads: [readBytes] }),
       },
     },
   });
 }
 
-const asked = createRequest({ method: 'GET', target: '/long', fields: [['Accept-Encoding', 'gzip']] });
+const asked = createRequest({ method: 'GET', target: '/long', headers: [['Accept-Encoding', 'gzip']] });
 
 test('of the responses that are to be compressed one is at a time, whatever else takes threads', async () => {
   const service = serviceOf();
@@ -34,8 +34,8 @@ test('of the responses that are to be compressed one is at a time, whatever else
     return reply;
   });
   for (const reply of await Promise.all(replies)) {
-    assert.ok(reply.content instanceof Uint8Array);
-    assert.equal(gunzipSync(reply.content).toString(), content);
+    assert.ok(reply.body instanceof Uint8Array);
+    assert.equal(gunzipSync(reply.body).toString(), content);
   }
   hook.disable();
   // When a response is ready, the next one has begun at most.
@@ -45,16 +45,16 @@ test('of the responses that are to be compressed one is at a time, whatever else
 test('where many responses wait to be compressed, further ones are sent as they are', async () => {
   const service = serviceOf();
   const replies = await Promise.all(Array.from({ length: 40 }, () => service.handle(asked)));
-  const coded = replies.filter(({ fields }) => fields.some(([name]) => name === 'Content-Encoding'));
+  const coded = replies.filter(({ headers: fields }) => fields.some(([name]) => name === 'Content-Encoding'));
   assert.ok(coded.length >= 10 && coded.length < 40, `${coded.length} of 40 are compressed`);
   for (const reply of replies.filter((each) => !coded.includes(each))) {
-    assert.equal(reply.content, content);
-    const fields = new Map(reply.fields);
+    assert.equal(reply.body, content);
+    const fields = new Map(reply.headers);
     assert.match(fields.get('Vary') ?? '', /Accept-Encoding/);
     assert.doesNotMatch(fields.get('ETag') ?? '', /-gzip/);
   }
   const later = await service.handle(asked);
-  assert.equal(new Map(later.fields).get('Content-Encoding'), 'gzip');
+  assert.equal(new Map(later.headers).get('Content-Encoding'), 'gzip');
 });
 
 test('content that comes compressed waits for its turn, and is refused nowhere', async () => {
@@ -62,17 +62,17 @@ test('content that comes compressed waits for its turn, and is refused nowhere',
   const request = {
     method: 'POST',
     target: '/length',
-    fields: [
+    headers: [
       ['Content-Type', 'text/plain'],
       ['Content-Encoding', 'gzip'],
     ] as const,
   };
   const sent = gzipSync(content);
-  const requests = Array.from({ length: 40 }, () => createRequest({ ...request, content: sent }));
-  const broken = createRequest({ ...request, content: sent.subarray(0, 100) });
+  const requests = Array.from({ length: 40 }, () => createRequest({ ...request, body: sent }));
+  const broken = createRequest({ ...request, body: sent.subarray(0, 100) });
   const replies = await Promise.all([broken, ...requests].map((each) => service.handle(each)));
   const [refused, ...others] = replies;
   assert.equal(refused?.status, 400);
-  for (const { status, content: length } of others)
+  for (const { status, body: length } of others)
     assert.deepEqual([status, String(length)], [200, String(content.length)]);
 });

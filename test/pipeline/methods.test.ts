@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createRequest } from '../../src/http/message.ts';
-import { action, bytes, createService, json } from '../../src/index.ts';
+import { action, createService, json, readBytes } from '../../src/index.ts';
 
 const patchType = 'application/merge-patch+json';
-const reads = [{ ...bytes, type: patchType }];
+const reads = [{ ...readBytes, type: patchType }];
 
 function serve(resource: object, onError: (error: unknown) => void = () => {}) {
   const service = createService({ collections: {}, resources: { '/orders/{id}': resource }, onError });
@@ -12,18 +12,18 @@ function serve(resource: object, onError: (error: unknown) => void = () => {}) {
     const { content, type, target = '/orders/1' } = parts;
     const fields: [string, string][] = type === undefined ? [] : [['Content-Type', type]];
     const response = await service.handle(
-      createRequest({ method, target, fields, ...(content !== undefined && { content }) }),
+      createRequest({ method, target, headers: fields, ...(content !== undefined && { body: content }) }),
     );
-    const named = new Map(response.fields.map(([name, value]) => [name.toLowerCase(), value]));
+    const named = new Map(response.headers.map(([name, value]) => [name.toLowerCase(), value]));
     return {
       status: response.status,
-      text: String(response.content ?? ''),
+      text: String(response.body ?? ''),
       field: (name: string) => named.get(name),
     };
   };
 }
 
-const PATCH = action<unknown, Uint8Array>('anyone', ({ content }) => json({ sent: String(content) }), {
+const PATCH = action<unknown, Uint8Array>('anyone', ({ body: content }) => json({ sent: String(content) }), {
   reads,
 });
 
@@ -68,7 +68,7 @@ test('the names of methods are checked', () => {
 
 test('an action that asks for content that it does not read fails with a clear error', async () => {
   const errors: unknown[] = [];
-  const POST = action('anyone', ({ content }) => json({ has: content !== undefined }));
+  const POST = action('anyone', ({ body: content }) => json({ has: content !== undefined }));
   const send = serve({ POST }, (error) => errors.push(error));
   assert.equal((await send('POST')).text, '{"has":false}');
   assert.equal((await send('POST', { content: 'x', type: 'text/plain' })).status, 500);
@@ -78,8 +78,8 @@ test('an action that asks for content that it does not read fails with a clear e
 test('content can be optional', async () => {
   const DELETE = action<unknown, Uint8Array>(
     'anyone',
-    ({ content }) => json({ sent: content === undefined ? null : String(content) }),
-    { reads, contentOptional: true },
+    ({ body: content }) => json({ sent: content === undefined ? null : String(content) }),
+    { reads, bodyOptional: true },
   );
   const send = serve({ DELETE });
   assert.equal((await send('DELETE')).text, '{"sent":null}');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createRequest, type Request } from '../../src/http/message.ts';
+import { createRequest, type HttpRequest } from '../../src/http/message.ts';
 import { createForwardedRewrite } from '../../src/pipeline/proxy.ts';
 import { hostile } from '../support/http/hostile.ts';
 import { seeded } from '../support/seeded.ts';
@@ -12,8 +12,8 @@ const trust = createForwardedRewrite(['10.0.0.0/8', 'fd00::/8']);
 
 type Lines = [string, string][];
 
-function asked(fields: Lines, { peer = proxy, secure = false } = {}): Request {
-  return createRequest({ method: 'GET', target: '/', fields, peer, secure });
+function asked(fields: Lines, { peer = proxy, secure = false } = {}): HttpRequest {
+  return createRequest({ method: 'GET', target: '/', headers: fields, peer, secure });
 }
 
 /** `peer` and whether it is secure, as the server then takes them. */
@@ -141,7 +141,7 @@ const basic = (pair: string): [string, string] => [
 ];
 
 async function status(service: ReturnType<typeof openService>['service'], fields: Lines): Promise<number> {
-  const request = createRequest({ method: 'GET', target: '/articles', fields, peer: proxy });
+  const request = createRequest({ method: 'GET', target: '/articles', headers: fields, peer: proxy });
   const reply = await service.handle(request);
   await new Promise((resolve) => setImmediate(resolve)); // as long as a reply takes at least to reach its client
   return reply.status;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { describe, test } from 'node:test';
-import { createPostgresStore, type PostgresStore } from '../../src/postgres/index.ts';
+import { openPostgresStore, type PostgresStore } from '../../src/postgres/index.ts';
 import { missingPostgres, type Pool, type Server, startServer } from '../support/postgres/server.ts';
 
 if (missingPostgres === false) {
@@ -9,7 +9,7 @@ if (missingPostgres === false) {
   const [one, other] = [server.pool(), server.pool()];
   describe('a document in PostgreSQL', () =>
     describeDocuments(
-      (schema, pool = 0) => createPostgresStore(pool === 0 ? one : other, { schema, endClient: false }),
+      (schema, pool = 0) => openPostgresStore(pool === 0 ? one : other, { schema, endClient: false }),
       server,
     ));
   describe('a changed document', () => describeWatchers(server));
@@ -98,7 +98,7 @@ function describeWatchers(server: Server): void {
   test('is announced to another process by a notification', async () => {
     const schema = server.schema();
     const stores = await Promise.all(
-      [server.pool(), server.pool()].map((p) => createPostgresStore(p, { schema })),
+      [server.pool(), server.pool()].map((p) => openPostgresStore(p, { schema })),
     );
     const [watching, changing] = stores;
     assert.ok(watching !== undefined && changing !== undefined);
@@ -114,8 +114,8 @@ function describeWatchers(server: Server): void {
     const schema = server.schema();
     const pool = server.pool();
     const query: Pool['query'] = (text, values) => pool.query(text, values);
-    const watching = await createPostgresStore({ query }, { schema });
-    const changing = await createPostgresStore(pool, { schema });
+    const watching = await openPostgresStore({ query }, { schema });
+    const changing = await openPostgresStore(pool, { schema });
     await announce(watching, changing);
     await watching.close();
     await changing.close();
@@ -124,8 +124,8 @@ function describeWatchers(server: Server): void {
   test('is announced after the connection for notifications was lost', async () => {
     const schema = server.schema();
     const pool = server.pool({ application_name: 'listener' });
-    const watching = await createPostgresStore(pool, { schema });
-    const changing = await createPostgresStore(server.pool(), { schema });
+    const watching = await openPostgresStore(pool, { schema });
+    const changing = await openPostgresStore(server.pool(), { schema });
     const events = new EventEmitter();
     const first = once(events, 'change');
     const stop = watching.documents.watch(() => events.emit('change'));

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
-import { createPostgresStore, type PostgresStore, StoreError } from '../../src/postgres/index.ts';
-import type { Entry, StoredNonce } from '../../src/store/store.ts';
+import { openPostgresStore, type PostgresStore, StoreError } from '../../src/postgres/index.ts';
+import type { NonceClaim } from '../../src/principal.ts';
+import type { StoredItem } from '../../src/store/store.ts';
 import { nextTurn } from '../../src/timers.ts';
 import { intercept } from '../support/postgres/intercept.ts';
 import { missingPostgres, password, type Server, startServer } from '../support/postgres/server.ts';
@@ -19,7 +20,7 @@ if (missingPostgres === false) {
 
 /** Writers that go on until they are stopped, and what was acknowledged to them. */
 class Load {
-  readonly acknowledged: Entry[] = [];
+  readonly acknowledged: StoredItem[] = [];
   readonly failures: unknown[] = [];
   readonly #store: PostgresStore;
   readonly #writers: Promise<void>[];
@@ -78,7 +79,7 @@ async function compare(store: PostgresStore, { acknowledged, failures }: Load): 
 }
 
 /** Claims a nonce that is stored with a change. */
-async function heldNonce({ nonces }: PostgresStore): Promise<StoredNonce> {
+async function heldNonce({ nonces }: PostgresStore): Promise<NonceClaim> {
   const until = Date.now() + 60_000;
   assert.equal(await nonces.claim('demo', 'held', until, Date.now(), true), 'fresh');
   const held = nonces.hold('demo', 'held', until);
@@ -87,14 +88,14 @@ async function heldNonce({ nonces }: PostgresStore): Promise<StoredNonce> {
 }
 
 /** Releases a nonce after its change has failed, which is how a request ends. */
-async function rejectHeldNonce({ nonces }: PostgresStore, held: StoredNonce): Promise<void> {
+async function rejectHeldNonce({ nonces }: PostgresStore, held: NonceClaim): Promise<void> {
   await assert.rejects(Promise.resolve(nonces.release(held, true)), StoreError);
 }
 
 function describeLosses(server: Server): void {
   test('keeps every acknowledged change, and makes none twice, if its connections are ended under load', async () => {
     const name = 'terminated';
-    const store = await createPostgresStore(server.pool({ application_name: name }), {
+    const store = await openPostgresStore(server.pool({ application_name: name }), {
       schema: server.schema(),
     });
     const load = new Load(store, 32);
@@ -119,7 +120,7 @@ function describeLosses(server: Server): void {
         throw new Error('Connection terminated unexpectedly');
       },
     });
-    const store = await createPostgresStore(pool, { schema: server.schema() });
+    const store = await openPostgresStore(pool, { schema: server.schema() });
     /** Does something with the next connection lost after the query was executed. */
     const losing = async <T>(work: () => Promise<T>): Promise<T> => {
       await store.read('/a', '1');
@@ -148,7 +149,7 @@ function describeLosses(server: Server): void {
     const schema = server.schema();
     const reports: string[] = [];
     const pool = server.pool();
-    const store = await createPostgresStore(pool, { schema, onReport: (line) => reports.push(line) });
+    const store = await openPostgresStore(pool, { schema, onWarning: (line) => reports.push(line) });
     const load = new Load(store, 32);
     for (let round = 0; round < 2; round += 1) {
       await load.more(200);
@@ -167,9 +168,9 @@ function describeLosses(server: Server): void {
   test('rejects everything within two seconds without a secret, reports it once, and recovers', async () => {
     const reports: string[] = [];
     const pool = server.pool();
-    const store = await createPostgresStore(pool, {
+    const store = await openPostgresStore(pool, {
       schema: server.schema(),
-      onReport: (line) => reports.push(line),
+      onWarning: (line) => reports.push(line),
     });
     await create(store, '/a');
     const nonce = await heldNonce(store);
@@ -205,7 +206,7 @@ function describeLosses(server: Server): void {
   });
 
   test('is a process warning if there is no onReport, which a server writes to its log', async () => {
-    const store = await createPostgresStore(server.pool(), { schema: server.schema() });
+    const store = await openPostgresStore(server.pool(), { schema: server.schema() });
     const warned = once(process, 'warning');
     await server.crash();
     await assert.rejects(async () => store.read('/a', '1'));
@@ -218,7 +219,7 @@ function describeLosses(server: Server): void {
 
   test('rejects within two seconds what waits behind a lock, and does not make it later', async () => {
     const schema = server.schema();
-    const store = await createPostgresStore(server.pool(), { schema, onReport: () => {} });
+    const store = await openPostgresStore(server.pool(), { schema, onWarning: () => {} });
     const { revision } = await create(store, '/a');
     const blocker = server.client();
     await blocker.connect();
@@ -244,7 +245,7 @@ function describeLosses(server: Server): void {
       },
     });
     const schema = server.schema();
-    const store = await createPostgresStore(pool, { schema, onReport: () => {} });
+    const store = await openPostgresStore(pool, { schema, onWarning: () => {} });
     await create(store, '/a');
     const nonce = await heldNonce(store);
     hangs = true;
@@ -272,7 +273,7 @@ function describeLosses(server: Server): void {
         return result;
       },
     });
-    const store = await createPostgresStore(pool, { schema: server.schema(), onReport: () => {} });
+    const store = await openPostgresStore(pool, { schema: server.schema(), onWarning: () => {} });
     const nonce = await heldNonce(store);
     loses = true;
     const made = store.apply({ ...put('/a', 'x', 'absent', {}), nonce });
@@ -284,7 +285,7 @@ function describeLosses(server: Server): void {
   });
 
   test('needs no second connection, not even to watch documents', async () => {
-    const store = await createPostgresStore(server.pool({ max: 1 }), { schema: server.schema() });
+    const store = await openPostgresStore(server.pool({ max: 1 }), { schema: server.schema() });
     const watched = new Promise<void>((resolve) => store.documents.watch(resolve));
     await Promise.all([watched, create(store, '/a'), store.read('/a', '1'), store.list('/a', 0, 1)]);
     await store.close();
@@ -292,7 +293,7 @@ function describeLosses(server: Server): void {
 
   test('rejects changes as full if the disk is, and makes them again when there is space', async () => {
     const schema = server.schema();
-    const store = await createPostgresStore(server.pool(), { schema, onReport: () => {} });
+    const store = await openPostgresStore(server.pool(), { schema, onWarning: () => {} });
     await server.query(`CREATE FUNCTION ${schema}.full_disk() RETURNS trigger LANGUAGE plpgsql AS
       'BEGIN RAISE EXCEPTION ''no space'' USING ERRCODE = ''disk_full''; END'`);
     await server.query(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { manualClock } from '../../src/clock.ts';
-import { createPostgresStore, NonceRefusedError, type PostgresStore } from '../../src/postgres/index.ts';
-import type { Change } from '../../src/store/store.ts';
+import { createManualClock } from '../../src/clock.ts';
+import { NonceRefusedError, openPostgresStore, type PostgresStore } from '../../src/postgres/index.ts';
+import type { StoreChange } from '../../src/store/store.ts';
 import { missingPostgres, type Server, startServer } from '../support/postgres/server.ts';
 import { create, put } from '../support/store/contract.ts';
 
@@ -12,8 +12,8 @@ const [window, minute] = [600_000, 60_000];
 if (missingPostgres === false) {
   const server = await startServer();
   const pools = [server.pool(), server.pool()] as const;
-  const open = (schema: string, clock = manualClock(start), pool = 0): Promise<PostgresStore> =>
-    createPostgresStore(pools[pool] ?? pools[0], { schema, clock, endClient: false, onReport: () => {} });
+  const open = (schema: string, clock = createManualClock(start), pool = 0): Promise<PostgresStore> =>
+    openPostgresStore(pools[pool] ?? pools[0], { schema, clock, endClient: false, onWarning: () => {} });
   describe('a nonce in PostgreSQL', () => describeClaims(server, open));
   describe('a deferred nonce', () => describeDeferred(server, open));
   describe('expired rows', () => describeExpiry(server, open));
@@ -21,7 +21,11 @@ if (missingPostgres === false) {
   test('nonces in PostgreSQL', { skip: missingPostgres }, () => {});
 }
 
-type Open = (schema: string, clock?: ReturnType<typeof manualClock>, pool?: number) => Promise<PostgresStore>;
+type Open = (
+  schema: string,
+  clock?: ReturnType<typeof createManualClock>,
+  pool?: number,
+) => Promise<PostgresStore>;
 
 function describeClaims(server: Server, open: Open): void {
   test('is fresh once, and seen after a restart and on another host too', async () => {
@@ -32,7 +36,7 @@ function describeClaims(server: Server, open: Open): void {
     assert.equal(first.nonces.hold('demo', 'n', start + window), undefined);
     assert.equal(await first.nonces.claim('demo', 'n', start + window, start), 'seen');
     await first.close();
-    const second = await open(schema, manualClock(start), 1);
+    const second = await open(schema, createManualClock(start), 1);
     assert.equal(await second.nonces.claim('demo', 'n', start + 2 * window, start), 'seen');
     await second.close();
   });
@@ -80,7 +84,7 @@ function describeClaims(server: Server, open: Open): void {
 
   test('is fresh exactly once if it is claimed many times at once on two hosts', async () => {
     const schema = server.schema();
-    const stores = [await open(schema), await open(schema, manualClock(start), 1)];
+    const stores = [await open(schema), await open(schema, createManualClock(start), 1)];
     for (let round = 0; round < 100; round += 1) {
       const claims = [...stores, ...stores].map(({ nonces }) =>
         nonces.claim('demo', `n${round}`, start + window, start),
@@ -110,7 +114,7 @@ function describeDeferred(server: Server, open: Open): void {
     assert.equal(nonces.hold('demo', nonce, start + window), undefined);
     return held;
   };
-  const creation = (nonce: ReturnType<typeof hold>): Change => ({
+  const creation = (nonce: ReturnType<typeof hold>): StoreChange => ({
     kind: 'create',
     collection: '/a',
     value: {},
@@ -177,7 +181,7 @@ function describeDeferred(server: Server, open: Open): void {
 function describeExpiry(server: Server, open: Open): void {
   /** Uses the store until a query returns rows. Each use may start the maintenance, which is due after ten seconds. */
   const until = async (
-    { store, clock }: { store: PostgresStore; clock: ReturnType<typeof manualClock> },
+    { store, clock }: { store: PostgresStore; clock: ReturnType<typeof createManualClock> },
     text: string,
   ): Promise<void> => {
     while ((await server.query(text)).length === 0) {
@@ -188,7 +192,7 @@ function describeExpiry(server: Server, open: Open): void {
 
   test('are deleted in bounded steps, and a nonce below the mark is seen', async () => {
     const schema = server.schema();
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const store = await open(schema, clock);
     const claims = Array.from({ length: 2500 }, (_, n) =>
       store.nonces.claim('demo', `n${n}`, start + minute, start),
@@ -223,7 +227,7 @@ function describeExpiry(server: Server, open: Open): void {
 
   test('are found by the clock of the database if that of the host is ahead', async () => {
     const schema = server.schema();
-    const clock = manualClock(Date.now() + 24 * 60 * minute);
+    const clock = createManualClock(Date.now() + 24 * 60 * minute);
     const store = await open(schema, clock);
     const now = Date.now();
     await store.nonces.claim('demo', 'n', now + window, clock.now());
@@ -236,7 +240,7 @@ function describeExpiry(server: Server, open: Open): void {
 
   test('are not deleted while they could still be found', async () => {
     const schema = server.schema();
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const store = await open(schema, clock);
     await store.nonces.claim('demo', 'n', start + minute, start);
     clock.advance(2 * minute - 1);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { manualClock } from '../../src/clock.ts';
-import { createPostgresStore, type PostgresStore, type Receipt } from '../../src/postgres/index.ts';
-import type { Applied, Change } from '../../src/store/store.ts';
+import { createManualClock } from '../../src/clock.ts';
+import { openPostgresStore, type PostgresStore, type Receipt } from '../../src/postgres/index.ts';
+import type { StoreChange, StoreResult } from '../../src/store/store.ts';
 import { storeContract } from '../../src/store-contract/index.ts';
 import { intercept } from '../support/postgres/intercept.ts';
 import { missingPostgres, type Pool, type Server, startServer } from '../support/postgres/server.ts';
@@ -16,12 +16,12 @@ if (missingPostgres === false) {
   const server = await startServer();
   const [one, other] = [server.pool(), server.pool()];
   const open = (schema: string, pool = one): Promise<PostgresStore> =>
-    createPostgresStore(pool, { schema, endClient: false });
+    openPostgresStore(pool, { schema, endClient: false });
   describe('a store on PostgreSQL', () => describeContract(server, [one, other]));
   describe('a value in PostgreSQL', () => describeValues(() => open(server.schema())));
-  const past = { clock: manualClock(at), onReport: () => {}, endClient: false };
+  const past = { clock: createManualClock(at), onWarning: () => {}, endClient: false };
   describe('a receipt in PostgreSQL', () =>
-    describeReceipts(() => createPostgresStore(one, { ...past, schema: server.schema() })));
+    describeReceipts(() => openPostgresStore(one, { ...past, schema: server.schema() })));
   describe('two processes on one database', () =>
     describeTwo(async () => {
       const schema = server.schema();
@@ -38,7 +38,7 @@ function describeContract(server: Server, [one, other]: readonly [Pool, Pool]): 
   const { seed } = seeded();
   const schemas = new WeakMap<object, string>();
   const openIn = async (schema: string, pool: Pool): Promise<PostgresStore> => {
-    const store = await createPostgresStore(pool, { schema, endClient: false });
+    const store = await openPostgresStore(pool, { schema, endClient: false });
     schemas.set(store, schema);
     return store;
   };
@@ -133,7 +133,7 @@ function describeValues(open: () => Promise<PostgresStore>): void {
 
 function describeReceipts(open: () => Promise<PostgresStore>): void {
   const receipt: Receipt = { key: 'k\0', fingerprint: 'f\ud800', until: at + 1000 };
-  const creation = (given: Receipt): Change => ({
+  const creation = (given: Receipt): StoreChange => ({
     kind: 'create',
     collection: '/a',
     value: { n: 1 },
@@ -205,11 +205,11 @@ function describeReceipts(open: () => Promise<PostgresStore>): void {
 }
 
 function describeTwo(open: () => Promise<[PostgresStore, PostgresStore]>): void {
-  const successes = (done: readonly PromiseSettledResult<Applied>[]): number =>
+  const successes = (done: readonly PromiseSettledResult<StoreResult>[]): number =>
     done.filter((each) => each.status === 'fulfilled' && each.value.applied).length;
 
   /** Offers one change per store and round, and expects one success in each. */
-  const race = async (changeOf: (round: number, store: number) => Change): Promise<void> => {
+  const race = async (changeOf: (round: number, store: number) => StoreChange): Promise<void> => {
     const stores = await open();
     assert.equal(stores[0].storeId, stores[1].storeId);
     for (let round = 0; round < rounds; round += 1) {
@@ -297,7 +297,7 @@ function describeClients(server: Server): void {
     for (const connected of [true, false]) {
       const client = server.client();
       if (connected) await client.connect();
-      const store = await createPostgresStore(client, { schema: server.schema() });
+      const store = await openPostgresStore(client, { schema: server.schema() });
       await create(store, '/a');
       assert.deepEqual(ids(await store.list('/a', 0, 10)), ['1']);
       await store.close();
@@ -307,7 +307,7 @@ function describeClients(server: Server): void {
   test('may have nothing but the method query', async () => {
     const pool = server.pool();
     const query: Pool['query'] = (text, values) => pool.query(text, values);
-    const store = await createPostgresStore({ query }, { schema: server.schema() });
+    const store = await openPostgresStore({ query }, { schema: server.schema() });
     await create(store, '/a');
     assert.deepEqual(ids(await store.list('/a', 0, 10)), ['1']);
     await store.close();
@@ -317,7 +317,7 @@ function describeClients(server: Server): void {
   test('is ended by close, after all pending changes were made', async () => {
     const pool = server.pool();
     const schema = server.schema();
-    const store = await createPostgresStore(pool, { schema });
+    const store = await openPostgresStore(pool, { schema });
     const pending = Array.from({ length: 50 }, () => create(store, '/a'));
     await store.close();
     assert.equal((await Promise.all(pending)).length, 50);
@@ -343,7 +343,7 @@ function describeBatches(server: Server): void {
 
   test('makes the changes that arrive in one turn in one round trip', async () => {
     const { pool, calls } = counting('apply_changes');
-    const store = await createPostgresStore(pool, { schema: server.schema() });
+    const store = await openPostgresStore(pool, { schema: server.schema() });
     await Promise.all(Array.from({ length: 64 }, () => create(store, '/a')));
     assert.equal(calls(), 1);
     await store.close();
@@ -351,7 +351,7 @@ function describeBatches(server: Server): void {
 
   test('of reads takes one round trip for those of one turn, and one for each list', async () => {
     const items = counting('read_items');
-    const store = await createPostgresStore(items.pool, { schema: server.schema() });
+    const store = await openPostgresStore(items.pool, { schema: server.schema() });
     await create(store, '/a');
     const found = await Promise.all(['1', '2', '1'].map((id) => store.read('/a', id)));
     assert.deepEqual(
@@ -364,7 +364,7 @@ function describeBatches(server: Server): void {
 
   test('with a change that the database refuses makes the others', async () => {
     const schema = server.schema();
-    const store = await createPostgresStore(server.pool(), { schema });
+    const store = await openPostgresStore(server.pool(), { schema });
     await create(store, '/a');
     await server.query(`ALTER TABLE ${schema}.items ADD CHECK (value NOT LIKE '%bad%')`);
     const texts = ['one', 'bad', 'two'];

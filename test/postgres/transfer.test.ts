@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createPostgresStore, type TransferredPart } from '../../src/postgres/index.ts';
+import { openPostgresStore, type TransferPart } from '../../src/postgres/index.ts';
 import { missingPostgres, type Server, startServer } from '../support/postgres/server.ts';
 import { create, entryOf, put, remove } from '../support/store/contract.ts';
 
@@ -11,19 +11,19 @@ if (missingPostgres === false) {
   test('the content of a store on PostgreSQL', { skip: missingPostgres }, () => {});
 }
 
-async function* each(parts: readonly TransferredPart[]): AsyncGenerator<TransferredPart> {
+async function* each(parts: readonly TransferPart[]): AsyncGenerator<TransferPart> {
   yield* parts;
 }
 
-async function all(parts: AsyncIterable<TransferredPart>): Promise<TransferredPart[]> {
-  const found: TransferredPart[] = [];
+async function all(parts: AsyncIterable<TransferPart>): Promise<TransferPart[]> {
+  const found: TransferPart[] = [];
   for await (const part of parts) found.push(part);
   return found;
 }
 
 function describeTransfers(server: Server): void {
   const filled = async () => {
-    const store = await createPostgresStore(server.pool(), { schema: server.schema() });
+    const store = await openPostgresStore(server.pool(), { schema: server.schema() });
     await Promise.all(Array.from({ length: 1200 }, (_, n) => create(store, '/many', { n })));
     for (const id of ['x\0', '3', '4', '6']) entryOf(await store.apply(put('/a', id, 'absent', { id })));
     const gone = entryOf(await store.apply(put('/a', '8', 'absent', { gone: true })));
@@ -35,7 +35,7 @@ function describeTransfers(server: Server): void {
   test('is the same after an export and an import', async () => {
     const store = await filled();
     const parts = await all(store.exportState());
-    const copy = await createPostgresStore(server.pool(), { schema: server.schema() });
+    const copy = await openPostgresStore(server.pool(), { schema: server.schema() });
     assert.equal(await copy.importState(each(parts), 0), true);
     assert.equal(copy.storeId, store.storeId);
     const exported = await all(copy.exportState());
@@ -55,7 +55,7 @@ function describeTransfers(server: Server): void {
   test('is exported as of one moment while others change it', async () => {
     const store = await filled();
     const before = await all(store.exportState());
-    const parts: TransferredPart[] = [];
+    const parts: TransferPart[] = [];
     for await (const part of store.exportState()) {
       if (parts.length === 1) await create(store, '/many');
       if (parts.length === 2) await store.apply(put('/a', 'x\0', 'present', { changed: true }));
@@ -77,10 +77,10 @@ function describeTransfers(server: Server): void {
   });
 
   test('is imported completely or not at all', async () => {
-    const store = await createPostgresStore(server.pool(), { schema: server.schema() });
+    const store = await openPostgresStore(server.pool(), { schema: server.schema() });
     const numbers = { counter: 1, sequence: 1, revision: 1, modified: 1 };
     const item = { id: '1', sequence: 1, revision: 1, modified: 1, value: {} };
-    const parts: TransferredPart[] = [
+    const parts: TransferPart[] = [
       { kind: 'store', storeId: 'x', revision: 7, hasReceipts: false },
       { kind: 'collection', path: '/a', chosen: [], ...numbers },
       { kind: 'item', collection: '/a', entry: item },
@@ -96,7 +96,7 @@ function describeTransfers(server: Server): void {
   });
 
   test('comes with a time until which nonces count as used', async () => {
-    const store = await createPostgresStore(server.pool(), { schema: server.schema() });
+    const store = await openPostgresStore(server.pool(), { schema: server.schema() });
     const [now, until] = [Date.now(), Date.now() + 60_000];
     assert.equal(await store.importState(each([]), until), true);
     const claimed = await store.nonces.claim('demo', 'n', until, now);

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { inspect } from 'node:util';
-import { manualClock, systemClock } from '../../src/clock.ts';
+import { createManualClock, systemClock } from '../../src/clock.ts';
 import {
-  createRedisNonces,
-  initializeRedisNonces,
+  createRedisNonceStore,
+  initializeRedisNonceStore,
   type RedisClient,
+  type RedisNonceStoreOptions,
   type RedisNonces,
-  type RedisNoncesOptions,
   StoreError,
 } from '../../src/redis/index.ts';
-import { noncesContract } from '../../src/store-contract/index.ts';
+import { nonceContract } from '../../src/store-contract/index.ts';
 import {
   command,
   connect,
@@ -32,23 +32,23 @@ interface Opened {
 }
 
 /** Creates nonces that report to a list. */
-function noncesWith(client: RedisClient, options: RedisNoncesOptions = {}): Opened {
+function noncesWith(client: RedisClient, options: RedisNonceStoreOptions = {}): Opened {
   const lines: string[] = [];
   return {
     client,
     lines,
-    nonces: createRedisNonces(client, { onReport: (line) => lines.push(line), ...options }),
+    nonces: createRedisNonceStore(client, { onWarning: (line) => lines.push(line), ...options }),
   };
 }
 
 /** Starts a server for the test, and prepares it. */
 async function openNonces(
   context: TestContext,
-  options: RedisNoncesOptions = {},
+  options: RedisNonceStoreOptions = {},
 ): Promise<Opened & { server: RedisServer }> {
   const server = await startRedis(context);
   const client = await connect(context, 'redis', server.path);
-  assert.equal(await initializeRedisNonces(client), true);
+  assert.equal(await initializeRedisNonceStore(client), true);
   return { server, ...noncesWith(client, options) };
 }
 
@@ -80,7 +80,7 @@ async function assertOneWindowRefused({ client, nonces, lines }: Opened): Promis
 
 for (const library of libraries) {
   describe(`nonces in Redis with ${library}`, { skip }, () => {
-    for (const { name, run } of noncesContract) {
+    for (const { name, run } of nonceContract) {
       test(name, async (context) => {
         const server = await startRedis(context);
         const open = async (): Promise<RedisNonces> => {
@@ -89,7 +89,7 @@ for (const library of libraries) {
         };
         const openNew = async (): Promise<RedisNonces> => {
           const client = await connect(context, library, server.path);
-          await initializeRedisNonces(client);
+          await initializeRedisNonceStore(client);
           return open();
         };
         return run(openNew, { reopen: open, peer: open });
@@ -141,7 +141,7 @@ describe('a nonce in Redis', { skip }, () => {
 
   test('is separate for each prefix', async (context) => {
     const { client, nonces } = await openNonces(context);
-    await initializeRedisNonces(client, { prefix: 'other:' });
+    await initializeRedisNonceStore(client, { prefix: 'other:' });
     assert.equal(await claim(nonces, 'n'), 'fresh');
     assert.equal(await claim(noncesWith(client, { prefix: 'other:' }).nonces, 'n'), 'fresh');
   });
@@ -164,7 +164,7 @@ describe('a loss of the nonces', { skip }, () => {
   test('is not assumed after a preparation, which only works before the first use', async (context) => {
     const { client, nonces, lines } = await openNonces(context);
     assert.equal(await claim(nonces, 'n'), 'fresh');
-    assert.equal(await initializeRedisNonces(client), false);
+    assert.equal(await initializeRedisNonceStore(client), false);
     assert.deepEqual(lines, []);
   });
 
@@ -172,7 +172,7 @@ describe('a loss of the nonces', { skip }, () => {
     test(`by a restart without data refuses one window, with ${library}`, async (context) => {
       const server = await startRedis(context);
       const client = await connect(context, library, server.path);
-      await initializeRedisNonces(client);
+      await initializeRedisNonceStore(client);
       const opened = noncesWith(client, { timeout: 10_000 });
       assert.equal(await claim(opened.nonces, 'n'), 'fresh');
       await server.kill();
@@ -184,13 +184,13 @@ describe('a loss of the nonces', { skip }, () => {
   test('by a restart is assumed, although the data was on disk', async (context) => {
     const server = await startRedis(context, '--appendonly', 'yes', '--appendfsync', 'always');
     const client = await connect(context, 'redis', server.path);
-    await initializeRedisNonces(client);
+    await initializeRedisNonceStore(client);
     const opened = noncesWith(client, { timeout: 10_000 });
     assert.equal(await claim(opened.nonces, 'n'), 'fresh');
     await server.kill();
     await server.start('--appendonly', 'yes', '--appendfsync', 'always');
     assert.equal(await claim(opened.nonces, 'n'), 'seen');
-    assert.equal(await initializeRedisNonces(client), false);
+    assert.equal(await initializeRedisNonceStore(client), false);
     await assertOneWindowRefused(opened);
   });
 
@@ -210,7 +210,7 @@ describe('a loss of the nonces', { skip }, () => {
     const port = String(await freePort());
     const primary = await startRedis(context, '--port', port);
     const client = await connect(context, 'redis', primary.path);
-    await initializeRedisNonces(client);
+    await initializeRedisNonceStore(client);
     const replica = await startRedis(context, '--replicaof', `127.0.0.1 ${port}`);
     const opened = noncesWith(await connect(context, 'redis', replica.path));
     assert.equal(await claim(noncesWith(client).nonces, 'n'), 'fresh');
@@ -227,7 +227,7 @@ describe('Redis that fails', { skip }, () => {
     test(`rejects claims within about 2 s if it was stopped, with ${library}`, async (context) => {
       const server = await startRedis(context);
       const client = await connect(context, library, server.path);
-      await initializeRedisNonces(client);
+      await initializeRedisNonceStore(client);
       const { nonces, lines } = noncesWith(client);
       assert.equal(await claim(nonces, 'before'), 'fresh');
       await server.kill();
@@ -246,7 +246,7 @@ describe('Redis that fails', { skip }, () => {
     test(`rejects claims while it does not respond, with ${library}`, async (context) => {
       const server = await startRedis(context);
       const client = await connect(context, library, server.path);
-      await initializeRedisNonces(client);
+      await initializeRedisNonceStore(client);
       const { nonces } = noncesWith(client, { timeout: 100 });
       server.signal('SIGSTOP');
       await assert.rejects(claim(nonces, 'n'), {
@@ -349,12 +349,12 @@ describe('the configuration of Redis', { skip }, () => {
   test('is reported if its clock differs by more than a second, at most once a minute', async (context) => {
     const server = await startRedis(context);
     const client = await connect(context, 'redis', server.path);
-    await initializeRedisNonces(client);
+    await initializeRedisNonceStore(client);
     for (const [offset, line] of [
       [5000, /^The clock of Redis is \d\.\d s behind that of this host\.$/],
       [-5000, /^The clock of Redis is \d\.\d s ahead of that of this host\.$/],
     ] as const) {
-      const clock = manualClock(systemClock.now() + offset);
+      const clock = createManualClock(systemClock.now() + offset);
       const { nonces, lines } = noncesWith(client, { clock });
       const send = (n: string) => nonces.claim('ann', `${offset} ${n}`, clock.now() + window, clock.now());
       assert.equal(await send('1'), 'fresh');
@@ -390,11 +390,11 @@ describe('the options of nonces in Redis', () => {
       ['prefix', [1]],
     ] as const) {
       for (const value of values)
-        assert.throws(() => createRedisNonces(client, JSON.parse(JSON.stringify({ [name]: value }))), {
+        assert.throws(() => createRedisNonceStore(client, JSON.parse(JSON.stringify({ [name]: value }))), {
           name: 'RangeError',
           message: new RegExp(`^${name} is not`),
         });
     }
-    assert.throws(() => Reflect.apply(createRedisNonces, undefined, [{}]), TypeError);
+    assert.throws(() => Reflect.apply(createRedisNonceStore, undefined, [{}]), TypeError);
   });
 });

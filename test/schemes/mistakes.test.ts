@@ -81,11 +81,29 @@ for (const [hint, signature] of forms)
     assert.match(await hintFor({}, text, signature), hint);
   });
 
+test('a short secret in another letter case is not confirmed', async () => {
+  const hint = await hintFor({ secret: 'short secret' }, text, undefined, 'Short Secret');
+  assert.doesNotMatch(hint, /letter case/);
+});
+
+test('JSON that would grow to a multiple of its size is not tried with indentation', async () => {
+  const deepJson = (items: number): string => `${'['.repeat(60)}${'1,'.repeat(items)}1${']'.repeat(60)}`;
+  const hintForIndented = (json: string): Promise<string> =>
+    hintFor({ content: JSON.stringify(JSON.parse(json), null, 2) }, json);
+  assert.match(await hintForIndented(deepJson(10)), /parsed and serialized again/);
+  assert.doesNotMatch(await hintForIndented(deepJson(7000)), /parsed and serialized again/);
+});
+
 /** Returns the hint for a request that is signed with a mistake. */
-async function hintFor(signed: Signed, sent: string | Buffer, signature?: string): Promise<string> {
-  keepSecret(secret);
+async function hintFor(
+  signed: Signed,
+  sent: string | Buffer,
+  signature?: string,
+  own = secret,
+): Promise<string> {
+  keepSecret(own);
   const double = await startDouble({
-    users: { ann: { secret } },
+    users: { ann: { secret: own } },
     schemes: {
       partner: {
         message:
@@ -109,7 +127,7 @@ async function hintFor(signed: Signed, sent: string | Buffer, signature?: string
     timestamp,
   ].join(separator);
   const body = Buffer.isBuffer(content) ? content.toString('latin1') : content;
-  const mac = createHmac('sha256', signed.secret ?? secret)
+  const mac = createHmac('sha256', signed.secret ?? own)
     .update(whole(`${head}${separator}${body}`))
     .digest('hex');
   const response = await double.fetch(`${path}?${query}`, {

@@ -22,7 +22,7 @@ async function signerFor(double: Double, method: 'HMAC-SHA1' | 'PLAINTEXT') {
     ['key-a', 'ann'],
     ['key-b', 'bob'],
   ] as const) {
-    const { token, tokenSecret } = await double.oauth1.issueToken({ consumer, user });
+    const { token, tokenSecret } = await double.oauth1.issueToken({ client: consumer, user });
     tokens.set(consumer, [token, tokenSecret]);
   }
   const any = tokens.get('key-a') ?? ['', ''];

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AccessEntry, createRequest, createService } from '../../src/index.ts';
+import { type AccessLogEntry, createRequest, createService } from '../../src/index.ts';
 import { article, openService } from '../support/service/guest.ts';
 
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 function logged() {
-  const entries: AccessEntry[] = [];
-  return { entries, log: (entry: AccessEntry): void => void entries.push(entry) };
+  const entries: AccessLogEntry[] = [];
+  return { entries, log: (entry: AccessLogEntry): void => void entries.push(entry) };
 }
 
 test('an entry has the address, the ids, the bytes of content and the user agent', async () => {
@@ -65,7 +65,7 @@ test('behind a trusted proxy, the address is that of the client', async () => {
   const service = createService({ log, trustProxy: ['10.0.0.1/32'] });
   const fields = [['X-Forwarded-For', '192.0.2.7']] as const;
   for (const peer of ['10.0.0.1', '10.0.0.2'])
-    await service.handle(createRequest({ method: 'GET', target: '/', peer, fields }));
+    await service.handle(createRequest({ method: 'GET', target: '/', peer, headers: fields }));
   assert.deepEqual(
     entries.map(({ peer }) => peer),
     ['192.0.2.7', '10.0.0.2'],

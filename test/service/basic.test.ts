@@ -14,12 +14,12 @@ function openDoor(options: ServiceOptions = {}) {
     ask(method: string, target: string, pair?: string, secure = true): Promise<Response> {
       const value = pair === undefined ? undefined : `Basic ${Buffer.from(pair).toString('base64')}`;
       const fields: [string, string][] = value === undefined ? [] : [['Authorization', value]];
-      return service.handle(createRequest({ method, target, fields, secure }));
+      return service.handle(createRequest({ method, target, headers: fields, secure }));
     },
   };
 }
 
-const values = ({ fields }: Response, name: string): string[] =>
+const values = ({ headers: fields }: Response, name: string): string[] =>
   fields.filter(([known]) => known === name).map(([, value]) => value);
 const own = '/users/ann/financialrecords';
 
@@ -105,7 +105,7 @@ test('a burst of a thousand guesses gets no further than the limit, and the righ
   const elsewhere = createRequest({
     method: 'GET',
     target: own,
-    fields: [['Authorization', `Basic ${pair}`]],
+    headers: [['Authorization', `Basic ${pair}`]],
     peer: '192.0.2.7',
     secure: true,
   });

@@ -28,7 +28,7 @@ for (const scheme of synchronous) {
     const { sign, send } = openUnused();
     // Code is loaded on first use.
     await send(sign(scheme, { ...list, target: '/articles?first' }));
-    const anonymous = await promisesDuring(async () => send({ ...list, fields: [] }));
+    const anonymous = await promisesDuring(async () => send({ ...list, headers: [] }));
     const signed = sign(scheme, list);
     const counted = await promisesDuring(async () => assert.equal((await send(signed)).status, 200));
     assert.equal(counted, anonymous);

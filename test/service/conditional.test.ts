@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { manualClock } from '../../src/clock.ts';
+import { createManualClock } from '../../src/clock.ts';
 import { openJournaledStore } from '../../src/store/durable.ts';
 import { recover } from '../../src/store/recovery/recovery.ts';
 import { article, openService, start } from '../support/service/guest.ts';
@@ -163,7 +163,7 @@ for (const kept of [true, false]) {
     const disk = faultyDisk();
     const directory = temporaryDirectory(context);
     const recovered = await recover({ directory, disk });
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const opened = { directory, disk, recovered, clock, newStoreId: () => 'abc', onReport: () => {} };
     const store = await openJournaledStore({ ...opened, durability: 'fsync' });
     const { ask } = openService({ store });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import type { SchemeDeclarations } from '../../src/auth/scheme-declarations.ts';
-import { manualClock } from '../../src/clock.ts';
+import { createManualClock } from '../../src/clock.ts';
 import { action } from '../../src/pipeline/resource.ts';
 import { createService } from '../../src/service/service.ts';
 import { requireInstalled, unlessInstalled } from '../support/auth/declared.ts';
@@ -17,7 +17,7 @@ async function start(
 ): Promise<{ url: string; received: string[] }> {
   const received: string[] = [];
   const service = createService({
-    clock: manualClock(now),
+    clock: createManualClock(now),
     users: {
       ann: { secret: `whsec_${Buffer.from('the secret of the webhooks').toString('base64')}` },
       bob: { secret: 'the secret of bob' },

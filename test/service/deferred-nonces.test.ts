@@ -250,14 +250,14 @@ test('a request with several signatures is refused if the nonce of one of them w
     const used = sign('message-signatures', put);
     assert.equal((await send(used)).status, 201);
     const fresh = sign('message-signatures', put);
-    const value = ({ fields }: typeof used, name: string): string =>
+    const value = ({ headers: fields }: typeof used, name: string): string =>
       fields.find(([known]) => known.toLowerCase() === name)?.[1] ?? '';
-    const others = fresh.fields.filter(([name]) => !name.toLowerCase().startsWith('signature'));
+    const others = fresh.headers.filter(([name]) => !name.toLowerCase().startsWith('signature'));
     const both = ['signature-input', 'signature'].map((name): [string, string] => [
       name,
       `${value(used, name)}, ${value(fresh, name).replace('sig1=', 'sig2=')}`,
     ]);
-    const signed = { ...fresh, fields: [...others, ...both] };
+    const signed = { ...fresh, headers: [...others, ...both] };
     const reply = await send(signed);
     assert.deepEqual([reply.status, problemIn(reply)], [401, 'nonce-replayed']);
   }
@@ -276,7 +276,7 @@ test('the journal and the events of a controlled service have a replay that is f
   const signing = { method: 'DELETE', url: `http://localhost${target}`, user: 'ann', secret: 'ann-secret' };
   const fields = Object.entries(signRequest(signing));
   for (const status of [404, 401]) {
-    const reply = await service.handle(createRequest({ method: 'DELETE', target, fields }));
+    const reply = await service.handle(createRequest({ method: 'DELETE', target, headers: fields }));
     assert.equal(reply.status, status);
   }
   assert.deepEqual(replays, ['ann']);

@@ -49,7 +49,7 @@ test('of the passwords of users and the secrets of clients no more than two are 
   const askAsUser = (password: string): Promise<Response> => {
     const fields = [basic(`ann:${password}`)];
     return service.handle(
-      createRequest({ method: 'GET', target: '/users/ann/financialrecords', fields, secure: true }),
+      createRequest({ method: 'GET', target: '/users/ann/financialrecords', headers: fields, secure: true }),
     );
   };
   const askAsClient = (secret: string): Promise<Response> => {
@@ -57,7 +57,13 @@ test('of the passwords of users and the secrets of clients no more than two are 
     const content = 'grant_type=client_credentials&scope=read';
     const fields = [basic(`app:${secret}`), form];
     return service.handle(
-      createRequest({ method: 'POST', target: '/oauth2/token', fields, content, secure: true }),
+      createRequest({
+        method: 'POST',
+        target: '/oauth2/token',
+        headers: fields,
+        body: content,
+        secure: true,
+      }),
     );
   };
   const replies = [askAsUser('wrong'), askAsUser('right'), askAsClient('wrong'), askAsClient('another')];

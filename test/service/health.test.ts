@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
-import { type AccessEntry, createRequest, createService } from '../../src/index.ts';
+import { type AccessLogEntry, createRequest, createService } from '../../src/index.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { StoreError } from '../../src/store/store.ts';
 import { openService } from '../support/service/guest.ts';
 
 test('a health check gets 200 without credentials, and 503 with the reason if the service is not healthy', async () => {
@@ -26,11 +26,12 @@ test('a readiness check gets 503 while the store cannot be reached, and a health
   const state = { isReachable: true };
   const { read } = store;
   store.read = (...parts) => {
-    if (!state.isReachable) throw new StoreError('failed', 'the database cannot be reached', undefined, true);
+    if (!state.isReachable)
+      throw new StoreError('failed', 'the database cannot be reached', { reported: true });
     return read(...parts);
   };
-  const entries: AccessEntry[] = [];
-  const log = (entry: AccessEntry): unknown => entries.push(entry);
+  const entries: AccessLogEntry[] = [];
+  const log = (entry: AccessLogEntry): unknown => entries.push(entry);
   const { ask } = openService({ store, log, health: { path: '/health' } });
   const ready = await ask('GET', '/health/ready');
   assert.deepEqual([ready.status, ready.text, entries.length], [200, '{"status":"ready"}', 0]);
@@ -58,7 +59,7 @@ test('a health check gets 503 while the service stops', async () => {
 });
 
 test('health checks are not limited by a quota, and are logged only if they fail', async () => {
-  const entries: AccessEntry[] = [];
+  const entries: AccessLogEntry[] = [];
   let reason: string | undefined;
   const { ask } = openService({
     quota: '1/1h',
@@ -80,7 +81,7 @@ test('health checks are not limited by a quota, and are logged only if they fail
 });
 
 test('below a path prefix, a check that the proxy forwards and a direct one are the same', async () => {
-  const entries: AccessEntry[] = [];
+  const entries: AccessLogEntry[] = [];
   const service = createService({
     basePath: '/api',
     quota: '1/1h',

@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { signRequest } from '../../src/client/sign.ts';
 import { createRequest } from '../../src/http/message.ts';
+import type { NonceClaim } from '../../src/principal.ts';
 import { createService } from '../../src/service/service.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import type { Nonces } from '../../src/store/nonces/nonces.ts';
-import { type Change, type Store, type StoredNonce, StoreError } from '../../src/store/store.ts';
+import type { NonceStore } from '../../src/store/nonces/nonces.ts';
+import type { Store, StoreChange } from '../../src/store/store.ts';
 
 const content = '<article><title>Tea</title><price currency="EUR">1.00</price></article>';
 
@@ -18,16 +20,16 @@ interface EarlierNonces {
     now: number,
   ): 'fresh' | 'seen' | 'full' | { freeAt: number };
   kept(durably: boolean): Promise<void> | undefined;
-  hold(): StoredNonce | undefined;
-  release(held: StoredNonce, durably: boolean): Promise<void> | undefined;
+  hold(): NonceClaim | undefined;
+  release(held: NonceClaim, durably: boolean): Promise<void> | undefined;
   readonly size: number;
 }
 
 /** A service whose store and nonces tell what they were given. The nonces have the earlier interface. */
 function openWatched(release: () => Promise<void> | undefined = () => undefined) {
-  const changes: Change[] = [];
+  const changes: StoreChange[] = [];
   const released: [nonce: string, durably: boolean][] = [];
-  let latest: StoredNonce | undefined;
+  let latest: NonceClaim | undefined;
   const memory = createMemoryStore({ storeId: 'test' });
   const store: Store = {
     ...memory,
@@ -49,7 +51,7 @@ function openWatched(release: () => Promise<void> | undefined = () => undefined)
       return release();
     },
   };
-  const nonces: Nonces = earlier;
+  const nonces: NonceStore = earlier;
   const service = createService({ store, nonces, users: { ann: { secret: 'secret' } }, onError: () => {} });
   const send = async (method: string, target: string, nonce: string, body?: string) => {
     const headers = signRequest({
@@ -61,7 +63,7 @@ function openWatched(release: () => Promise<void> | undefined = () => undefined)
     });
     const fields = Object.entries({ ...headers, 'Content-Type': 'application/xml' });
     const reply = await service.handle(
-      createRequest({ method, target, fields, ...(body === undefined ? {} : { content: body }) }),
+      createRequest({ method, target, headers: fields, ...(body === undefined ? {} : { body: body }) }),
     );
     return reply.status;
   };

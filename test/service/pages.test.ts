@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { createRequest, type Response } from '../../src/http/message.ts';
 import { isPromiseLike } from '../../src/maybe-promise.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import type { Page, RecordValue, Store } from '../../src/store/store.ts';
+import type { Store, StoredPage, StoredRecord } from '../../src/store/store.ts';
 import { seeded } from '../support/seeded.ts';
 import { type Answer, openService, start } from '../support/service/guest.ts';
 
@@ -21,17 +21,17 @@ const collections = {
   },
 } as const;
 
-async function storeOf(values: readonly RecordValue[]): Promise<Store> {
+async function storeOf(values: readonly StoredRecord[]): Promise<Store> {
   const store = createMemoryStore({ storeId: 'test' });
   for (const value of values) await store.apply({ kind: 'create', collection: '/things', value, at: start });
   return store;
 }
 
-async function serviceOf(values: readonly RecordValue[]) {
+async function serviceOf(values: readonly StoredRecord[]) {
   return openService({ collections, store: await storeOf(values) });
 }
 
-function texts(count: number, length: number, character = 'x'): RecordValue[] {
+function texts(count: number, length: number, character = 'x'): StoredRecord[] {
   return Array.from({ length: count }, () => ({ text: character.repeat(length) }));
 }
 
@@ -135,7 +135,7 @@ test('a page ends only where the next item has no room, whatever the items are',
 
 describe('a store that reads a page in pieces', () => {
   /** The same store, of which each piece is what `pieceOf` makes of the page asked for. */
-  function inPieces(store: Store, pieceOf: (page: Page) => Page | Promise<Page>): Store {
+  function inPieces(store: Store, pieceOf: (page: StoredPage) => StoredPage | Promise<StoredPage>): Store {
     return {
       ...store,
       list(collection, after, limit) {
@@ -150,7 +150,7 @@ describe('a store that reads a page in pieces', () => {
     const store = await storeOf(texts(20, 100_000));
     const whole = await openService({ collections, store }).ask('GET', '/things?limit=7');
     const large = await openService({ collections, store }).ask('GET', '/things');
-    for (const pieceOf of [(page: Page) => page, async (page: Page) => page]) {
+    for (const pieceOf of [(page: StoredPage) => page, async (page: StoredPage) => page]) {
       const guest = openService({ collections, store: inPieces(store, pieceOf) });
       const page = await guest.ask('GET', '/things?limit=7');
       assert.deepEqual(hrefsIn(page), hrefsOf(7));
@@ -206,7 +206,7 @@ test('a page that nobody reads holds no more than its own bytes', async () => {
   for (let count = 0; count < 20; count += 1) unread.push(await ask());
   const grown = memoryInUse() - before;
   // Only now: to count the bytes of a text may put it together.
-  const lengths = unread.slice(1).map(({ content }) => Buffer.byteLength(content ?? ''));
+  const lengths = unread.slice(1).map(({ body: content }) => Buffer.byteLength(content ?? ''));
   const bytes = lengths.reduce((sum, length) => sum + length, 0);
   assert.ok(bytes > 19 * mebibyte, `${bytes} bytes`);
   assert.ok(grown < 1.1 * bytes, `${unread.length} pages of ${bytes} bytes hold ${grown}`);

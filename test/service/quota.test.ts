@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Quotas } from '../../src/auth/quota/quota.ts';
-import { manualClock } from '../../src/clock.ts';
+import { createManualClock } from '../../src/clock.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { createRequest, createService, type Response } from '../../src/index.ts';
 import { type Answer, openService } from '../support/service/guest.ts';
 
-const field = ({ fields }: Response, name: string): string | undefined =>
+const field = ({ headers: fields }: Response, name: string): string | undefined =>
   fields.find(([known]) => known === name)?.[1];
 const ratesOf = (answer: Answer): [string, string] => [
   answer.field('RateLimit-Policy'),
@@ -133,11 +133,13 @@ test('a user can get a quota while a service without one runs, and lose it', asy
 });
 
 test('behind a trusted proxy, each client address has its own quota', async () => {
-  const service = createService({ quota: '1/1h', trustProxy: ['10.0.0.0/8'], clock: manualClock(0) });
+  const service = createService({ quota: '1/1h', trustProxy: ['10.0.0.0/8'], clock: createManualClock(0) });
   const from = async (client: string): Promise<number> => {
     const fields = [['X-Forwarded-For', client]] as const;
     return (
-      await service.handle(createRequest({ method: 'GET', target: '/articles', peer: '10.0.0.1', fields }))
+      await service.handle(
+        createRequest({ method: 'GET', target: '/articles', peer: '10.0.0.1', headers: fields }),
+      )
     ).status;
   };
   assert.deepEqual([await from('192.0.2.1'), await from('192.0.2.2')], [200, 200]);
@@ -145,7 +147,7 @@ test('behind a trusted proxy, each client address has its own quota', async () =
 });
 
 test('the addresses of one IPv6 network share a quota', async () => {
-  const service = createService({ quota: '1/1h', clock: manualClock(0) });
+  const service = createService({ quota: '1/1h', clock: createManualClock(0) });
   const from = async (peer: string): Promise<number> =>
     (await service.handle(createRequest({ method: 'GET', target: '/articles', peer }))).status;
   assert.deepEqual([await from('2001:db8::1'), await from('2001:db8::2')], [200, 429]);
@@ -159,7 +161,7 @@ test('an invalid quota of the service or of a user is refused', () => {
 });
 
 test('memory is bounded: of too many addresses, the one whose window began first is dropped', () => {
-  const clock = manualClock(0);
+  const clock = createManualClock(0);
   const quotas = new Quotas({ quota: '1/1h', clock, max: 2 });
   const take = (peer: string): string => {
     const trace = { principal: undefined, quota: undefined };

@@ -98,7 +98,7 @@ test('a resource in code can require a precondition, too', async () => {
     resources: {
       '/note': {
         PUT: { access: 'anyone', handle: () => ({ status: 204 }) },
-        find: () => ({ tag: 'one', modified: 0, state: undefined }),
+        find: () => ({ tag: 'one', modified: 0, value: undefined }),
         requirePrecondition: true,
       },
     },

@@ -3,7 +3,15 @@ import { createHash, createHmac } from 'node:crypto';
 import test from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { problemTypes } from '../../src/http/problem-types.ts';
-import { action, bytes, createRequest, createService, json, type Outcome, xml } from '../../src/index.ts';
+import {
+  type ActionResponse,
+  action,
+  createRequest,
+  createService,
+  json,
+  readBytes,
+  xml,
+} from '../../src/index.ts';
 import { article, openService } from '../support/service/guest.ts';
 
 const ann = { user: 'ann' };
@@ -50,19 +58,19 @@ test('405 carries Allow as this principal sees it', async () => {
 
 test('an action gives no content to a status that never has any', async () => {
   const answering = (status: number) => ({
-    GET: action('anyone', () => ({ status, representation: { type: 'text/plain', content: 'x' } })),
+    GET: action('anyone', () => ({ status, representation: { type: 'text/plain', body: 'x' } })),
   });
   const service = createService({ resources: { '/204': answering(204), '/205': answering(205) } });
   for (const target of ['/204', '/205']) {
     const reply = await service.handle(createRequest({ method: 'GET', target }));
-    assert.equal(reply.content, undefined, target);
-    assert.ok(!reply.fields.some(([name]) => name === 'Content-Type'), target);
+    assert.equal(reply.body, undefined, target);
+    assert.ok(!reply.headers.some(([name]) => name === 'Content-Type'), target);
   }
 });
 
 test('an action that gives what no reply can say has failed', async () => {
   const faults: string[] = [];
-  const statusOf = async (outcome: Outcome): Promise<number> => {
+  const statusOf = async (outcome: ActionResponse): Promise<number> => {
     const service = createService({
       resources: { '/it': { GET: action('anyone', () => outcome) } },
       onError: (error) => faults.push(String(error)),
@@ -78,11 +86,11 @@ test('an action that gives what no reply can say has failed', async () => {
     ['X-Y', 'a\r\nSet-Cookie: b'],
     ['X-Y', '\u{1f511}'],
   ] as const) {
-    assert.equal(await statusOf({ status: 200, fields: [[...line]] }), 500, String(line));
+    assert.equal(await statusOf({ status: 200, headers: [[...line]] }), 500, String(line));
   }
   assert.equal(faults.length, 12);
   assert.match(faults.join('\n'), /the status 101.*Content-Length is set by the server/s);
-  assert.equal(await statusOf({ status: 599, fields: [['X-Y', 'caf\u00e9']] }), 599);
+  assert.equal(await statusOf({ status: 599, headers: [['X-Y', 'caf\u00e9']] }), 599);
 });
 
 test('problems are XML, and JSON where that is asked for', async () => {
@@ -351,9 +359,9 @@ test('a resource in code stands beside the declared ones', async () => {
         GET: action('anyone', async ({ parameters }) => xml(`<weather city="${parameters['city']}"/>`)),
         PUT: action(
           ['ann'],
-          async ({ principal, content }) =>
+          async ({ principal, body: content }) =>
             json({ by: principal?.name, kept: Buffer.from(content ?? []).toString() }),
-          { reads: [bytes] },
+          { reads: [readBytes] },
         ),
       },
     },
@@ -425,7 +433,7 @@ test('who is named in an absolute target is neither logged nor shown', async () 
   const entries: string[] = [];
   const { service } = openService({ log: (entry) => entries.push(JSON.stringify(entry)) });
   for (const target of ['http://me:hunter2@x/nope?a', 'http://x/nope']) {
-    const { content } = await service.handle(createRequest({ method: 'GET', target }));
+    const { body: content } = await service.handle(createRequest({ method: 'GET', target }));
     assert.match(String(content), /<instance>\/nope<\/instance>/);
     assert.doesNotMatch(String(content), /hunter2/);
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { SchemeDeclarations } from '../../src/auth/scheme-declarations.ts';
-import { manualClock } from '../../src/clock.ts';
+import { createManualClock } from '../../src/clock.ts';
 import { defaultDeclarations } from '../../src/collections/declaration.ts';
 import { createRequest, type RequestParts, type Response } from '../../src/http/message.ts';
 import { action } from '../../src/pipeline/resource.ts';
@@ -24,7 +24,7 @@ const schemes: SchemeDeclarations = {
 const users = { ann: { secret: 'secret of ann' } };
 
 function service(options: Partial<ServiceOptions> = {}) {
-  return createService({ clock: manualClock(now), users, schemes, ...options });
+  return createService({ clock: createManualClock(now), users, schemes, ...options });
 }
 
 async function answer(options: Partial<ServiceOptions>, parts: Partial<RequestParts>): Promise<Response> {
@@ -35,7 +35,7 @@ async function answer(options: Partial<ServiceOptions>, parts: Partial<RequestPa
 }
 
 function field(response: Response, name: string): string | undefined {
-  return response.fields.find(([each]) => each === name)?.[1];
+  return response.headers.find(([each]) => each === name)?.[1];
 }
 
 const article = '{"title":"Tea","price":{"value":"3.50","currency":"EUR"}}';
@@ -54,7 +54,7 @@ function signed(target = '/articles', content = article): readonly [string, stri
 
 describe('a configured scheme', () => {
   test('authenticates a request, whose content is then read as usual', async () => {
-    const response = await answer({}, { fields: signed(), content: article });
+    const response = await answer({}, { headers: signed(), body: article });
     assert.equal(response.status, 201);
     assert.equal(field(response, 'Cache-Control'), 'private, no-cache');
   });
@@ -64,17 +64,17 @@ describe('a configured scheme', () => {
     const request = {
       method: 'POST',
       target: '/articles',
-      fields: signed(),
-      content: article.replace('3', '4'),
+      headers: signed(),
+      body: article.replace('3', '4'),
     };
     assert.equal((await served.handle(createRequest(request))).status, 401);
     const list = await served.handle(createRequest({ method: 'GET', target: '/articles' }));
-    assert.equal(String(list.content), '<articles></articles>');
+    assert.equal(String(list.body), '<articles></articles>');
     await served.close();
   });
 
   test('has a challenge in every 401, and its fields in Vary', async () => {
-    const response = await answer({}, { content: article, fields: [['Content-Type', 'application/json']] });
+    const response = await answer({}, { body: article, headers: [['Content-Type', 'application/json']] });
     assert.equal(response.status, 401);
     const challenges = field(response, 'WWW-Authenticate') ?? '';
     for (const name of ['hmac', 'partner', 'AWS4-HMAC-SHA256'])
@@ -93,16 +93,13 @@ describe('a configured scheme', () => {
     const resources = {
       '/hooks': { POST: action('authenticated', () => ({ status: 204 })), schemes: ['partner'] },
     };
-    const refused = await answer({ collections }, { fields: signed(), content: article });
+    const refused = await answer({ collections }, { headers: signed(), body: article });
     assert.equal(refused.status, 401);
     assert.match(
       field(refused, 'WWW-Authenticate') ?? '',
       /^AWS4-HMAC-SHA256 realm="[^"]*", region="eu-central-1"/,
     );
-    const taken = await answer(
-      { resources },
-      { target: '/hooks', fields: signed('/hooks'), content: article },
-    );
+    const taken = await answer({ resources }, { target: '/hooks', headers: signed('/hooks'), body: article });
     assert.equal(taken.status, 204);
   });
 
@@ -164,6 +161,6 @@ test('the explanations of problems are true for configured schemes', async () =>
   ];
   for (const [type, text] of explained) {
     const response = await answer({}, { method: 'GET', target: `/problems/${type}` });
-    assert.match(String(response.content), text);
+    assert.match(String(response.body), text);
   }
 });

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import test from 'node:test';
 import { readResponseSigning } from '../../src/auth/message-signatures/response-signing.ts';
-import { createRequest, type Request, type Response } from '../../src/http/message.ts';
+import { createRequest, type HttpRequest, type Response } from '../../src/http/message.ts';
 import { createResponseSigner } from '../../src/service/sign-responses.ts';
 import { start } from '../support/signature/message-scheme.ts';
 import { publicKey, signingKey } from '../support/signature/rfc9421.ts';
@@ -28,15 +28,15 @@ const key = signingKey('test-key-ed25519');
 const clock = { now: () => start * 1000 + 999 };
 const sign = createResponseSigner({ key }, clock);
 
-function asking(accept: string | undefined, method = 'POST'): Request {
+function asking(accept: string | undefined, method = 'POST'): HttpRequest {
   const fields: [string, string][] = [['Host', 'example.com']];
   if (accept !== undefined) fields.push(['Accept-Signature', accept]);
-  return createRequest({ method, target: '/foo?x=1', secure: true, fields });
+  return createRequest({ method, target: '/foo?x=1', secure: true, headers: fields });
 }
 
-const ok: Response = { status: 200, fields: [['Content-Type', 'application/json']], content: '{"a":1}' };
+const ok: Response = { status: 200, headers: [['Content-Type', 'application/json']], body: '{"a":1}' };
 
-function fieldOf({ fields }: Response, sought: string): string | undefined {
+function fieldOf({ headers: fields }: Response, sought: string): string | undefined {
   return fields.find(([field]) => field.toLowerCase() === sought)?.[1];
 }
 
@@ -65,7 +65,7 @@ test('http-message-signatures verifies a signed response', { skip }, async () =>
   const { createVerifier, httpbis }: HttpMessageSignatures = require(name);
   const accept =
     'sig1=("@status" "content-type" "content-digest" "content-length" "@method";req "@authority";req "@path";req "host";req);created';
-  const { status, fields } = sign(asking(accept), ok);
+  const { status, headers: fields } = sign(asking(accept), ok);
   const { publicKey: verifying } = publicKey('test-key-ed25519');
   const config = {
     keyLookup: async () => ({ id: key.id, algs: ['ed25519'], verify: createVerifier(verifying, 'ed25519') }),
@@ -106,13 +106,13 @@ for (const accept of ignored) {
   test(`a request for a signature that cannot be made is ignored: ${accept}`, () => {
     const response = sign(asking(accept), ok);
     assert.equal(fieldOf(response, 'signature'), undefined);
-    assert.deepEqual([response.status, response.content], [ok.status, ok.content]);
+    assert.deepEqual([response.status, response.body], [ok.status, ok.body]);
   });
 }
 
 test('the digest of a response without content is that of no bytes, also for HEAD', () => {
   const accept = 'sig1=("@status" "content-digest")';
-  const none: Response = { status: 204, fields: [], content: undefined };
+  const none: Response = { status: 204, headers: [], body: undefined };
   assert.equal(fieldOf(sign(asking(accept), none), 'content-digest'), digestOf(''));
   assert.equal(
     fieldOf(sign(asking(accept, 'HEAD'), { ...ok, headOnly: true }), 'content-digest'),
@@ -124,10 +124,10 @@ test('the digest of a response without content is that of no bytes, also for HEA
 test('bytes are digested as sent, and a digest that is present stays', () => {
   const accept = 'sig1=("@status" "content-digest")';
   const bytes = Buffer.from('\u00fc');
-  assert.equal(fieldOf(sign(asking(accept), { ...ok, content: 'ü' }), 'content-digest'), digestOf('ü'));
-  assert.equal(fieldOf(sign(asking(accept), { ...ok, content: bytes }), 'content-digest'), digestOf('ü'));
-  const present: Response = { ...ok, fields: [['content-digest', 'sha-512=:AAAA:']] };
-  assert.equal(sign(asking(accept), present).fields.filter(([field]) => /digest/i.test(field)).length, 1);
+  assert.equal(fieldOf(sign(asking(accept), { ...ok, body: 'ü' }), 'content-digest'), digestOf('ü'));
+  assert.equal(fieldOf(sign(asking(accept), { ...ok, body: bytes }), 'content-digest'), digestOf('ü'));
+  const present: Response = { ...ok, headers: [['content-digest', 'sha-512=:AAAA:']] };
+  assert.equal(sign(asking(accept), present).headers.filter(([field]) => /digest/i.test(field)).length, 1);
 });
 
 test('with configured components, every response is signed', () => {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import test from 'node:test';
 import type { ResponseSigningDeclaration } from '../../src/auth/scheme-declarations.ts';
-import { manualClock } from '../../src/clock.ts';
+import { createManualClock } from '../../src/clock.ts';
 import { createRequest } from '../../src/http/message.ts';
 import type { ServiceOptions } from '../../src/service/options.ts';
 import { createService } from '../../src/service/service.ts';
@@ -75,9 +75,9 @@ test('a response is unsigned without Accept-Signature, and unless signResponses 
   const asking: [string, string][] = [['Accept-Signature', 'sig=("@status")']];
   const responses = [
     await served.handle(createRequest({ method: 'GET', target })),
-    await plain.handle(createRequest({ method: 'GET', target, fields: asking })),
+    await plain.handle(createRequest({ method: 'GET', target, headers: asking })),
   ];
-  for (const { status, fields } of responses) {
+  for (const { status, headers: fields } of responses) {
     assert.equal(status, 200);
     assert.ok(!fields.some(([field]) => field === 'Signature'));
   }
@@ -85,10 +85,12 @@ test('a response is unsigned without Accept-Signature, and unless signResponses 
 });
 
 test('with components, all responses are signed, also the first one, at the time of the clock', async () => {
-  const clock = manualClock(Date.UTC(2026, 10, 22, 12));
+  const clock = createManualClock(Date.UTC(2026, 10, 22, 12));
   const signResponses = { ...declared, components: ['@status', '@path;req'] };
   const served = createService({ clock, schemes: { 'message-signatures': { signResponses } } });
-  const { status, fields } = await served.handle(createRequest({ method: 'GET', target: '/nowhere' }));
+  const { status, headers: fields } = await served.handle(
+    createRequest({ method: 'GET', target: '/nowhere' }),
+  );
   assert.equal(status, 404);
   const input = fields.find(([field]) => field === 'Signature-Input')?.[1];
   assert.equal(input, `sig1=("@status" "@path";req);created=${clock.now() / 1000};keyid="${id}"`);

@@ -1,15 +1,15 @@
 import { describe, type TestContext, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import type { DurableStore } from '../../src/store/durable-store.ts';
-import { createNonces, type Nonces } from '../../src/store/nonces/nonces.ts';
+import { createNonces, type NonceStore } from '../../src/store/nonces/nonces.ts';
 import { openDurableStore } from '../../src/store/open-durable-store.ts';
 import type { CheckedNonces } from '../../src/store-contract/check.ts';
-import { noncesContract, storeContract } from '../../src/store-contract/index.ts';
+import { nonceContract, storeContract } from '../../src/store-contract/index.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const onReport = (): void => {};
 
-function memoryNonces(): Nonces {
+function memoryNonces(): NonceStore {
   const key = new Uint8Array(16);
   return createNonces({
     bucketSpan: 150_000,
@@ -28,7 +28,7 @@ function directoriesOf(context: TestContext) {
   const directories = new WeakMap<object, string>();
   const stores = new WeakMap<object, DurableStore>();
   const openIn = async (directory: string): Promise<DurableStore> => {
-    const store = await openDurableStore(directory, { onReport });
+    const store = await openDurableStore(directory, { onWarning: onReport });
     opened.push(store);
     for (const each of [store, store.nonces]) directories.set(each, directory);
     stores.set(store.nonces, store);
@@ -44,14 +44,15 @@ function directoriesOf(context: TestContext) {
 }
 
 describe('the nonces in memory', () => {
-  for (const { name, run } of noncesContract) test(name, () => run(async () => memoryNonces()));
+  for (const { name, run } of nonceContract) test(name, () => run(async () => memoryNonces()));
 });
 
 describe('the nonces in a data directory', () => {
-  for (const { name, run } of noncesContract) {
+  for (const { name, run } of nonceContract) {
     test(name, (context) => {
       const { open, reopen } = directoriesOf(context);
-      const reopenNonces = async (closed: CheckedNonces): Promise<Nonces> => (await reopen(closed)).nonces;
+      const reopenNonces = async (closed: CheckedNonces): Promise<NonceStore> =>
+        (await reopen(closed)).nonces;
       return run(async () => (await open()).nonces, { reopen: reopenNonces });
     });
   }

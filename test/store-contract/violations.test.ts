@@ -1,14 +1,14 @@
 import assert, { AssertionError } from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import type { Claimed } from '../../src/store/nonces/nonces.ts';
-import type { Applied, Change, Entry, Store } from '../../src/store/store.ts';
-import type { Check, CheckedNonces, CheckedStore } from '../../src/store-contract/check.ts';
-import { noncesContract, storeContract } from '../../src/store-contract/index.ts';
+import type { NonceResult } from '../../src/store/nonces/nonces.ts';
+import type { Store, StoreChange, StoredItem, StoreResult } from '../../src/store/store.ts';
+import type { CheckedNonces, CheckedStore, ContractCheck } from '../../src/store-contract/check.ts';
+import { nonceContract, storeContract } from '../../src/store-contract/index.ts';
 import { type ReceiptFault, withReceipts } from '../support/store-contract/receipts.ts';
 
 /** Returns the check of a rule, by the start of its name. */
-function checkOf(rule: string): Check<CheckedStore> {
+function checkOf(rule: string): ContractCheck<CheckedStore> {
   const found = storeContract.find(({ name }) => name.startsWith(rule));
   assert.ok(found !== undefined, rule);
   return found;
@@ -16,11 +16,11 @@ function checkOf(rule: string): Check<CheckedStore> {
 
 const memory = (): Store => createMemoryStore({ storeId: 'm' });
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const changed = (result: Applied, change: Partial<Entry>): Applied =>
+const changed = (result: StoreResult, change: Partial<StoredItem>): StoreResult =>
   result.applied ? { applied: true, entry: { ...result.entry, ...change } } : result;
 
 /** Replaces the method `apply`. */
-function applying(apply: (change: Change, store: Store) => Promise<Applied>): () => Store {
+function applying(apply: (change: StoreChange, store: Store) => Promise<StoreResult>): () => Store {
   return () => {
     const store = memory();
     return { ...store, apply: (change) => apply(change, store) };
@@ -28,7 +28,7 @@ function applying(apply: (change: Change, store: Store) => Promise<Applied>): ()
 }
 
 /** Replaces the entries that are read and listed. */
-function reading(read: (entry: Entry) => Entry): () => Store {
+function reading(read: (entry: StoredItem) => StoredItem): () => Store {
   return () => {
     const store = memory();
     return {
@@ -46,7 +46,7 @@ function reading(read: (entry: Entry) => Entry): () => Store {
 }
 
 /** Replaces each text in a value. */
-const textsIn = (entry: Entry, replace: (json: string) => string): Entry => ({
+const textsIn = (entry: StoredItem, replace: (json: string) => string): StoredItem => ({
   ...entry,
   value: JSON.parse(replace(JSON.stringify(entry.value))),
 });
@@ -389,7 +389,7 @@ const wrongNonces: readonly (readonly [
   ],
 ];
 
-function add(claimed: Set<string>, key: string): Claimed {
+function add(claimed: Set<string>, key: string): NonceResult {
   if (claimed.has(key)) return 'seen';
   claimed.add(key);
   return 'fresh';
@@ -398,7 +398,7 @@ function add(claimed: Set<string>, key: string): Claimed {
 describe('the contract of nonces', () => {
   for (const [rule, claim] of wrongNonces) {
     test(`fails nonces that violate: ${rule}`, async () => {
-      const check = noncesContract.find(({ name }) => name === rule);
+      const check = nonceContract.find(({ name }) => name === rule);
       assert.ok(check !== undefined);
       const nonces = {
         claim: claim(new Set()),

@@ -39,11 +39,11 @@ function signed(method: string, path: string): [string, string][] {
 }
 
 async function statusOf(service: ReturnType<typeof serviceOn>, fields: [string, string][], method = 'POST') {
-  return (await service.handle(createRequest({ method, target: '/visits', fields }))).status;
+  return (await service.handle(createRequest({ method, target: '/visits', headers: fields }))).status;
 }
 
 async function visited(service: ReturnType<typeof serviceOn>): Promise<string> {
-  const { content } = await service.handle(createRequest({ method: 'GET', target: '/visits' }));
+  const { body: content } = await service.handle(createRequest({ method: 'GET', target: '/visits' }));
   return String(content);
 }
 
@@ -78,7 +78,7 @@ describe('openDurableStore', () => {
     for (let round = 0; round < 2; round += 1) {
       const store = await openDurableStore(directory);
       const service = createService({ store, collections, seed: { '/notes': [{}] } });
-      const { fields } = await service.handle(createRequest({ method: 'GET', target: '/notes/1' }));
+      const { headers: fields } = await service.handle(createRequest({ method: 'GET', target: '/notes/1' }));
       tags.push(fields.find(([name]) => name.toLowerCase() === 'etag')?.[1]);
       await service.close();
       await store.close();
@@ -104,7 +104,7 @@ describe('openDurableStore', () => {
     const directory = freshDirectory();
     const store = await openDurableStore(directory);
     const locked = {
-      name: 'LockedError',
+      name: 'StoreError',
       code: 'locked',
       pid: process.pid,
       message: `${directory} is in use by process ${process.pid}`,
@@ -131,10 +131,10 @@ describe('openDurableStore', () => {
     await store.close();
     const journal = join(copy, 'journal-1.jsonl');
     writeFileSync(journal, readFileSync(journal, 'latin1').replace('"text":"x"', '"text":"z"'));
-    await assert.rejects(openDurableStore(copy), { name: 'CorruptionError', code: 'damaged', file: journal });
+    await assert.rejects(openDurableStore(copy), { name: 'StoreError', code: 'damaged', file: journal });
     truncateSync(journal, 0);
     const reports: string[] = [];
-    const repaired = await openDurableStore(copy, { onReport: (line) => reports.push(line) });
+    const repaired = await openDurableStore(copy, { onWarning: (line) => reports.push(line) });
     assert.match(reports.join('\n'), /journal-1\.jsonl was being created when the server ended/);
     await repaired.close();
   });

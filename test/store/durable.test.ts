@@ -2,21 +2,18 @@ import assert from 'node:assert/strict';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { manualClock, systemClock } from '../../src/clock.ts';
+import { createManualClock, systemClock } from '../../src/clock.ts';
+import type { NonceClaim } from '../../src/principal.ts';
 import {
   type JournaledStore,
   type JournaledStoreOptions,
   openJournaledStore,
 } from '../../src/store/durable.ts';
+import { StoreError } from '../../src/store/errors.ts';
+import { formatLogName } from '../../src/store/log/line.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { journalName, recover } from '../../src/store/recovery/recovery.ts';
-import {
-  type Applied,
-  type Change,
-  type Store,
-  type StoredNonce,
-  StoreError,
-} from '../../src/store/store.ts';
+import { recover } from '../../src/store/recovery/recovery.ts';
+import type { Store, StoreChange, StoreResult } from '../../src/store/store.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import { startChild } from '../support/store/child.ts';
 import { create, entryOf, ids, put, remove, storeContract } from '../support/store/contract.ts';
@@ -85,7 +82,7 @@ async function kept(directory: string): Promise<string[]> {
 }
 
 async function linesOf(directory: string, generation: number): Promise<string[]> {
-  const text = await readFile(join(directory, journalName(generation)), 'utf8');
+  const text = await readFile(join(directory, formatLogName('journal', generation)), 'utf8');
   return text.replace(/\0*$/, '').split('\n').slice(0, -1);
 }
 
@@ -98,7 +95,7 @@ describe('a journal', () => {
   test('is lines of JSON that a person can read, and nobody else', async (context) => {
     const directory = temporaryDirectory(context);
     const opened = Date.UTC(2013, 3, 20, 12, 59, 24, 7);
-    const store = await open(directory, { newStoreId: () => 'k3x9', clock: manualClock(opened) });
+    const store = await open(directory, { newStoreId: () => 'k3x9', clock: createManualClock(opened) });
     const nonce = { user: 'ann', nonce: '12"34', until: opened };
     await store.apply({ kind: 'create', collection: '/a', value: { title: 'Žofie' }, at: opened, nonce });
     const at = Date.UTC(1969, 11, 31, 23, 59, 59, 999);
@@ -155,7 +152,7 @@ describe('a journal', () => {
         },
       ],
     );
-    assert.equal((await stat(join(directory, journalName(1)))).mode & 0o777, 0o600);
+    assert.equal((await stat(join(directory, formatLogName('journal', 1)))).mode & 0o777, 0o600);
   });
 
   test('keeps its store id from the first opening on, before anything is written', async (context) => {
@@ -171,7 +168,7 @@ describe('a journal', () => {
 
   test('has space ahead, so that a sync need not grow the file, until it is closed', async (context) => {
     const { store, directory } = await openFaulty(context);
-    const size = async (): Promise<number> => (await stat(join(directory, journalName(1)))).size;
+    const size = async (): Promise<number> => (await stat(join(directory, formatLogName('journal', 1)))).size;
     await create(store, '/a');
     await until(async () => (await size()) > 65_536);
     const allocated = await size();
@@ -183,7 +180,7 @@ describe('a journal', () => {
   });
 
   test('tells of a nonce when it is kept with its change, and of no other', async (context) => {
-    const told: StoredNonce[] = [];
+    const told: NonceClaim[] = [];
     const { store, disk, directory } = await openFaulty(context, { onKept: (nonce) => told.push(nonce) });
     const nonce = (text: string) => ({ user: 'ann', nonce: text, until: 1000 });
     await store.apply({ ...put('/a', 'x', 'absent', {}), nonce: nonce('kept') });
@@ -292,7 +289,7 @@ describe('a batch', () => {
       store.apply(remove('/a', other.id, other.revision)),
     ];
     await gate.reached;
-    const answered: Applied[] = [];
+    const answered: StoreResult[] = [];
     const outdated = [
       put('/a', made.id, made.revision, { n: 3 }),
       remove('/a', made.id, made.revision),
@@ -311,7 +308,7 @@ describe('a batch', () => {
     await create(store, '/a');
     await until(() => disk.counts.get('sync') === 3); // space is allocated
     let tries = 0;
-    const increment = async (): Promise<Applied> => {
+    const increment = async (): Promise<StoreResult> => {
       for (;;) {
         const found = await store.read('/a', '1');
         tries += 1;
@@ -426,7 +423,7 @@ describe('a disk without room', () => {
     const disk = faultyDisk();
     const store = await open(directory, { disk, limits: never });
     const made = await create(store, '/a');
-    const path = join(directory, journalName(1));
+    const path = join(directory, formatLogName('journal', 1));
     const { bytes = 0 } = (await recover({ directory })).journals.at(-1) ?? {};
     for (let more = 0; more < 750; more += 17) {
       disk.room(bytes + more);
@@ -548,7 +545,7 @@ describe('a compaction', () => {
     const { store, directory } = await openFaulty(context, { limits });
     await fill(store, 60);
     await until(async () => (await readdir(directory)).includes('store.previous.json'));
-    await until(async () => !(await readdir(directory)).includes(journalName(1)));
+    await until(async () => !(await readdir(directory)).includes(formatLogName('journal', 1)));
     await store.close();
     const names = await readdir(directory);
     const generation = (await recover({ directory })).generation;
@@ -657,7 +654,7 @@ describe('a compaction', () => {
     const { store, disk, directory } = await openFaulty(context, { limits });
     disk.failNext('sync', 'EIO', 'journal-2');
     disk.failNext('unlink', 'EIO', 'journal-2');
-    const made: Applied[] = [];
+    const made: StoreResult[] = [];
     await assert.rejects(
       (async () => {
         for (;;)
@@ -672,7 +669,7 @@ describe('a compaction', () => {
   });
 
   test('holds the event loop only for some milliseconds at a time', async (context) => {
-    const clock = manualClock(0);
+    const clock = createManualClock(0);
     const directory = temporaryDirectory(context);
     let copied = 0;
     let turns = 0;
@@ -702,8 +699,8 @@ describe('a compaction', () => {
 
 describe('a process that ends suddenly', () => {
   /** Some changes to different items. */
-  async function someChanges(store: Store, random: Seeded): Promise<Change[]> {
-    const changes = new Map<string, Change>();
+  async function someChanges(store: Store, random: Seeded): Promise<StoreChange[]> {
+    const changes = new Map<string, StoreChange>();
     for (let count = random.below(8) + 1; count > 0; count -= 1) {
       const collection = random.pick(['/a', '/b']);
       const id = random.pick(['1', '2', '3', '5', '8', '13', 'x', 'ž', '07']);
@@ -728,7 +725,7 @@ describe('a process that ends suddenly', () => {
   }
 
   /** What is there when these changes were made in this order. */
-  async function modelOf(changes: readonly Change[]): Promise<Store> {
+  async function modelOf(changes: readonly StoreChange[]): Promise<Store> {
     const model = createMemoryStore({ storeId: 'model' });
     for (const change of changes) await model.apply(change);
     return model;
@@ -738,13 +735,13 @@ describe('a process that ends suddenly', () => {
     const random = seeded();
     for (let history = 0; history < 12; history += 1) {
       const directory = temporaryDirectory(context);
-      let made: Change[] = [];
+      let made: StoreChange[] = [];
       for (let life = 0; life < 8; life += 1) {
         const where = `SEED=${random.seed}, history ${history}, life ${life}`;
         const disk = crashingDisk(random.below(120), random);
         const limits = { minBytes: random.pick([1, 2000, 20_000]), ratio: random.pick([0, 1]) };
         const durability = random.pick(['fsync', 'os'] as const);
-        let underWay: Change[] = [];
+        let underWay: StoreChange[] = [];
         let ended = false;
         const living = (async () => {
           const store = await open(directory, { disk, limits, durability });

@@ -4,11 +4,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { inspect } from 'node:util';
-import { manualClock } from '../../src/clock.ts';
+import { createManualClock } from '../../src/clock.ts';
 import { type Double, type DoubleOptions, startDouble } from '../../src/double/index.ts';
 import { createRequest } from '../../src/http/message.ts';
 import { action } from '../../src/pipeline/resource.ts';
-import type { UserOption } from '../../src/service/options.ts';
+import type { UserDeclaration } from '../../src/service/options.ts';
 import { createService, type Service } from '../../src/service/service.ts';
 import { openDurableStore } from '../../src/store/open-durable-store.ts';
 import { catalogue, type MistakeName } from './schemes/catalogue.ts';
@@ -99,7 +99,7 @@ export interface SchemeSubject {
   /** The scheme of an accepted principal. */
   readonly scheme: string;
   /** The options of a double with the users ann and bob. */
-  readonly options: DoubleOptions & { readonly users: Readonly<Record<'ann' | 'bob', UserOption>> };
+  readonly options: DoubleOptions & { readonly users: Readonly<Record<'ann' | 'bob', UserDeclaration>> };
   /** Prepares a double, and returns the independent signer of the scheme. */
   readonly signer: (double: Double) => Sign | Promise<Sign>;
   /** What ann and bob sign with. */
@@ -156,7 +156,7 @@ function resourcesOf() {
     acts += 1;
     return { status: 204 };
   });
-  const read = action('anyone', () => ({ type: 'application/json', content: '{}' }));
+  const read = action('anyone', () => ({ type: 'application/json', body: '{}' }));
   const thing = { GET: read, PUT: act, POST: act, DELETE: act };
   const paths = [
     '/things',
@@ -395,7 +395,7 @@ function openService({ options }: SchemeSubject, more: object = {}): Service {
     ...(schemes === undefined ? {} : { schemes }),
     ...(consumers === undefined ? {} : { consumers }),
     ...(options.hmacSimple === undefined ? {} : { hmacSimple: options.hmacSimple }),
-    clock: manualClock(start),
+    clock: createManualClock(start),
     maxAuthFailures: 0,
     collections: { '/orders': orders },
     resources: resourcesOf().resources,
@@ -409,8 +409,8 @@ async function statusOf(service: Service, { method, target, secure, lines, conte
     method,
     target,
     secure,
-    fields,
-    ...(content === undefined ? {} : { content }),
+    headers: fields,
+    ...(content === undefined ? {} : { body: content }),
   });
   const { status } = await service.handle(request);
   return status;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { XmlOptions } from '../../src/xml/index.ts';
+import type { XmlParserOptions } from '../../src/xml/index.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import { DOCUMENTS } from '../support/xml/documents.ts';
 import { parse, parseWhole, told } from '../support/xml/events.ts';
 import { cases, unlessInstalled } from '../support/xml/suite.ts';
 
 /** Limits so narrow that the documents run into them. */
-const NARROW: XmlOptions = { maxDepth: 2, maxAttributes: 2, maxName: 6, maxValue: 8, maxToken: 24 };
+const NARROW: XmlParserOptions = { maxDepth: 2, maxAttributes: 2, maxName: 6, maxValue: 8, maxToken: 24 };
 
 const SMALL = 400;
 
@@ -64,7 +64,7 @@ describe(
   },
 );
 
-function assertSplits(bytes: Buffer, options: XmlOptions): void {
+function assertSplits(bytes: Buffer, options: XmlParserOptions): void {
   const whole = told(parseWhole(bytes, options));
   for (let at = 0; at <= bytes.length; at++) {
     const halves = [bytes.subarray(0, at), bytes.subarray(at)];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createParser, XmlError, type XmlErrorCode, type XmlOptions } from '../../src/xml/index.ts';
+import { createParser, XmlError, type XmlErrorCode, type XmlParserOptions } from '../../src/xml/index.ts';
 
 const KIB = 1024;
 
@@ -9,7 +9,7 @@ function endured(
   head: string,
   endless: string,
   chunk: number,
-  options: XmlOptions = {},
+  options: XmlParserOptions = {},
 ): { code: string; bytes: number } {
   const parser = createParser({}, options);
   const length = Buffer.byteLength(endless);
@@ -148,7 +148,7 @@ describe('names', () => {
   });
 });
 
-function refusal(document: string, options: XmlOptions): string | undefined {
+function refusal(document: string, options: XmlParserOptions): string | undefined {
   const parser = createParser({}, options);
   try {
     parser.write(Buffer.from(document));

@@ -17,7 +17,7 @@ export function compileTree(root: string): CompiledTree {
   const compiled = mkdtempSync(join(tmpdir(), 'countersign-bench-tree-'));
   const remove = (): void => rmSync(compiled, { recursive: true, force: true });
   process.once('exit', remove);
-  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const compiler = join(root, 'node_modules/@typescript/native/bin/tsc');
   const to = ['--outDir', compiled, '--incremental', 'false', '--sourceMap', 'false'];
   const args = [compiler, '-p', join(root, 'tsconfig.test.json'), ...to];
   const { status, stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });

@@ -46,14 +46,14 @@ async function inDirectory(directory: string): Promise<Service> {
 function peerOf(method: 'GET' | 'PUT', service: Service): Peer {
   return () => {
     const fields = signRequest({ method, url: `http://localhost${target}`, user, secret });
-    const parts = { method, target, fields: Object.entries(fields) };
+    const parts = { method, target, headers: Object.entries(fields) };
     const request =
       method === 'GET'
         ? createRequest(parts)
         : createRequest({
             ...parts,
-            fields: [...parts.fields, ['Content-Type', 'application/json']],
-            content,
+            headers: [...parts.headers, ['Content-Type', 'application/json']],
+            body: content,
           });
     return () => service.handle(request).then(({ status }) => status === 200);
   };

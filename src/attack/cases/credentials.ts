@@ -1,9 +1,9 @@
 import {
+  type AttackRequest,
   type Attempt,
   adding,
   attempt,
   malformed,
-  type OutgoingRequest,
   refused,
   replacing,
 } from '../attempt.ts';
@@ -111,7 +111,7 @@ function corruptedRequest(
   forger: Forger,
   digest: boolean,
   corrupt: Corruption['corrupt'],
-): OutgoingRequest | undefined {
+): AttackRequest | undefined {
   for (let tries = 0; tries < maxTries; tries += 1) {
     const request = forger.good();
     const credentials = forger.split(request);
@@ -173,7 +173,7 @@ function withOtherCase(text: string): string {
 function* missingCredentials(forger: Forger): Generator<Attempt> {
   const bare = forger.bare(forger.good());
   if (bare === undefined || forger.open) return;
-  const one = (name: string, why: string, request: OutgoingRequest): Attempt =>
+  const one = (name: string, why: string, request: AttackRequest): Attempt =>
     attempt({ name, why, expected: refused, needs: forger.needs, requests: [request] });
   yield one('there are no credentials', 'The resource requires authentication.', bare);
   const named = adding(bare, ...namingFields.map((field) => [field, forger.user ?? 'root'] as const));

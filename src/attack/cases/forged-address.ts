@@ -1,4 +1,4 @@
-import { type Attempt, adding, attempt, type HeaderLine, type OutgoingRequest, refused } from '../attempt.ts';
+import { type AttackRequest, type Attempt, adding, attempt, type HeaderLine, refused } from '../attempt.ts';
 import type { Forger } from '../forger.ts';
 
 /** Fields with which a proxy reports the client's address. They count only from a trusted proxy. */
@@ -13,7 +13,7 @@ export function* forgedAddressAttempts(forger: Forger): Generator<Attempt> {
   for (const line of addressFields) {
     const [field] = line;
     const why = `${field} counts only from a trusted proxy, and an address is no proof of identity.`;
-    const one = (name: string, request: OutgoingRequest): Attempt =>
+    const one = (name: string, request: AttackRequest): Attempt =>
       attempt({ name, why, expected: refused, needs: forger.needs, requests: [adding(request, line)] });
     const bare = forger.bare(forger.good());
     if (bare === undefined) return;
@@ -25,7 +25,7 @@ export function* forgedAddressAttempts(forger: Forger): Generator<Attempt> {
 }
 
 /** Returns the good request with the same letter for each character of its proof. */
-function withWrongProof(forger: Forger): OutgoingRequest | undefined {
+function withWrongProof(forger: Forger): AttackRequest | undefined {
   const credentials = forger.split(forger.good());
   if (credentials === undefined) return undefined;
   const { proof } = credentials;

@@ -1,12 +1,12 @@
 import { formatDate } from '../../http/headers/date.ts';
 import { formatSignedDate } from '../../signature/hmac.ts';
 import {
+  type AttackRequest,
   type Attempt,
   type AttemptParts,
   adding,
   attempt,
   malformed,
-  type OutgoingRequest,
   refused,
   replacing,
   without,
@@ -82,7 +82,7 @@ function* dateFields(forger: Forger): Generator<Attempt> {
     name: string,
     why: string,
     expected: readonly number[],
-    request: OutgoingRequest | undefined,
+    request: AttackRequest | undefined,
   ): Attempt[] =>
     request === undefined ? [] : [attempt({ name, why, expected, needs: forger.needs, requests: [request] })];
 
@@ -96,7 +96,7 @@ function* dateFields(forger: Forger): Generator<Attempt> {
   const postponed = replacing(forger.good(), [field, later]);
   yield* one('the date is a second later than signed', changed, refused, postponed);
 
-  const stale = (): OutgoingRequest | undefined =>
+  const stale = (): AttackRequest | undefined =>
     forger.signed({ date: forger.now - forger.lifetime - minute });
   const renewed = stale();
   const fresh = renewed && replacing(renewed, [field, today]);
@@ -118,7 +118,7 @@ function* replays(forger: Forger): Generator<Attempt> {
   const why = 'A recorded request could be sent again.';
   const replay = (
     name: string,
-    requests: readonly OutgoingRequest[],
+    requests: readonly AttackRequest[],
     more: Partial<AttemptParts> = {},
   ): Attempt => attempt({ name, why, expected: refused, needs, requests, ...more });
 
@@ -145,7 +145,7 @@ function* replays(forger: Forger): Generator<Attempt> {
 /** The same credentials in the other field that may contain them. */
 function* moving(
   forger: Forger,
-  replay: (name: string, requests: readonly OutgoingRequest[]) => Attempt,
+  replay: (name: string, requests: readonly AttackRequest[]) => Attempt,
 ): Generator<Attempt> {
   const good = forger.good();
   const [field, value] = credentialsOf(good) ?? ['', ''];
@@ -157,7 +157,7 @@ function* moving(
 /** The nonce in another spelling than signed, if it occurs literally in a field. */
 function* encodedNonces(
   forger: Forger,
-  replay: (name: string, requests: readonly OutgoingRequest[], more?: Partial<AttemptParts>) => Attempt,
+  replay: (name: string, requests: readonly AttackRequest[], more?: Partial<AttemptParts>) => Attempt,
 ): Generator<Attempt> {
   const encoded = withSpelling(forger, (nonce) => nonce.replace('-', '%2D'));
   const again = withSpelling(forger, (nonce) => nonce.replace('-', '%2D'));
@@ -182,7 +182,7 @@ function* encodedNonces(
 function withSpelling(
   forger: Forger,
   spell: (nonce: string) => string,
-): { good: OutgoingRequest; request: OutgoingRequest } | undefined {
+): { good: AttackRequest; request: AttackRequest } | undefined {
   const nonce = forger.nonce();
   const good = forger.signed({ nonce });
   const line = good?.headers.find(([, value]) => value.includes(nonce));
@@ -190,6 +190,6 @@ function withSpelling(
   return { good, request: replacing(good, [line[0], line[1].replace(nonce, spell(nonce))]) };
 }
 
-function isOAuth1(request: OutgoingRequest): boolean {
+function isOAuth1(request: AttackRequest): boolean {
   return /^OAuth /i.test(credentialsOf(request)?.[1] ?? '');
 }

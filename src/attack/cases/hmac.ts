@@ -1,10 +1,10 @@
 import { withoutSpaces } from '../../signature/hmac.ts';
 import {
+  type AttackRequest,
   type Attempt,
   attempt,
   elsewhere,
   malformed,
-  type OutgoingRequest,
   refused,
   replacing,
 } from '../attempt.ts';
@@ -54,11 +54,11 @@ export function* hmacAttempts(forger: Forger): Generator<Attempt> {
 
 /** A full signature without its date and nonce, and the part of the message that contained these. */
 interface Simple {
-  readonly request: OutgoingRequest;
+  readonly request: AttackRequest;
   readonly ending: string;
 }
 
-function simpleOf(forger: Forger, original: OutgoingRequest): Simple | undefined {
+function simpleOf(forger: Forger, original: AttackRequest): Simple | undefined {
   const signed = forger.signed({}, original);
   const [field, value] = (signed && credentialsOf(signed)) ?? ['', ''];
   const date = signed && forger.dateLine(signed)?.[1];
@@ -68,6 +68,6 @@ function simpleOf(forger: Forger, original: OutgoingRequest): Simple | undefined
   return { request, ending: `${withoutSpaces(date)}+${nonce}` };
 }
 
-function inTarget({ request, ending }: Simple): OutgoingRequest {
+function inTarget({ request, ending }: Simple): AttackRequest {
   return { ...request, url: `${request.url}+${ending}` };
 }

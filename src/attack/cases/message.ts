@@ -1,10 +1,10 @@
 import {
+  type AttackRequest,
   type Attempt,
   adding,
   attempt,
   elsewhere,
   malformed,
-  type OutgoingRequest,
   otherMethod,
   refused,
   replacing,
@@ -27,7 +27,7 @@ function one(
   name: string,
   why: string,
   expected: readonly number[],
-  request: OutgoingRequest | undefined,
+  request: AttackRequest | undefined,
 ): Attempt[] {
   return request === undefined
     ? []
@@ -58,7 +58,7 @@ function* changedMethods(forger: Forger): Generator<Attempt> {
   }
 }
 
-function contentless({ method, url, headers }: OutgoingRequest): OutgoingRequest {
+function contentless({ method, url, headers }: AttackRequest): AttackRequest {
   return { method, url, headers: without(headers, 'Content-Type', 'Content-Length', 'Content-Encoding') };
 }
 

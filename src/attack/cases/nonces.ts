@@ -1,8 +1,8 @@
 import {
+  type AttackRequest,
   type Attempt,
   attempt,
   malformed,
-  type OutgoingRequest,
   refused,
   replacing,
   without,
@@ -74,7 +74,7 @@ function* parameterInNonce(forger: Forger): Generator<Attempt> {
   const line = signed && credentialsOf(signed);
   if (signed === undefined || line === undefined) return;
   const moved = line[1].replace(nonce, `${nonce}${encodeURIComponent(`&${adjacent}`)}`);
-  const request: OutgoingRequest = { ...replacing(signed, [line[0], moved]), url: plain.url };
+  const request: AttackRequest = { ...replacing(signed, [line[0], moved]), url: plain.url };
   yield attempt({
     name: 'a parameter of the query was moved into the nonce',
     why: 'Names and values are encoded before they are joined, so that a value cannot contain a parameter (RFC 5849 §3.4.1.3.2).',

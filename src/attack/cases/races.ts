@@ -1,4 +1,4 @@
-import { type Attempt, adding, attempt, type OutgoingRequest, refused, without } from '../attempt.ts';
+import { type AttackRequest, type Attempt, adding, attempt, refused, without } from '../attempt.ts';
 import type { Forger } from '../forger.ts';
 import { contentVariants } from './content.ts';
 
@@ -34,7 +34,7 @@ function* preconditionRace(forger: Forger): Generator<Attempt> {
   // Equal content may keep the entity tag, so that several requests are accepted rightly.
   const requests = contentVariants(plain.body, raceSize)
     .map((body) => forger.signed({}, { ...plain, body }))
-    .filter((request): request is OutgoingRequest => request !== undefined);
+    .filter((request): request is AttackRequest => request !== undefined);
   const headers = without(plain.headers, 'Content-Type', 'Content-Length', 'Content-Encoding');
   const read = forger.signed({}, { method: 'GET', url: plain.url, headers });
   if (requests.length === 0 || read === undefined) return;

@@ -1,4 +1,5 @@
 import {
+  type AttackRequest,
   type Attempt,
   accepted,
   adding,
@@ -6,7 +7,6 @@ import {
   type HeaderLine,
   inTheClear,
   malformed,
-  type OutgoingRequest,
   replacing,
   without,
 } from '../attempt.ts';
@@ -24,7 +24,7 @@ const wrongBasic = 'bm9ib2R5Om5vdGhpbmc=';
 
 function* duplicates(forger: Forger): Generator<Attempt> {
   const why = 'It is ambiguous which credentials count: a proxy may have verified the others.';
-  const twice = (name: string, request: OutgoingRequest): Attempt =>
+  const twice = (name: string, request: AttackRequest): Attempt =>
     attempt({ name, why, expected: malformed, needs: forger.needs, requests: [request] });
   const line = forger.credentials(forger.good());
   if (line === undefined || forger.traits?.place.isList === true) return;
@@ -54,7 +54,7 @@ function wrongCredentials(forger: Forger): HeaderLine | undefined {
   return credentials.line(reversed.padEnd(proof.length, 'A'));
 }
 
-function leading(request: OutgoingRequest, [name, value]: HeaderLine): OutgoingRequest {
+function leading(request: AttackRequest, [name, value]: HeaderLine): AttackRequest {
   const own = request.headers.filter(([each]) => each.toLowerCase() === name.toLowerCase());
   return { ...request, headers: [...without(request.headers, name), [name, value], ...own] };
 }

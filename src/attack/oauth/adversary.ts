@@ -9,8 +9,8 @@ import { refreshTokenCases } from './refresh-tokens.ts';
 import { type OAuthReport, runCases } from './report.ts';
 import { type ConnectionOptions, createSender } from './sender.ts';
 
-/** The options of `oauthAdversary`. */
-export interface OAuthAdversaryOptions extends ConnectionOptions {
+/** The options of `attackOAuth2`. */
+export interface AttackOAuth2Options extends ConnectionOptions {
   /** The server's metadata (RFC 8414), as at `/.well-known/oauth-authorization-server`. */
   readonly metadata: AuthorizationServerMetadata;
   /** A registered client with the grant types `authorization_code` and, to try refresh tokens, `refresh_token`. */
@@ -39,11 +39,11 @@ export interface OAuthAdversaryOptions extends ConnectionOptions {
  * @throws TypeError (as a rejection) if an endpoint is not a URL
  * @example
  * const approve = (url) => double.oauth2.approve(url, { user: 'johndoe' }).catch(() => undefined);
- * const report = await oauthAdversary({ metadata, client, approve, ca: double.ca });
+ * const report = await attackOAuth2({ metadata, client, approve, ca: double.ca });
  * assert.ok(report.held, String(report));
  */
-export async function oauthAdversary(options: OAuthAdversaryOptions): Promise<OAuthReport> {
-  checkOAuthOptions(options, 'oauthAdversary', {
+export async function attackOAuth2(options: AttackOAuth2Options): Promise<OAuthReport> {
+  checkOAuthOptions(options, 'attackOAuth2', {
     metadata: ['authorization_endpoint', 'token_endpoint'],
     client: [],
   });

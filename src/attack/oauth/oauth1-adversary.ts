@@ -20,8 +20,8 @@ import {
 } from './report.ts';
 import { type ConnectionOptions, createSender } from './sender.ts';
 
-/** The options of `oauth1Adversary`. */
-export interface OAuth1AdversaryOptions extends ConnectionOptions {
+/** The options of `attackOAuth1`. */
+export interface AttackOAuth1Options extends ConnectionOptions {
   readonly endpoints: OAuth1Endpoints;
   /** A registered consumer, which signs with HMAC-SHA256. */
   readonly consumer: OAuth1Consumer;
@@ -47,11 +47,11 @@ export interface OAuth1AdversaryOptions extends ConnectionOptions {
  * @throws TypeError (as a rejection) if an endpoint is not a URL
  * @example
  * const approve = (url) => double.oauth1.approve(url, { user: 'johndoe' });
- * const report = await oauth1Adversary({ endpoints, consumer, callback, approve, ca: double.ca });
+ * const report = await attackOAuth1({ endpoints, consumer, callback, approve, ca: double.ca });
  * assert.ok(report.held, String(report));
  */
-export async function oauth1Adversary(options: OAuth1AdversaryOptions): Promise<OAuthReport> {
-  checkOAuthOptions(options, 'oauth1Adversary', {
+export async function attackOAuth1(options: AttackOAuth1Options): Promise<OAuthReport> {
+  checkOAuthOptions(options, 'attackOAuth1', {
     endpoints: ['requestToken', 'authorize', 'accessToken'],
     consumer: [],
   });

@@ -1,10 +1,10 @@
 // The scheme of an API key: the secret of a user is sent, and compared instead of computed.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Fields } from '../../http/fields.ts';
+import type { HttpHeaders } from '../../http/fields.ts';
 import { decodeFormText } from '../../http/form.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import { cookiesIn } from '../../http/headers/cookie.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { takeParameter } from '../../signature/declared/message.ts';
 import { octets } from '../../signature/declared/template.ts';
@@ -35,10 +35,10 @@ export function createApiKeyScheme(name: string, options: ApiKeyOptions, context
       ? { authorizationNames: [secret.authorization.toLowerCase()] }
       : // The field of the user alone is no credential: another scheme may use the same field.
         { authorizationNames: [], locations: [locationOf(secret)] }),
-    requestFields: typeof user === 'object' ? [user.field.toLowerCase()] : [],
+    requestHeaders: typeof user === 'object' ? [user.field.toLowerCase()] : [],
     tlsOnly: true,
     authenticate: createVerification(createSignatureScheme(name, options, context), context),
-    claimedUser: (_rest, { fields }) => (user === undefined ? undefined : userOf(user, fields)),
+    claimedUser: (_rest, { headers: fields }) => (user === undefined ? undefined : userOf(user, fields)),
     challenge: ({ secure }) => (secure ? challenge : undefined),
   };
 }
@@ -70,7 +70,7 @@ function createSignatureScheme(
     check: 'secret',
     wrong: place === undefined ? 'The key is wrong.' : 'The user or the secret is wrong.',
     read(request, rest) {
-      const { fields } = request;
+      const { headers: fields } = request;
       const user = place === undefined ? '' : userOf(place, fields);
       if (user === undefined)
         return { detail: faultOf(fields, typeof place === 'object' ? place.field : '') };
@@ -91,9 +91,13 @@ function createSignatureScheme(
 }
 
 /** Returns the values at the place of the secret, as sent. */
-function secretsIn({ fields, target }: Request, rest: string, place: SecretPlace): readonly string[] {
+function secretsIn(
+  { headers: fields, target }: HttpRequest,
+  rest: string,
+  place: SecretPlace,
+): readonly string[] {
   if ('authorization' in place) return [rest];
-  if ('field' in place) return fields.lines(place.field.toLowerCase());
+  if ('field' in place) return fields.getAll(place.field.toLowerCase());
   if ('cookie' in place) return cookiesIn(fields, place.cookie);
   return takeParameter(target, place.query).values.map((value) => octets(decodeFormText(value) ?? ''));
 }
@@ -104,8 +108,8 @@ function describeSecret(place: SecretPlace): string {
   return 'cookie' in place ? `the cookie ${place.cookie}` : `the query parameter ${place.query}`;
 }
 
-function faultOf(fields: Fields, name: string): string {
-  return describeFault(fields.lines(name.toLowerCase()).length, name);
+function faultOf(fields: HttpHeaders, name: string): string {
+  return describeFault(fields.getAll(name.toLowerCase()).length, name);
 }
 
 function describeFault(count: number, name: string): string {

@@ -168,7 +168,7 @@ function payloadMistakes(payloadHash: string): Variant[] {
 }
 
 function headerMistakes(name: string, { request }: Aws4Presented): Variant[] {
-  const lines = request.fields.lines(name);
+  const lines = request.headers.getAll(name);
   const values = lines.map(canonicalValue);
   return [
     [
@@ -212,7 +212,7 @@ function listMistakes(list: string, presented: Aws4Presented): Variant[] {
 
 /** Returns the names of the headers as sent, by their names in lower case. */
 function sentNames({ request }: Aws4Presented): ReadonlyMap<string, string> {
-  const names = request.fields.raw.filter((_, at) => at % 2 === 0);
+  const names = request.headers.raw.filter((_, at) => at % 2 === 0);
   return new Map(names.map((name) => [name.toLowerCase(), name]));
 }
 
@@ -296,13 +296,13 @@ function selections({ request }: Aws4Presented, text: CanonicalText): Canonical[
   const { headers, list } = text;
   const own = new Set(headers.map(([name]) => name));
   const others = [
-    ...new Set(request.fields.raw.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase())),
+    ...new Set(request.headers.raw.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase())),
   ];
   const added = others
     .filter((name) => !own.has(name) && name !== 'authorization')
     .slice(0, maxTried)
     .flatMap((name): Canonical[] => {
-      const value = canonicalValue(request.fields.lines(name).join(','));
+      const value = canonicalValue(request.headers.getAll(name).join(','));
       const more = [...headers, [name, value] as const].sort(([one], [other]) => (one < other ? -1 : 1));
       const hint = `${name} was signed, but is missing in SignedHeaders`;
       const differs = { name: 'signed headers', signed: namesOf(more) };

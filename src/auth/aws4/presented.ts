@@ -1,7 +1,7 @@
 // The credentials of a request with what they sign, as far as the header section shows it.
-import type { Fields } from '../../http/fields.ts';
+import type { HttpHeaders } from '../../http/fields.ts';
 import { parseDate } from '../../http/headers/date.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import {
   type CanonicalHeader,
   canonicalPath,
@@ -41,7 +41,7 @@ export const unsignedPayload = 'UNSIGNED-PAYLOAD';
 
 /** Reads the credentials. Returns a refusal if they are malformed, or are not for this service. */
 export function present(
-  request: Request,
+  request: HttpRequest,
   rest: string,
   options: Aws4Options,
   now: number,
@@ -57,10 +57,10 @@ export function present(
     return refuse('malformed', `The signature is in Authorization and in ${signatureParameter}.`);
   const credentials = presigned ? parsePresigned(query, options.service) : parseCredentialsField(rest);
   if (typeof credentials === 'string') return refuse('malformed', sentence(credentials));
-  const fault = headerFault(request.fields, credentials, options) ?? scopeFault(credentials, options);
+  const fault = headerFault(request.headers, credentials, options) ?? scopeFault(credentials, options);
   const claimed = { accessKeyId: credentials.accessKeyId, signature: credentials.signature };
   if (fault !== undefined) return refuse(fault.reason, fault.detail, { ...claimed, ...fault.facts });
-  const signedTime = timeOf(request.fields, credentials, now);
+  const signedTime = timeOf(request.headers, credentials, now);
   if (typeof signedTime === 'string') return refuse('malformed', signedTime, claimed);
   const payload = payloadOf(request, credentials, options);
   if ('reason' in payload) return { ...refuse(payload.reason, payload.detail, claimed), hint: payload.hint };
@@ -77,7 +77,7 @@ export function present(
     expires: lifetime === undefined ? undefined : signedTime.time + lifetime * 1000,
     path: canonicalPath(path, options),
     query: canonicalQuery(query, presigned ? signatureParameter : undefined),
-    headers: headersOf(request.fields, credentials.signedHeaders),
+    headers: headersOf(request.headers, credentials.signedHeaders),
     payloadHash: payload.payloadHash,
     hasContent: payload.hasContent,
   };
@@ -96,7 +96,7 @@ const tokenHeader = 'x-amz-security-token';
  * S3 requires that the session token is signed; for other services it may be added after signing.
  */
 function headerFault(
-  fields: Fields,
+  fields: HttpHeaders,
   { signedHeaders }: Aws4Credentials,
   { service }: Aws4Options,
 ): Fault | undefined {
@@ -135,7 +135,7 @@ function scopeFault({ scope }: Aws4Credentials, options: Aws4Options): Fault | u
 
 /** Returns the time of the request, or an error message. X-Amz-Date counts before Date. */
 function timeOf(
-  fields: Fields,
+  fields: HttpHeaders,
   credentials: Aws4Credentials,
   now: number,
 ): { readonly stamp: string; readonly time: number } | string {
@@ -153,7 +153,7 @@ function timeOf(
 
 /** Returns the payload hash that the header section shows, or a fault. */
 function payloadOf(
-  { fields, body }: Request,
+  { headers: fields, body }: HttpRequest,
   credentials: Aws4Credentials,
   options: Aws4Options,
 ): Pick<Aws4Presented, 'payloadHash' | 'hasContent'> | Fault {
@@ -181,7 +181,7 @@ function payloadOf(
 
 /** A presigned URL of Amazon S3 does not sign the content, unless it says so. */
 function declaredHash(
-  fields: Fields,
+  fields: HttpHeaders,
   credentials: Aws4Credentials,
   { service }: Aws4Options,
 ): string | undefined {
@@ -192,11 +192,11 @@ function declaredHash(
 }
 
 /** Returns the signed headers with their canonical values. Several lines of a name are joined by commas. */
-function headersOf(fields: Fields, names: readonly string[]): CanonicalHeader[] {
+function headersOf(fields: HttpHeaders, names: readonly string[]): CanonicalHeader[] {
   return names.map((name) => [
     name,
     fields.repeated
-      ? fields.lines(name).map(canonicalValue).join(',')
+      ? fields.getAll(name).map(canonicalValue).join(',')
       : canonicalValue(fields.get(name) ?? ''),
   ]);
 }

@@ -1,5 +1,5 @@
 import { formatChallenge } from '../../http/headers/authorization.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import { aws4Algorithm, splitTarget } from '../../signature/aws4/canonical-request.ts';
 import {
   type Aws4Credentials,
@@ -23,7 +23,7 @@ export function createAws4Scheme(name: string, options: Aws4Options, context: Sc
     name,
     authorizationNames: [aws4Algorithm.toLowerCase()],
     locations: [{ query: signatureParameter }],
-    requestFields: ['x-amz-content-sha256', 'x-amz-date', 'x-amz-security-token'],
+    requestHeaders: ['x-amz-content-sha256', 'x-amz-date', 'x-amz-security-token'],
     ownsParameter: (parameter) => parameter.startsWith('X-Amz-'),
     authenticate(request, rest, authTrace, deferrable) {
       if (verify !== undefined) return verify(request, rest, authTrace, deferrable);
@@ -50,6 +50,6 @@ export function createAws4Scheme(name: string, options: Aws4Options, context: Sc
   };
 }
 
-function credentialsOf(rest: string, { target }: Request, service: string): Aws4Credentials | string {
+function credentialsOf(rest: string, { target }: HttpRequest, service: string): Aws4Credentials | string {
   return rest === '' ? parsePresigned(splitTarget(target).query, service) : parseCredentialsField(rest);
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Fields } from '../../http/fields.ts';
+import type { HttpHeaders } from '../../http/fields.ts';
 import { decodeFormText, hasForm, isCoded } from '../../http/form.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import { decodeKeySignature, hasPrivateKey } from '../../signature/declared/asymmetric.ts';
 import { decodeSignature, signatureFault } from '../../signature/declared/key.ts';
 import {
@@ -53,7 +53,7 @@ export interface DeclaredPresented extends Presented {
  * has a fault elsewhere.
  */
 export function present(
-  request: Request,
+  request: HttpRequest,
   rest: string,
   options: DeclaredOptions,
   plan: Plan,
@@ -118,13 +118,13 @@ interface Placed {
 }
 
 function placedValue(
-  request: Request,
+  request: HttpRequest,
   rest: string,
   { place, authorizationName, format, queryOrForm = false }: DeclaredOptions,
   { signatureField }: Plan,
   content: ContentReader | undefined,
 ): Placed | Fault {
-  const { fields, target } = request;
+  const { headers: fields, target } = request;
   if ('query' in place) {
     const { values, target: own } = takeParameter(target, place.query);
     const isInForm = values.length === 0 && queryOrForm && hasForm(request);
@@ -136,7 +136,7 @@ function placedValue(
   // Schemes are case-insensitive (RFC 9110 §11.1).
   if (authorizationName !== undefined)
     return { value: `${authorizationName} ${rest}`, target, isInForm: false };
-  const isRepeated = fields.repeated && fields.lines(signatureField).length > 1;
+  const isRepeated = fields.repeated && fields.getAll(signatureField).length > 1;
   if (isRepeated && format.separator?.trim() !== ',')
     return { detail: `The field ${place.field} was sent twice.` };
   return { value: fields.get(signatureField) ?? '', target, isInForm: false };
@@ -144,7 +144,7 @@ function placedValue(
 
 function contentValue(
   place: { readonly json: string } | { readonly form: string },
-  request: Request,
+  request: HttpRequest,
   content: ContentReader | undefined,
 ): Placed | Fault {
   const reader: PlaceReader = { request, values: {}, content, queryOrForm: false };
@@ -234,7 +234,7 @@ function userIn(reader: PlaceReader, options: DeclaredOptions): string | Fault {
   const { user } = options;
   const { request } = reader;
   if (typeof user === 'string' || 'field' in user)
-    return userOf(user, request.fields) ?? unreadable(request, user);
+    return userOf(user, request.headers) ?? unreadable(request, user);
   if (isPending(user, reader)) return '';
   const isById = 'format' in user && options.format.has.has('key-id');
   const value = readPlace(user, isById ? 'key-id' : 'user', reader);
@@ -245,13 +245,17 @@ function userIn(reader: PlaceReader, options: DeclaredOptions): string | Fault {
 }
 
 /** Returns the user that a request names outside its content; undefined if it names none. */
-export function claimedUser(request: Request, rest: string, options: DeclaredOptions): string | undefined {
+export function claimedUser(
+  request: HttpRequest,
+  rest: string,
+  options: DeclaredOptions,
+): string | undefined {
   const { user, authorizationName, place, format } = options;
-  if (typeof user === 'string' || 'field' in user) return userOf(user, request.fields);
+  if (typeof user === 'string' || 'field' in user) return userOf(user, request.headers);
   const text =
     authorizationName === undefined
       ? 'field' in place
-        ? request.fields.get(place.field.toLowerCase())
+        ? request.headers.get(place.field.toLowerCase())
         : undefined
       : `${authorizationName} ${rest}`;
   const read = text === undefined || !('format' in user) ? undefined : readSignatures(format, text);
@@ -261,8 +265,8 @@ export function claimedUser(request: Request, rest: string, options: DeclaredOpt
   return typeof named === 'string' && named !== '' ? named : undefined;
 }
 
-function unreadable(request: Request, user: RolePlace | string): Fault {
-  const { fields } = request;
+function unreadable(request: HttpRequest, user: RolePlace | string): Fault {
+  const { headers: fields } = request;
   const field = typeof user === 'object' && 'field' in user ? user.field : '';
   return fields.has(field.toLowerCase())
     ? { detail: `The field ${field} is not a user name: one value of 1 to 128 bytes of UTF-8.` }
@@ -270,7 +274,7 @@ function unreadable(request: Request, user: RolePlace | string): Fault {
 }
 
 /** Returns the fault of a request that lacks a value. */
-function missingAt(place: RolePlace, purpose: string, request: Request): Fault {
+function missingAt(place: RolePlace, purpose: string, request: HttpRequest): Fault {
   const detail = `${sentence(describePlace(place))} is missing; it ${purpose}.`;
   return 'field' in place ? { detail, missing: { field: place.field, request } } : { detail };
 }
@@ -321,9 +325,12 @@ function tokenOf(
 }
 
 /** Returns the SHA-256 of the passphrase, of which every length takes the same time to compare. */
-function passphraseOf({ fields }: Request, { passphrase }: DeclaredOptions): Buffer | Fault | undefined {
+function passphraseOf(
+  { headers: fields }: HttpRequest,
+  { passphrase }: DeclaredOptions,
+): Buffer | Fault | undefined {
   if (passphrase === undefined) return undefined;
-  const [value, another] = fields.lines(passphrase.field.toLowerCase());
+  const [value, another] = fields.getAll(passphrase.field.toLowerCase());
   if (value === undefined)
     return { detail: `The field ${passphrase.field} is missing; it contains the passphrase.` };
   if (another !== undefined) return { detail: `The field ${passphrase.field} was sent twice.` };
@@ -356,7 +363,7 @@ export function sourcesOf(
   publicOrigin?: string,
 ): Sources {
   const { request, user, owner, timestamp, nonce = '', id, target, isInForm } = presented;
-  const { method, fields, connection } = request;
+  const { method, headers: fields, connection } = request;
   const signed = isInForm ? withoutParameter(content, options) : content;
   const source: MessageSource = {
     method,
@@ -401,13 +408,13 @@ function withoutParameter(content: Uint8Array, { place }: DeclaredOptions): Uint
 export type Sources = readonly [MessageSource, ...MessageSource[]];
 
 /** Returns the authority of the absolute form, or else the value of Host (RFC 9112 §3.2.2). */
-function hostOf(target: string, fields: Fields): string {
+function hostOf(target: string, fields: HttpHeaders): string {
   return splitTarget(target).origin.replace(/^https?:\/\//i, '') || (fields.get('host') ?? '');
 }
 
 /** Returns whether the content is a form whose parameters are signed. */
 export function hasSignedForm(
-  request: Request,
+  request: HttpRequest,
   target: string,
   { digestParameter }: DeclaredOptions,
 ): boolean {

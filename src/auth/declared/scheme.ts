@@ -1,6 +1,6 @@
 import { hasForm, holdForm, isCoded, isDeclaredLonger, maxFormLength } from '../../http/form.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import { isMethod, isSafe } from '../../http/method.ts';
 import { fieldIn, isInContent, parameterIn } from '../../signature/declared/places.ts';
 import type { CredentialLocation, Scheme } from '../scheme.ts';
@@ -52,12 +52,13 @@ export function createDeclaredScheme(name: string, options: DeclaredOptions, con
     ...(authorizationName === undefined
       ? { authorizationNames: [], locations: locationsOf(options) }
       : { authorizationNames: [authorizationName, ...otherNames].map((each) => each.toLowerCase()) }),
-    requestFields: fieldsReadBy(options),
+    requestHeaders: fieldsReadBy(options),
     ownsParameter: (parameter) => ownParameters.includes(parameter),
     authenticate,
     ...(isInContent(place)
       ? {
-          elsewhere: (request: Request) => (mayContain(request, options) ? ('content' as const) : undefined),
+          elsewhere: (request: HttpRequest) =>
+            mayContain(request, options) ? ('content' as const) : undefined,
           async authenticateElsewhere(request, authTrace, deferrable) {
             const content = await holdForm(request, context.bodyLimit);
             if (!containsSignature(request, content, options)) return undefined;
@@ -71,14 +72,14 @@ export function createDeclaredScheme(name: string, options: DeclaredOptions, con
 }
 
 /** Returns whether the content may contain a signature. Content of a safe method has no meaning (RFC 9110 §9.3.1). */
-function mayContain(request: Request, { place }: DeclaredOptions): boolean {
+function mayContain(request: HttpRequest, { place }: DeclaredOptions): boolean {
   const { method } = request;
   if ((isMethod(method) && isSafe(method)) || isCoded(request) || isDeclaredLonger(request, maxFormLength))
     return false;
   return 'json' in place ? hasJson(request) : hasForm(request);
 }
 
-function containsSignature(request: Request, content: Uint8Array, { place }: DeclaredOptions): boolean {
+function containsSignature(request: HttpRequest, content: Uint8Array, { place }: DeclaredOptions): boolean {
   const read = readContent(request, content);
   if ('detail' in read) return true;
   return readPlace(place, 'nonce', { request, values: {}, content: read, queryOrForm: false }) !== undefined;

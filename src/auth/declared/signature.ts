@@ -14,7 +14,7 @@ import { createDeclaredKey, isSameDigest, keyBytes } from '../../signature/decla
 import { type MessageSource, pieceOf, takeParameter } from '../../signature/declared/message.ts';
 import { bodyDigestOf, partName, type TemplatePart } from '../../signature/declared/template.ts';
 import { type DigestForm, messageBytes, type Part, type PartKind } from '../../signature/message.ts';
-import type { AsymmetricAlgorithm } from '../account-key.ts';
+import type { SignatureAlgorithm } from '../account-key.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { describeOtherUnit } from '../freshness.ts';
 import { createKeyring, derivedOnce, type Key, type KeyHolder, type KeyKind } from '../keyring.ts';
@@ -98,7 +98,7 @@ export function createDeclaredSignature(
 const emptyText: TemplatePart = { kind: 'literal', text: '' };
 
 /** The kinds of the keys of users with which each algorithm is verified. `hash` of the declaration determines the hash function. */
-export const keyKinds: Readonly<Record<PrivateKeyAlgorithm, AsymmetricAlgorithm>> = {
+export const keyKinds: Readonly<Record<PrivateKeyAlgorithm, SignatureAlgorithm>> = {
   ed25519: 'ed25519',
   'ecdsa-p256': 'ecdsa-p256-sha256',
   'rsa-pss': 'rsa-pss-sha512',

@@ -2,7 +2,7 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import { parseDuration } from '../../duration.ts';
 import { isToken } from '../../http/syntax/token.ts';
-import type { AsymmetricAlgorithm } from '../account-key.ts';
+import type { SignatureAlgorithm } from '../account-key.ts';
 import { maxWindow, readFlag, readMembers, readText, readWord } from '../option-values.ts';
 import { isAsymmetric, keyAlgorithms } from '../parse-account-key.ts';
 import type {
@@ -165,7 +165,7 @@ function readWindow(value: unknown, where: string): number | undefined {
   throw new RangeError(`${where}: a number of seconds up to ${maxWindow}, or text such as "5m", is expected`);
 }
 
-function readAlgorithms(value: unknown, where: string): readonly AsymmetricAlgorithm[] {
+function readAlgorithms(value: unknown, where: string): readonly SignatureAlgorithm[] {
   const all = keyAlgorithms.filter(isAsymmetric);
   if (value === undefined) return all;
   if (!Array.isArray(value) || value.length === 0)

@@ -1,6 +1,6 @@
 // The public types of signature schemes in code.
 import type { KeyObject } from 'node:crypto';
-import type { AsymmetricAlgorithm } from '../account-key.ts';
+import type { SignatureAlgorithm } from '../account-key.ts';
 
 /** The header fields of a request, by name in any letter case. UTF-8 is decoded. */
 export interface SchemeHeaders {
@@ -162,7 +162,7 @@ export interface SecretSchemeDefinition<Parsed extends ParsedCredentials = Parse
 export interface PublicKeySchemeDefinition<Parsed extends ParsedCredentials = ParsedCredentials>
   extends CommonDefinition<Parsed> {
   /** The algorithms of the users' keys that may sign. Default: all of them. */
-  readonly algorithms?: readonly AsymmetricAlgorithm[];
+  readonly algorithms?: readonly SignatureAlgorithm[];
   /** Returns whether a key made the signature of a message. What it throws counts as false, and is reported to `onError`. */
   verify(message: Buffer, key: KeyObject, signature: string): boolean;
   /** Returns the signature of a message by a private key. */

@@ -1,6 +1,6 @@
 // Finds out where a definition sends its credentials, by what `format` returns for examples of them.
 import { isDeepStrictEqual } from 'node:util';
-import { Fields } from '../../http/fields.ts';
+import { HttpHeaders } from '../../http/fields.ts';
 import type { SchemeCredentials, SignedParts } from './definition.ts';
 import { createSchemeRequest } from './request.ts';
 import type { DefinitionPlaces, SignaturePlace, UnplacedDefinition } from './sealed.ts';
@@ -28,7 +28,7 @@ export function findPlaces(definition: UnplacedDefinition): DefinitionPlaces {
 }
 
 function formatExample(definition: UnplacedDefinition, credentials: SchemeCredentials): SignedParts {
-  const fields = new Fields(['Host', 'host.example']);
+  const fields = new HttpHeaders(['Host', 'host.example']);
   const source = { method: 'GET', target: '/', fields, secure: true, hasBody: false };
   const request = createSchemeRequest(source, () => Buffer.alloc(0));
   try {

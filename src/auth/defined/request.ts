@@ -1,5 +1,5 @@
 // The request that the functions of a definition receive, of a request that arrived or of one that is signed.
-import { Fields } from '../../http/fields.ts';
+import { HttpHeaders } from '../../http/fields.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import { splitTarget, takeParameter } from '../../signature/declared/message.ts';
 import type { SchemeHeaders, SchemeRequest } from './definition.ts';
@@ -8,7 +8,7 @@ import type { SchemeHeaders, SchemeRequest } from './definition.ts';
 export interface RequestSource {
   readonly method: string;
   readonly target: string;
-  readonly fields: Fields;
+  readonly fields: HttpHeaders;
   readonly secure: boolean;
   readonly hasBody: boolean;
 }
@@ -33,13 +33,13 @@ export function createSchemeRequest(
   };
 }
 
-function createHeaders(fields: Fields): SchemeHeaders {
+function createHeaders(fields: HttpHeaders): SchemeHeaders {
   return {
     get(name) {
       const value = fields.get(name.toLowerCase());
       return value === undefined ? undefined : decodeUtf8Octets(value);
     },
-    getAll: (name) => fields.lines(name.toLowerCase()).map(decodeUtf8Octets),
+    getAll: (name) => fields.getAll(name.toLowerCase()).map(decodeUtf8Octets),
     has: (name) => fields.has(name.toLowerCase()),
   };
 }
@@ -55,7 +55,10 @@ export function withoutParameters(target: string, names: readonly string[]): str
 }
 
 /** Returns field lines as fields, with a value of Host. */
-export function fieldsOf(lines: readonly (readonly [name: string, value: string])[], host: string): Fields {
+export function fieldsOf(
+  lines: readonly (readonly [name: string, value: string])[],
+  host: string,
+): HttpHeaders {
   const hasHost = lines.some(([name]) => name.toLowerCase() === 'host');
-  return new Fields([...(hasHost ? [] : ['Host', host]), ...lines.flat()]);
+  return new HttpHeaders([...(hasHost ? [] : ['Host', host]), ...lines.flat()]);
 }

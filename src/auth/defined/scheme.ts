@@ -1,5 +1,5 @@
 import { formatChallenge } from '../../http/headers/authorization.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import type { CredentialLocation, Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import { createSchemeRequest } from './request.ts';
@@ -33,7 +33,7 @@ export function createDefinedScheme(
       ...fields.map((field): CredentialLocation => ({ field, ...(unless !== undefined && { unless }) })),
       ...query.map((parameter): CredentialLocation => ({ query: parameter })),
     ],
-    requestFields: headers.map(lowerCase),
+    requestHeaders: headers.map(lowerCase),
     authenticate: (request, rest, authTrace, deferrable) =>
       verify === undefined
         ? load().then((loaded) => loaded(request, rest, authTrace, deferrable))
@@ -49,7 +49,7 @@ function lowerCase(text: string): string {
 
 /** Returns the user that the fields or the query name; undefined if the credentials are malformed, or stand in the content. */
 function findClaimedUser(
-  { method, target, fields, connection, body }: Request,
+  { method, target, headers: fields, connection, body }: HttpRequest,
   { parse, needsBody }: SealedDefinition,
 ): string | undefined {
   let isNeeded = false;

@@ -2,7 +2,7 @@
 import type { KeyObject } from 'node:crypto';
 import { sendableLine } from '../../http/fields.ts';
 import { messageBytes, type Part } from '../../signature/message.ts';
-import type { AsymmetricAlgorithm } from '../account-key.ts';
+import type { SignatureAlgorithm } from '../account-key.ts';
 import type { SchemeCredentials, SignedParts } from './definition.ts';
 import { joinParts, partsOf, readCredentials } from './message.ts';
 import { createSchemeRequest, fieldsOf, withoutParameters } from './request.ts';
@@ -27,7 +27,7 @@ export interface DefinedIdentity {
   /** The secret, or a private key if the scheme has public keys. */
   readonly key: string | KeyObject;
   /** The algorithm of the private key. Default: that of its type. */
-  readonly algorithm?: AsymmetricAlgorithm | undefined;
+  readonly algorithm?: SignatureAlgorithm | undefined;
   /** The time (ms). */
   readonly now: number;
   /** The nonce; another one if the request already contains it. */

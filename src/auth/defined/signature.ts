@@ -189,7 +189,13 @@ export function createDefinedSignature(
   };
 }
 
-function sourceOf({ method, target, fields, connection, body }: Presented['request']): RequestSource {
+function sourceOf({
+  method,
+  target,
+  headers: fields,
+  connection,
+  body,
+}: Presented['request']): RequestSource {
   return { method, target, fields, secure: connection.secure, hasBody: body.present };
 }
 
@@ -213,12 +219,12 @@ function isSame(expected: string, given: string): boolean {
 
 /** Returns what is wrong if a place of credentials occurs twice: it would be open which one counts. */
 function findRepeated(
-  { fields, target }: Presented['request'],
+  { headers: fields, target }: Presented['request'],
   { headers, query }: SealedDefinition,
 ): string | undefined {
   if (fields.repeated)
     for (const name of headers)
-      if (fields.lines(name.toLowerCase()).length > 1) return `The field ${name} was sent twice.`;
+      if (fields.getAll(name.toLowerCase()).length > 1) return `The field ${name} was sent twice.`;
   const sent = query.length === 0 ? [] : target.slice(target.indexOf('?') + 1).split('&');
   for (const name of query)
     if (sent.filter((pair) => pair === name || pair.startsWith(`${name}=`)).length > 1)

@@ -304,13 +304,19 @@ function withJson(content: string, serialize: (value: unknown) => string[]): str
   }
 }
 
+/** The largest estimate of indented JSON (bytes): deep JSON grows by its depth on each line. */
+const longestIndented = 262_144;
+
 function reserialize(value: unknown): string[] {
   const compact = JSON.stringify(value);
+  const depth = depthOf(value, 0);
+  const indented = (width: number, indent: number | string = width): string[] =>
+    compact.length * depth * width > longestIndented ? [] : [JSON.stringify(value, null, indent)];
   return [
     compact,
-    JSON.stringify(value, null, 2),
-    JSON.stringify(value, null, 4),
-    JSON.stringify(value, null, '\t'),
+    ...indented(2),
+    ...indented(4),
+    ...indented(1, '\t'),
     spaced(value),
     escapeUnicode(spaced(value)),
     escapeUnicode(compact),
@@ -320,8 +326,8 @@ function reserialize(value: unknown): string[] {
     escapeUnicode(compact).replace(/\\u[0-9a-f]{4}/g, (unit) => `\\u${unit.slice(2).toUpperCase()}`),
     compact.replaceAll('/', '\\/').replace(/[<>&]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`),
     compact.replace(/(?<=[:,[])-?\d+(?=[,\]}])/g, (number) => `${number}.0`),
-    JSON.stringify(value, null, 3),
-    JSON.stringify(value, null, 8),
+    ...indented(3),
+    ...indented(8),
   ];
 }
 

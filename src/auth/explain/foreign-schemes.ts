@@ -1,9 +1,9 @@
 // Credentials of schemes that are not configured, or cannot be: what was sent, and what to use.
-import type { Fields } from '../../http/fields.ts';
+import type { HttpHeaders } from '../../http/fields.ts';
 
 /** What a request shows of its credentials. */
 export interface ForeignRequest {
-  readonly fields: Fields;
+  readonly fields: HttpHeaders;
   readonly target: string;
 }
 

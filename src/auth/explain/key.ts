@@ -103,6 +103,8 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
     .update(own ?? secret)
     .digest();
   const trimmed = unguessable(Buffer.from(bare.trim()));
+  const lowerCase = unguessable(Buffer.from(bare.toLowerCase()));
+  const upperCase = unguessable(Buffer.from(bare.toUpperCase()));
   const withoutPadding = unguessable(Buffer.from(bare.replace(/=+$/, '')));
   return [
     [
@@ -148,8 +150,8 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
     ['the secret was encoded in Latin-1 instead of UTF-8', decoded(bare, 'latin1')],
     ['the secret was used with a byte order mark', misread(`\ufeff${bare}`)],
     ['the secret was encoded in UTF-16 instead of UTF-8', misread(Buffer.from(`\ufeff${bare}`, 'utf16le'))],
-    ['the secret was used in another letter case', misread(bare.toLowerCase())],
-    ['the secret was used in another letter case', misread(bare.toUpperCase())],
+    ['the secret was used in another letter case', lowerCase && misread(lowerCase)],
+    ['the secret was used in another letter case', upperCase && misread(upperCase)],
     ['the secret was encoded in base64 with a line feed (echo without -n?)', misread(base64Of(`${bare}\n`))],
     ['the secret was escaped for HTML', misread(escapeHtml(bare))],
     ['the secret was escaped for JSON', misread(JSON.stringify(bare).slice(1, -1).replaceAll('/', '\\/'))],

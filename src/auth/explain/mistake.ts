@@ -1,9 +1,9 @@
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import type { Piece } from '../../signature/message.ts';
 
 /** What a request shows beside the part in which a mistake may be. */
 export interface Facts {
-  readonly request: Request;
+  readonly request: HttpRequest;
   /** The request target without the signature. */
   readonly target: string;
   /** The authority that the client addressed, as sent. */

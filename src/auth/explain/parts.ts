@@ -20,7 +20,7 @@ const methodMistakes: readonly Mistake[] = [
   ['the method was signed in upper case', (method) => method.toUpperCase()],
   [
     'the method of an override field was signed instead of that of the request line',
-    (_, { request }) => overriddenMethod(request.fields),
+    (_, { request }) => overriddenMethod(request.headers),
   ],
   [
     'GET was signed, but HEAD arrived: sign a HEAD request as HEAD',
@@ -35,7 +35,7 @@ const methodMistakes: readonly Mistake[] = [
   ],
 ];
 
-function overriddenMethod(fields: Facts['request']['fields']): string | undefined {
+function overriddenMethod(fields: Facts['request']['headers']): string | undefined {
   return (
     fields.get('x-http-method-override') ?? fields.get('x-http-method') ?? fields.get('x-method-override')
   );
@@ -170,7 +170,7 @@ const timeMistakes: readonly Mistake[] = [
       (_, { time }) => (time === undefined || time > maxTime ? undefined : format(time)),
     ],
   ),
-  ['the value of Date was signed instead of {part}', (_, { request }) => request.fields.get('date')],
+  ['the value of Date was signed instead of {part}', (_, { request }) => request.headers.get('date')],
   ['{part} was signed in another letter case', (value) => [value.toLowerCase(), value.toUpperCase()]],
   ['{part} was signed in quotes', (value) => `"${value}"`],
 ];

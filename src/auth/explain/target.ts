@@ -95,12 +95,12 @@ const addedHosts: readonly Mistake[] = [
 const rewrites: readonly Mistake[] = [
   [
     'the target was changed by a proxy',
-    (_, { request }) => targetFields.flatMap((name) => request.fields.get(name) ?? []),
+    (_, { request }) => targetFields.flatMap((name) => request.headers.get(name) ?? []),
   ],
   [
     'the path was signed with a prefix that a proxy removed: {prefix}',
     (target, { request }) =>
-      [forwardedPrefix(request.fields.get('x-forwarded-prefix')), ...usualPrefixes].flatMap((prefix) =>
+      [forwardedPrefix(request.headers.get('x-forwarded-prefix')), ...usualPrefixes].flatMap((prefix) =>
         prefix === undefined ? [] : [prefix + target],
       ),
   ],
@@ -256,7 +256,7 @@ function forwardedPrefix(sent: string | undefined): string | undefined {
   return sent === undefined ? undefined : `/${sent.replace(/^\/|\/$/g, '')}`;
 }
 
-function forwardedHosts({ request: { fields } }: Facts): string[] {
+function forwardedHosts({ request: { headers: fields } }: Facts): string[] {
   const forwarded = /(?:^|[;,\s])host="?([^";,\s]+)/i.exec(fields.get('forwarded') ?? '')?.[1];
   return [forwarded, ...hostFields.map((name) => fields.get(name))].filter((host) => host !== undefined);
 }

@@ -179,7 +179,7 @@ export function additions(
   user: string,
   assemble: Assemble,
 ): MessageMistake[] {
-  const { fields } = request;
+  const { headers: fields } = request;
   const others: readonly (readonly [what: string, value: string | undefined])[] = [
     ['the user', Buffer.from(user, 'utf8').toString('latin1')],
     ['the host', fields.get('host')],

@@ -43,7 +43,7 @@ export interface Found {
 
 /** Returns what the request shows beside its parts. */
 export function factsOf({ request, target = request.target, time }: Presented, content: Uint8Array): Facts {
-  const host = /^https?:\/\/([^/?#]*)/i.exec(request.target)?.[1] ?? request.fields.get('host') ?? '';
+  const host = /^https?:\/\/([^/?#]*)/i.exec(request.target)?.[1] ?? request.headers.get('host') ?? '';
   return { request, target, host, content, time };
 }
 

@@ -1,11 +1,11 @@
 // The scheme `hmac`: HMAC-SHA256 over the method, the target as sent, and in the full form a date and a nonce.
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
-import type { Fields } from '../../http/fields.ts';
+import type { HttpHeaders } from '../../http/fields.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import { parseContentDigest, parseContentMd5 } from '../../http/headers/content-digest.ts';
 import { formatDate, parseSignedDate } from '../../http/headers/date.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
@@ -65,7 +65,7 @@ export function createHmacScheme(options: HmacOptions): Scheme {
   const context = { realm, accounts, nonces, clock, nonceWindow, notBefore, explain, bodyLimit: 0 };
   return {
     name: 'hmac',
-    requestFields: ['authentication', 'x-date'],
+    requestHeaders: ['authentication', 'x-date'],
     authenticate: createVerification(createSignatureScheme(options), context),
     claimedUser(rest) {
       const credentials = splitHmacCredentials(rest);
@@ -130,7 +130,7 @@ function createDateParser(): (date: string) => SignedDate | undefined {
 
 /** Reads the credentials and the signed parts of a request. */
 function read(
-  request: Request,
+  request: HttpRequest,
   rest: string,
   options: HmacOptions,
   parseDate: (date: string) => SignedDate | undefined,
@@ -138,7 +138,7 @@ function read(
   const credentials = splitHmacCredentials(rest);
   if (typeof credentials === 'string')
     return { detail: `${credentials}.`, hint: explainCredentialsForm(rest) };
-  const { fields, method, target } = request;
+  const { headers: fields, method, target } = request;
   const contentDigest = digestFieldOf(fields);
   if (typeof contentDigest === 'object') return contentDigest;
   if (options.requireBodyDigest && contentDigest === undefined && carriesContent(request))
@@ -177,7 +177,7 @@ function refusedAs(type: ProblemType, detail: string): Fault {
  * Returns the value of Content-Digest, or else of Content-MD5, or a fault if it is malformed. It is a part of the message, so it
  * must be a digest: a date and a nonce in its place would turn a full signature into a simple one, which never expires.
  */
-function digestFieldOf(fields: Fields): string | Fault | undefined {
+function digestFieldOf(fields: HttpHeaders): string | Fault | undefined {
   const contentDigest = fields.get('content-digest');
   if (contentDigest !== undefined)
     return parseContentDigest(contentDigest) === undefined
@@ -188,7 +188,7 @@ function digestFieldOf(fields: Fields): string | Fault | undefined {
   return malformedDigest('Content-MD5', '16 bytes in base64');
 }
 
-function carriesContent({ body, fields }: Request): boolean {
+function carriesContent({ body, headers: fields }: HttpRequest): boolean {
   return body.present && fields.get('content-length') !== '0';
 }
 
@@ -218,9 +218,9 @@ function octetsOf(pieces: readonly Piece[]): string {
 
 /** Returns the values of date and content digest that only clients of this scheme sign. */
 function partMistakes({ kind, value }: Part, { request, time }: HmacPresented): Variant[] {
-  if (kind === 'digest') return digestVariants(request.fields);
+  if (kind === 'digest') return digestVariants(request.headers);
   if (kind !== 'time' || time === undefined || typeof value !== 'string') return [];
-  const { fields } = request;
+  const { headers: fields } = request;
   const sent = fields.get('x-date') ?? fields.get('date') ?? '';
   const ignored = fields.has('x-date') ? fields.get('date') : undefined;
   const otherCase = 'the month was signed in a different letter case';
@@ -245,7 +245,7 @@ function partMistakes({ kind, value }: Part, { request, time }: HmacPresented): 
   ];
 }
 
-function digestVariants(fields: Fields): Variant[] {
+function digestVariants(fields: HttpHeaders): Variant[] {
   const md5 = fields.get('content-md5');
   if (md5 === undefined) return [];
   return [['Content-MD5 was signed, but Content-Digest, which was also sent, takes precedence', md5]];
@@ -256,7 +256,7 @@ function messageMistakes(
   { request, stamp, contentDigest }: HmacPresented,
   parts: readonly Part[],
 ): MessageMistake[] {
-  const { method, target, fields } = request;
+  const { method, target, headers: fields } = request;
   const message = octetsOf(parts.map(({ value }) => value));
   const build = (hint: string, ...values: (string | undefined)[]): MessageMistake => ({
     hint,

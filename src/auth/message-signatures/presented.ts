@@ -1,6 +1,6 @@
 // The signatures of a request that meet the requirements, with what they sign.
 import type { ContentDigest } from '../../http/headers/content-digest.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import {
   type BaseLine,
   baseLines,
@@ -34,12 +34,12 @@ const maxCandidates = 4;
 
 /** Reads the signatures that meet the requirements. Returns the fault of the first one if there is none. */
 export function read(
-  request: Request,
+  request: HttpRequest,
   check: CheckRequirements,
   options: MessageSignaturesOptions,
 ): PresentedSignature | readonly PresentedSignature[] | Fault {
-  const input = request.fields.get('signature-input');
-  const signatures = parseSignatures(input, request.fields.get('signature'));
+  const input = request.headers.get('signature-input');
+  const signatures = parseSignatures(input, request.headers.get('signature'));
   if (typeof signatures === 'string') return { detail: `${signatures}.`, hint: createdHint(input ?? '') };
   const candidates: PresentedSignature[] = [];
   let first: Fault | undefined;
@@ -61,7 +61,7 @@ export function read(
 }
 
 function present(
-  request: Request,
+  request: HttpRequest,
   signature: MessageSignature,
   check: CheckRequirements,
   { nonce: nonceMode, structuredFields }: MessageSignaturesOptions,
@@ -74,7 +74,7 @@ function present(
   const fault = check(parameters, components, request);
   if (fault !== undefined) return fault;
   const digests = covered.items.some(coversContentDigest)
-    ? readContentDigest(request.fields.get('content-digest') ?? '')
+    ? readContentDigest(request.headers.get('content-digest') ?? '')
     : [];
   if ('detail' in digests) return digests;
   const { keyid = '', created = 0, expires, nonce } = parameters;
@@ -91,7 +91,7 @@ function present(
   };
 }
 
-function messageOf({ method, target, fields, connection }: Request): RequestMessage {
+function messageOf({ method, target, headers: fields, connection }: HttpRequest): RequestMessage {
   return { method, target, fields, secure: connection.secure };
 }
 

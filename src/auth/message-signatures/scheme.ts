@@ -1,5 +1,5 @@
 import { formatChallenge } from '../../http/headers/authorization.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import { formatAcceptSignature } from '../../signature/message-signatures/accept-signature.ts';
 import { nameOf, parseIdentifier } from '../../signature/message-signatures/identifiers.ts';
 import { parseSignatures } from '../../signature/message-signatures/signature-fields.ts';
@@ -35,7 +35,7 @@ export function createMessageSignaturesScheme(
     name,
     authorizationNames: [],
     locations: [{ field: 'signature-input' }, { field: 'signature' }],
-    requestFields: [...signed, ...(options.signResponses === undefined ? [] : ['accept-signature'])],
+    requestHeaders: [...signed, ...(options.signResponses === undefined ? [] : ['accept-signature'])],
     authenticate: (request, rest, authTrace, deferrable) =>
       verify === undefined
         ? load().then((loaded) => loaded(request, rest, authTrace, deferrable))
@@ -47,7 +47,7 @@ export function createMessageSignaturesScheme(
 }
 
 /** Returns the id of the key that the first signature names; failures are counted for it. Undefined if it is malformed. */
-export function claimedKeyId({ fields }: Pick<Request, 'fields'>): string | undefined {
+export function claimedKeyId({ headers: fields }: Pick<HttpRequest, 'headers'>): string | undefined {
   const signatures = parseSignatures(fields.get('signature-input'), fields.get('signature'));
   return typeof signatures === 'string' ? undefined : signatures[0]?.parameters.keyid;
 }

@@ -5,7 +5,7 @@ import type { SecretBox } from '../../accounts/secret-box.ts';
 import { waitForUsage } from '../../accounts/watcher.ts';
 import { hint, printable } from '../../options/flags.ts';
 import { type Options, readOptions } from '../../options/options.ts';
-import type { UserOption } from '../../service/options.ts';
+import type { UserDeclaration } from '../../service/options.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { CommandError } from '../errors.ts';
 import type { Outlet, Terminal } from '../terminal.ts';
@@ -27,7 +27,7 @@ export interface AccountLocation {
   readonly secretBox: SecretBox | undefined;
   readonly place: AccountPlace;
   /** The users that the module of `--module` declares. */
-  readonly moduleUsers: ReadonlyMap<string, UserOption>;
+  readonly moduleUsers: ReadonlyMap<string, UserDeclaration>;
 }
 
 /** The account that a command refers to. It does not have to exist. */

@@ -3,7 +3,7 @@ import type { AccountPlace } from '../../accounts/account-file-path.ts';
 import { type GrantSelection, revocationFile } from '../../accounts/revocations.ts';
 import { systemClock } from '../../clock.ts';
 import { RevokeOnRemoval } from '../../oauth/revoke-on-removal.ts';
-import type { Documents } from '../../store/documents.ts';
+import type { DocumentStore } from '../../store/documents.ts';
 import { openJournaledStore } from '../../store/durable.ts';
 import { holderOf, LockedError, lockDirectory } from '../../store/files/lock.ts';
 import { recover } from '../../store/recovery/recovery.ts';
@@ -121,7 +121,7 @@ function revokeIn(store: Store): Revoke {
  */
 export async function revokeInShared(
   store: Store,
-  documents: Documents | undefined,
+  documents: DocumentStore | undefined,
   selection: GrantSelection,
 ): Promise<void> {
   const revoke = revokeIn(store);

@@ -4,7 +4,7 @@ import type { ClientSecret } from '../../accounts/registered.ts';
 import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
 import type { StoredUser } from '../../accounts/users.ts';
 import { matchesSha256 } from '../../oauth/sha256.ts';
-import type { UserOption } from '../../service/options.ts';
+import type { UserDeclaration } from '../../service/options.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { CommandError } from '../errors.ts';
 import { readAccountFiles } from './account-files.ts';
@@ -50,11 +50,11 @@ function userWith(secret: string, users: ReadonlyMap<string, StoredUser>): strin
   return [...users].find(([, user]) => has(user))?.[0];
 }
 
-function secretsOf(user: UserOption): readonly (string | undefined)[] {
+function secretsOf(user: UserDeclaration): readonly (string | undefined)[] {
   return 'secrets' in user ? user.secrets.map((each) => each.secret) : [user.secret];
 }
 
-function hasKeyWith(secret: string, { keys = {} }: Pick<UserOption, 'keys'>): boolean {
+function hasKeyWith(secret: string, { keys = {} }: Pick<UserDeclaration, 'keys'>): boolean {
   return Object.values(keys).some((key) => 'secret' in key && key.secret === secret);
 }
 

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { StoredUser } from '../../accounts/users.ts';
-import type { AsymmetricAlgorithm, KeyDeclaration } from '../../auth/account-key.ts';
+import type { KeyDeclaration, SignatureAlgorithm } from '../../auth/account-key.ts';
 import { algorithmOf, parseAccountKey, parsePublicKey } from '../../auth/parse-account-key.ts';
 import { asCommandError, CommandError } from '../errors.ts';
 
@@ -17,7 +17,7 @@ export interface GeneratedKey {
   readonly privateKey: string;
 }
 
-const pairs: Readonly<Record<AsymmetricAlgorithm, () => { publicKey: KeyObject; privateKey: KeyObject }>> = {
+const pairs: Readonly<Record<SignatureAlgorithm, () => { publicKey: KeyObject; privateKey: KeyObject }>> = {
   ed25519: () => generateKeyPairSync('ed25519'),
   'ecdsa-p256-sha256': () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
   'ecdsa-p384-sha384': () => generateKeyPairSync('ec', { namedCurve: 'P-384' }),
@@ -26,7 +26,7 @@ const pairs: Readonly<Record<AsymmetricAlgorithm, () => { publicKey: KeyObject; 
 };
 
 /** Generates a key pair. */
-export function generateKey(algorithm: AsymmetricAlgorithm): GeneratedKey {
+export function generateKey(algorithm: SignatureAlgorithm): GeneratedKey {
   const { publicKey, privateKey } = pairs[algorithm]();
   return {
     key: { algorithm, publicKey: pemOf(publicKey) },
@@ -39,7 +39,7 @@ export function generateKey(algorithm: AsymmetricAlgorithm): GeneratedKey {
  * @param algorithm Default: the algorithm of the key's type; RSA keys have two.
  * @throws CommandError if the file cannot be read or has no public key, or if the algorithm does not fit
  */
-export function readPublicKey(file: string, algorithm: AsymmetricAlgorithm | undefined): KeyDeclaration {
+export function readPublicKey(file: string, algorithm: SignatureAlgorithm | undefined): KeyDeclaration {
   const publicKey = asCommandError(() => parsePublicKey(textOf(file), file), 1);
   const known = algorithm ?? algorithmOf(publicKey);
   if (known === undefined)

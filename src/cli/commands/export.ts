@@ -13,7 +13,7 @@ import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { lockDirectory } from '../../store/files/lock.ts';
 import { examine } from '../../store/recovery/recovery.ts';
 import { ExportFormatter, partsOf } from '../../store/snapshot/export-writer.ts';
-import { isTransferable, type TransferredPart } from '../../store/transfer.ts';
+import { isTransferable, type TransferPart } from '../../store/transfer.ts';
 import { locationOf, printLines } from '../accounts/command.ts';
 import { actAsOwnerOf } from '../accounts/ownership.ts';
 import { CommandError, reportError } from '../errors.ts';
@@ -77,7 +77,7 @@ function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv)
 
 /** The content to export. */
 interface ExportSource {
-  readonly parts: Iterable<TransferredPart> | AsyncIterable<TransferredPart>;
+  readonly parts: Iterable<TransferPart> | AsyncIterable<TransferPart>;
   /** The location of the accounts; undefined if there is none. */
   readonly place: AccountPlace | undefined;
   /** The repairs that a start would make, one sentence each. */

@@ -8,7 +8,7 @@ import type { Options } from '../../options/options.ts';
 import type { ModuleStore } from '../../service/server-module.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { holderOf } from '../../store/files/lock.ts';
-import type { Entry } from '../../store/store.ts';
+import type { StoredItem } from '../../store/store.ts';
 import { locationOf, printLines, unknownAction } from '../accounts/command.ts';
 import { actAsOwnerOf } from '../accounts/ownership.ts';
 import { requestRevocation, revokeInShared } from '../accounts/revocation.ts';
@@ -95,7 +95,7 @@ interface StoredGrants {
   /** The location in messages. */
   readonly location: string;
   /** Reads all grants and tokens, also while a server uses the store. */
-  read(): Promise<{ readonly grants: readonly Entry[]; readonly tokens: readonly Entry[] }>;
+  read(): Promise<{ readonly grants: readonly StoredItem[]; readonly tokens: readonly StoredItem[] }>;
   /** Revokes the selected ones, and returns how that was done, for a message. */
   revoke(selection: GrantSelection): Promise<string>;
 }
@@ -150,8 +150,8 @@ function inShared(
 ): StoredGrants {
   const { documents } = store;
   const location = documents?.location ?? `the store of ${file}`;
-  const entriesOf = async (collection: string): Promise<Entry[]> => {
-    const entries: Entry[] = [];
+  const entriesOf = async (collection: string): Promise<StoredItem[]> => {
+    const entries: StoredItem[] = [];
     for await (const entry of allEntries(store, collection)) entries.push(entry);
     return entries;
   };
@@ -177,7 +177,7 @@ interface Selected {
 
 /** Returns what a selection contains. */
 function select(
-  stored: { readonly grants: readonly Entry[]; readonly tokens: readonly Entry[] },
+  stored: { readonly grants: readonly StoredItem[]; readonly tokens: readonly StoredItem[] },
   selection: GrantSelection,
 ): Selected {
   const now = systemClock.now();

@@ -2,6 +2,7 @@ import { copyFile, cp, readdir } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import type { Options } from '../../options/options.ts';
+import type { NonceClaim } from '../../principal.ts';
 import { CorruptionError } from '../../store/corruption-error.ts';
 import { prepareDirectory } from '../../store/files/directory.ts';
 import { nodeDisk } from '../../store/files/disk.ts';
@@ -10,7 +11,6 @@ import { writeNewFiles } from '../../store/recovery/new-files.ts';
 import { recoverCorrupt } from '../../store/recovery/recover-corrupt.ts';
 import { examine } from '../../store/recovery/recovery.ts';
 import type { State } from '../../store/state/state.ts';
-import type { StoredNonce } from '../../store/store.ts';
 import { CommandError } from '../errors.ts';
 import { addNonces } from '../serve/nonces.ts';
 import { newStoreId } from '../serve/store-id.ts';
@@ -24,7 +24,7 @@ interface Recovery {
   readonly storeId: string;
   /** Descriptions of lost, uncertain or repaired data, one sentence each. */
   readonly warnings: readonly string[];
-  readonly nonces: readonly StoredNonce[];
+  readonly nonces: readonly NonceClaim[];
 }
 
 /**

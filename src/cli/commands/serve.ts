@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { SecretBox } from '../../accounts/secret-box.ts';
 import { systemClock } from '../../clock.ts';
 import { type Options, readOptions } from '../../options/options.ts';
-import type { Listening, Service } from '../../service/service.ts';
+import type { Listener, Service } from '../../service/service.ts';
 import type { CompactionLimits } from '../../store/snapshot/compaction.ts';
 import type { AccountUpdates } from '../accounts/account-files.ts';
 import { makeCredentials, storedUser } from '../accounts/credentials.ts';
@@ -195,7 +195,7 @@ async function open(
   { host, port, tlsPort }: Options,
   certificate: Certificate | undefined,
   saving: Promise<void> | undefined,
-): Promise<{ plain: Listening | undefined; secure: Listening | undefined }> {
+): Promise<{ plain: Listener | undefined; secure: Listener | undefined }> {
   const [plain, secure, saved] = await Promise.allSettled([
     port === undefined ? undefined : service.listen({ host, port }),
     tlsPort === undefined || certificate === undefined
@@ -310,11 +310,7 @@ async function openCertificate(options: Options): Promise<Certificate> {
   return (await import('../tls/open-certificate.ts')).openCertificate(options);
 }
 
-async function scheduleRenewal(
-  certificate: Certificate,
-  secure: Listening,
-  { warn }: Notices,
-): Promise<void> {
+async function scheduleRenewal(certificate: Certificate, secure: Listener, { warn }: Notices): Promise<void> {
   (await import('../tls/open-certificate.ts')).renewCertificate(certificate, secure, warn);
 }
 

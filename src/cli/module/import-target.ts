@@ -4,7 +4,7 @@ import type { ModuleStore } from '../../service/server-module.ts';
 import { endOfLost } from '../../store/nonces/lost.ts';
 import type { Imported } from '../../store/snapshot/export-reader.ts';
 import { partsOf } from '../../store/snapshot/export-writer.ts';
-import { isTransferable, type Transferable, type TransferredPart } from '../../store/transfer.ts';
+import { isTransferable, type Transferable, type TransferPart } from '../../store/transfer.ts';
 import { CommandError } from '../errors.ts';
 import type { LoadedModule } from './load-module.ts';
 
@@ -36,6 +36,6 @@ async function hasNoCollections(store: Transferable): Promise<boolean> {
   return true;
 }
 
-async function* asynchronous(parts: Iterable<TransferredPart>): AsyncGenerator<TransferredPart> {
+async function* asynchronous(parts: Iterable<TransferPart>): AsyncGenerator<TransferPart> {
   yield* parts;
 }

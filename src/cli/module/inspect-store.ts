@@ -5,7 +5,7 @@ import { StoredDataCheck, warningOf } from '../../collections/stored-data-check.
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import type { Options } from '../../options/options.ts';
 import type { ModuleStore } from '../../service/server-module.ts';
-import type { Entry } from '../../store/store.ts';
+import type { StoredItem } from '../../store/store.ts';
 import { isTransferable } from '../../store/transfer.ts';
 import { readAccountFiles } from '../accounts/account-files.ts';
 import { noAccountFiles } from '../accounts/no-account-files.ts';
@@ -57,7 +57,7 @@ interface CheckedItems {
 async function checkItems(store: ModuleStore, { collections, onMismatch }: Options): Promise<CheckedItems> {
   const check = new StoredDataCheck(collectionFinder(collections));
   const counts = new Map<string, number>();
-  const add = (path: string, entry: Entry): void => {
+  const add = (path: string, entry: StoredItem): void => {
     check.add(path, entry);
     counts.set(path, (counts.get(path) ?? 0) + 1);
   };

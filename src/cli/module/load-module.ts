@@ -5,7 +5,7 @@ import { readSchemes } from '../../auth/configured-schemes.ts';
 import type { Options } from '../../options/options.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import { kindOf } from '../../schema/error.ts';
-import type { UserOption } from '../../service/options.ts';
+import type { UserDeclaration } from '../../service/options.ts';
 import type { ModuleStore, ServerModule, ServerModuleOptions } from '../../service/server-module.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandError } from '../errors.ts';
@@ -19,7 +19,7 @@ export interface LoadedModule extends Pick<ServerModule, 'nonces' | 'onRequest'>
   readonly store: ModuleStore | undefined;
   /** The options of the server, with the schemes of the module. */
   readonly options: Options;
-  readonly users: ReadonlyMap<string, UserOption>;
+  readonly users: ReadonlyMap<string, UserDeclaration>;
   /** Removes passwords from a message about the parts of the module. */
   readonly withoutPasswords: (text: string) => string;
   /** Returns the resources in code. Rejects with CommandError. */
@@ -106,7 +106,7 @@ function loaded(
   module: ServerModule,
 ): Omit<LoadedModule, 'resources' | 'withoutPasswords'> {
   const { store, nonces, onRequest, users = {}, schemes = {} } = module;
-  const ofModule = new Map<string, UserOption>(users instanceof Map ? users : Object.entries(users));
+  const ofModule = new Map<string, UserDeclaration>(users instanceof Map ? users : Object.entries(users));
   checkDistinct('user', ofModule.keys(), new Set(options.users.keys()), options);
   checkDistinct('scheme', Object.keys(schemes), new Set(Object.keys(options.schemes)), options);
   const windows = readSchemes(schemes).map(({ window }) => window);

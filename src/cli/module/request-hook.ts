@@ -1,11 +1,11 @@
 import { isPromiseLike, type MaybePromise } from '../../maybe-promise.ts';
-import type { AccessEntry } from '../../pipeline/options.ts';
+import type { AccessLogEntry } from '../../pipeline/options.ts';
 import { delay, setImmediate } from '../../timers.ts';
 
 /** Calls `onRequest` of a module. */
 export interface RequestHook {
   /** Calls the function in the next turn of the event loop, so that it does not delay the response. */
-  readonly add: (entry: AccessEntry) => void;
+  readonly add: (entry: AccessLogEntry) => void;
   /** Calls the function for all remaining entries, and waits for its promises, at most one second. */
   flush(): Promise<void>;
 }
@@ -21,10 +21,10 @@ const maxKinds = 100;
  * @param onError called with what the function throws or rejects with, once per kind: name and code of the error
  */
 export function createRequestHook(
-  onRequest: (entry: AccessEntry) => unknown,
+  onRequest: (entry: AccessLogEntry) => unknown,
   onError: (error: unknown) => void,
 ): RequestHook {
-  let waiting: AccessEntry[] = [];
+  let waiting: AccessLogEntry[] = [];
   const pending = new Set<Promise<void>>();
   const kinds = new Set<string>();
   const report = (error: unknown): void => {
@@ -33,7 +33,7 @@ export function createRequestHook(
     kinds.add(kind);
     onError(error);
   };
-  const call = (entry: AccessEntry): void => {
+  const call = (entry: AccessLogEntry): void => {
     try {
       const returned: MaybePromise<unknown> = onRequest(entry);
       if (!isPromiseLike(returned)) return;

@@ -1,11 +1,11 @@
 import { write } from 'node:fs';
 import { systemClock } from '../../clock.ts';
-import type { AccessEntry } from '../../service/options.ts';
+import type { AccessLogEntry } from '../../service/options.ts';
 import { clearTimeout, delay, setTimeout } from '../../timers.ts';
 
 /** A log with one line per request. */
 export interface AccessLog {
-  readonly add: (entry: AccessEntry) => void;
+  readonly add: (entry: AccessLogEntry) => void;
   /** Writes all lines. Resolves when they are written, or after one second. */
   flush(): Promise<void>;
 }
@@ -83,14 +83,14 @@ function writeSome(descriptor: number, bytes: Uint8Array): Promise<number | unde
   });
 }
 
-function prettyLine(entry: AccessEntry): string {
+function prettyLine(entry: AccessLogEntry): string {
   const { time, method, path, status, principal, scheme, microseconds, problem } = entry;
   const user = principal === undefined ? '-' : `${printable(principal)} (${scheme ?? '-'})`;
   const suffix = problem === undefined ? '' : ` ${problem}`;
   return `${new Date(time).toISOString()} ${status} ${printable(method)} ${printable(path)} ${user} ${microseconds}µs${suffix}\n`;
 }
 
-function jsonLine({ time, ...entry }: AccessEntry): string {
+function jsonLine({ time, ...entry }: AccessLogEntry): string {
   return `${printable(JSON.stringify({ time: new Date(time).toISOString(), ...entry }))}\n`;
 }
 

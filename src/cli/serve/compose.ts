@@ -3,7 +3,7 @@ import type { ClientRegistration, ConsumerRegistration } from '../../accounts/re
 import type { StoredUser } from '../../accounts/users.ts';
 import type { Lifetimes } from '../../oauth/lifetimes.ts';
 import type { Options } from '../../options/options.ts';
-import type { HealthOptions, Limits, ServiceOptions, UserOption } from '../../service/options.ts';
+import type { HealthOptions, Limits, ServiceOptions, UserDeclaration } from '../../service/options.ts';
 import { createService, type Service } from '../../service/service.ts';
 import type { AccountFiles } from '../accounts/no-account-files.ts';
 import { CommandError } from '../errors.ts';
@@ -12,7 +12,7 @@ export { checkAccessNames } from './access-names.ts';
 
 /** The users, OAuth 2.0 clients and OAuth 1.0a consumers of a server. */
 export interface KnownAccounts {
-  readonly users: Map<string, UserOption>;
+  readonly users: Map<string, UserDeclaration>;
   readonly clients: ReadonlyMap<string, ClientRegistration>;
   readonly consumers: ReadonlyMap<string, ConsumerRegistration>;
 }
@@ -119,7 +119,7 @@ export interface AccountSources {
   readonly place: AccountPlace;
   readonly accountFiles: AccountFiles;
   /** The users of the module. */
-  readonly moduleUsers: ReadonlyMap<string, UserOption>;
+  readonly moduleUsers: ReadonlyMap<string, UserDeclaration>;
 }
 
 /**
@@ -161,13 +161,21 @@ export function allRegistered<T>(
 export function allUsers(
   options: Options,
   stored: ReadonlyMap<string, StoredUser>,
-  moduleUsers: ReadonlyMap<string, UserOption> = new Map(),
-): Map<string, UserOption> {
-  const users = [...stored].map(([name, user]): [string, UserOption] => [name, userOption(user)]);
-  return new Map<string, UserOption>([...users, ...moduleUsers, ...options.users]);
+  moduleUsers: ReadonlyMap<string, UserDeclaration> = new Map(),
+): Map<string, UserDeclaration> {
+  const users = [...stored].map(([name, user]): [string, UserDeclaration] => [name, userOption(user)]);
+  return new Map<string, UserDeclaration>([...users, ...moduleUsers, ...options.users]);
 }
 
-function userOption({ secrets, password, disabled, since, keys, quota, schemes }: StoredUser): UserOption {
+function userOption({
+  secrets,
+  password,
+  disabled,
+  since,
+  keys,
+  quota,
+  schemes,
+}: StoredUser): UserDeclaration {
   const hashed = password === undefined ? undefined : { hash: password };
   return { secrets, disabled, since, keys, quota, schemes, password: hashed };
 }

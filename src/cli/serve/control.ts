@@ -4,17 +4,17 @@ import { createDoubleApi } from '../../double/api.ts';
 import { type CertificateAuthority, createCertificateAuthority } from '../../double/certificate-authority.ts';
 import { type ComposedService, composeDouble } from '../../double/compose.ts';
 import { composeDurableDouble } from '../../double/compose-durable.ts';
-import { type Control, checkToken, openControl } from '../../double/control/control.ts';
+import { type ControlServer, checkToken, openControl } from '../../double/control/control.ts';
 import { createListing } from '../../double/control/listing/listing.ts';
 import { createMemoryControl } from '../../double/control/memory-target.ts';
 import type { ControlledAddresses, ControlTarget } from '../../double/control/target.ts';
 import { dateWindows } from '../../double/date-windows.ts';
 import type { DoubleOptions } from '../../double/options.ts';
 import { createSeededRandom } from '../../double/state/random.ts';
-import type { ServerIdentity } from '../../net/tls/identity.ts';
+import type { TlsIdentity } from '../../net/tls/identity.ts';
 import { unreachableReason } from '../../service/health.ts';
 import type { ServiceOptions } from '../../service/options.ts';
-import type { Listening, Service } from '../../service/service.ts';
+import type { Listener, Service } from '../../service/service.ts';
 import { CommandError } from '../errors.ts';
 import type { KnownAccounts } from './compose.ts';
 import type { DataDirectory } from './data-directory.ts';
@@ -24,7 +24,7 @@ import { metricsType, ServerMetrics } from './metrics.ts';
 export interface ControlledService {
   readonly service: Service;
   /** Opens the control interface. Rejects with ListenError. */
-  open(place: ControlledAddresses): Promise<Pick<Control, 'url' | 'token' | 'console'>>;
+  open(place: ControlledAddresses): Promise<Pick<ControlServer, 'url' | 'token' | 'console'>>;
 }
 
 /** The options of the control interface. */
@@ -108,7 +108,7 @@ function controlled(
 ): ControlledService {
   const { faults, journal, service, events, nonces, data } = context;
   const { onError: fault } = options;
-  let control: Control | undefined;
+  let control: ControlServer | undefined;
   return {
     service: {
       ...service,
@@ -165,9 +165,9 @@ function controlled(
 /** Wraps a listener so that injected faults can replace its certificate. */
 function withCertificateFaults(
   { faults }: ComposedService,
-  listening: Listening,
-  first: () => ServerIdentity,
-): Listening {
+  listening: Listener,
+  first: () => TlsIdentity,
+): Listener {
   let authority: CertificateAuthority | undefined;
   const issue: CertificateAuthority['issue'] = (validity) => {
     authority ??= createCertificateAuthority(systemClock.now(), randomBytes);

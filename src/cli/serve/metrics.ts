@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import { methods } from '../../http/method.ts';
-import type { AccessEntry } from '../../service/options.ts';
+import type { AccessLogEntry } from '../../service/options.ts';
 
 /** The media type of the text format of Prometheus, version 0.0.4. */
 export const metricsType = 'text/plain; version=0.0.4; charset=utf-8';
@@ -43,7 +43,7 @@ export class ServerMetrics {
   }
 
   /** Counts a request. */
-  add({ method, status, scheme, problem, microseconds, bytesReceived, bytesSent }: AccessEntry): void {
+  add({ method, status, scheme, problem, microseconds, bytesReceived, bytesSent }: AccessLogEntry): void {
     // A method that the server does not know is chosen by the client, without a bound.
     const known = methods.some((each) => each === method) || method === 'PATCH' ? method : 'other';
     const labels = labelsOf({ method: known, status: String(status), scheme, problem });

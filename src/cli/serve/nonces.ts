@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../clock.ts';
 import type { Options } from '../../options/options.ts';
+import type { NonceClaim } from '../../principal.ts';
 import { openNonces } from '../../store/nonces/file.ts';
-import type { StoredNonce } from '../../store/store.ts';
 
 /** Adds unexpired nonces to the nonce file of a directory. Passes a line to `report` for each loss in that file. */
 export async function addNonces(
   directory: string,
-  added: readonly StoredNonce[],
+  added: readonly NonceClaim[],
   options: Pick<Options, 'nonceWindow' | 'maxNonces'>,
   report: (line: string) => void,
 ): Promise<void> {

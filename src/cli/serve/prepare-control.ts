@@ -1,5 +1,5 @@
 import type { Options } from '../../options/options.ts';
-import type { Listening } from '../../service/service.ts';
+import type { Listener } from '../../service/service.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import type { composeService } from './compose.ts';
 import type { ControlledService } from './control.ts';
@@ -14,8 +14,8 @@ export interface PreparedControl {
   composer(dataDirectory: DataDirectory): NonNullable<Parameters<typeof composeService>[3]>;
   /** Opens the control interface. Resolves to its URL. */
   open(
-    plain: Listening | undefined,
-    secure: Listening | undefined,
+    plain: Listener | undefined,
+    secure: Listener | undefined,
     certificate: Certificate | undefined,
   ): Promise<string>;
 }

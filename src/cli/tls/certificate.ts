@@ -1,15 +1,15 @@
-import type { ServerIdentity } from '../../net/tls/identity.ts';
+import type { TlsIdentity } from '../../net/tls/identity.ts';
 
 /** A new certificate that replaces the current one. */
 export interface Renewal {
-  readonly identity: ServerIdentity;
+  readonly identity: TlsIdentity;
   /** The line to report. */
   readonly message: string;
 }
 
 /** The certificate of HTTPS and its maintenance. */
 export interface Certificate {
-  readonly identity: ServerIdentity;
+  readonly identity: TlsIdentity;
   /** Warnings to report at the start, one sentence each. */
   readonly notes: readonly string[];
   /** Path and validity, for the output of `check`. */

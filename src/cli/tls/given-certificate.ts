@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock.ts';
-import type { ServerIdentity } from '../../net/tls/identity.ts';
+import type { TlsIdentity } from '../../net/tls/identity.ts';
 import { readIdentity, tryIdentity, validityOf } from '../../net/tls/identity-reader.ts';
 import { printable } from '../../options/flags.ts';
 import { CommandError } from '../errors.ts';
@@ -27,7 +27,7 @@ export async function givenCertificate(files: PemFiles, clock: Clock): Promise<C
 }
 
 interface ParsedFiles {
-  readonly identity: ServerIdentity;
+  readonly identity: TlsIdentity;
   readonly subject: string;
   /** The start and end of validity, in milliseconds since the epoch. */
   readonly from: number;

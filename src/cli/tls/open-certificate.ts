@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import type { Options } from '../../options/options.ts';
-import type { Listening } from '../../service/service.ts';
+import type { Listener } from '../../service/service.ts';
 import { setInterval } from '../../timers.ts';
 import type { Certificate, Renewal } from './certificate.ts';
 import { givenCertificate } from './given-certificate.ts';
@@ -25,7 +25,7 @@ export async function openCertificate({ tlsCert, tlsKey, memory, data }: Options
 /** Reloads the certificate on SIGHUP and renews it once a day if needed. Passes each result to `report`. */
 export function renewCertificate(
   certificate: Certificate,
-  listening: Listening,
+  listening: Listener,
   report: (message: string) => void,
 ): void {
   const replace = async (load: () => Promise<Renewal | undefined>): Promise<void> => {

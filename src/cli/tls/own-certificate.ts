@@ -2,7 +2,7 @@ import type { KeyObject, X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { canCertify, makeCertificate, makeKey, pemOfKey } from '../../net/tls/certificate.ts';
-import { IdentityError, type ServerIdentity } from '../../net/tls/identity.ts';
+import { TlsError, type TlsIdentity } from '../../net/tls/identity.ts';
 import { readIdentity, readKey, validityOf } from '../../net/tls/identity-reader.ts';
 import { removeLeftovers, replaceFile } from '../../store/files/atomic-write.ts';
 import { prepareDirectory } from '../../store/files/directory.ts';
@@ -32,7 +32,7 @@ export interface CertificateContext {
 /** A self-signed certificate and its key. */
 interface SelfSigned {
   readonly key: KeyObject;
-  readonly identity: ServerIdentity;
+  readonly identity: TlsIdentity;
   readonly from: number;
   readonly until: number;
 }
@@ -57,7 +57,7 @@ export async function ownCertificate(directory: string, context: CertificateCont
   const [cert, key] = await Promise.all([readPem(files.cert), readPem(files.key)]);
   return withNames(files, hint, () => {
     if (key === undefined && cert !== undefined)
-      throw new IdentityError('key', `the file does not exist, and ${files.cert} cannot be used without it`);
+      throw new TlsError('key', `the file does not exist, and ${files.cert} cannot be used without it`);
     const existingKey = key === undefined || cert !== undefined ? undefined : readKey(key);
     if (key === undefined || cert === undefined)
       return generatedCertificate(directory, files, existingKey, context);
@@ -73,9 +73,9 @@ function generatedCertificate(
   context: CertificateContext,
 ): Certificate {
   if (existingKey !== undefined && !canCertify(existingKey))
-    throw new IdentityError('key', 'the private key is not a P-256 key');
+    throw new TlsError('key', 'the private key is not a P-256 key');
   const generated = generate(existingKey ?? makeKey(), context);
-  const write = (identity: ServerIdentity): Promise<void> => writePem(directory, certName, identity.cert);
+  const write = (identity: TlsIdentity): Promise<void> => writePem(directory, certName, identity.cert);
   return renewable(generated, context, write, {
     notes: [],
     about: `${files.cert}, self-signed, to be generated`,
@@ -92,7 +92,7 @@ function generatedCertificate(
 function existingCertificate(
   directory: string,
   files: PemFiles,
-  identity: ServerIdentity,
+  identity: TlsIdentity,
   context: CertificateContext,
 ): Certificate {
   const { certificate, privateKey: key } = readIdentity(identity);
@@ -109,7 +109,7 @@ function existingCertificate(
   };
   if (!isOwn) return { identity, ...details, reload: noRenewal, renew: noRenewal };
   const current = { key, identity, from, until };
-  const write = (next: ServerIdentity): Promise<void> => writePem(directory, certName, next.cert);
+  const write = (next: TlsIdentity): Promise<void> => writePem(directory, certName, next.cert);
   if (isFresh(current, now)) return renewable(current, context, write, details);
   const generated = generate(current.key, context);
   return renewable(generated, context, write, {
@@ -124,7 +124,7 @@ function existingCertificate(
 function renewable(
   first: SelfSigned,
   context: CertificateContext,
-  write: (identity: ServerIdentity) => Promise<void>,
+  write: (identity: TlsIdentity) => Promise<void>,
   details: Pick<Certificate, 'notes' | 'about' | 'file' | 'save'>,
 ): Certificate {
   let current = first;

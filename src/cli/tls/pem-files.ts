@@ -1,4 +1,4 @@
-import { IdentityError } from '../../net/tls/identity.ts';
+import { TlsError } from '../../net/tls/identity.ts';
 import { errorCode, nodeDisk } from '../../store/files/disk.ts';
 import { CommandError } from '../errors.ts';
 
@@ -18,14 +18,14 @@ export async function readPem(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Calls `action`. Converts an IdentityError to a CommandError that names the file and ends with `hint`. */
+/** Calls `action`. Converts a TlsError to a CommandError that names the file and ends with `hint`. */
 export function withNames<T>(files: PemFiles, hint: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
-    if (!(error instanceof IdentityError)) throw error;
-    const where = error.part === 'both' ? `${files.cert} and ${files.key}` : files[error.part];
-    throw new CommandError([`${where}: ${error.message}${hint}`], 1);
+    if (!(error instanceof TlsError)) throw error;
+    const names = { certificate: files.cert, key: files.key, mismatch: `${files.cert} and ${files.key}` };
+    throw new CommandError([`${names[error.code]}: ${error.message}${hint}`], 1);
   }
 }
 

@@ -1,11 +1,11 @@
 import type { KeyObject } from 'node:crypto';
-import type { AsymmetricAlgorithm } from '../../auth/account-key.ts';
+import type { SignatureAlgorithm } from '../../auth/account-key.ts';
 import type { Scheme } from '../../auth/defined/definition.ts';
 import type {
   ApiKeyDeclaration,
   Aws4Declaration,
   CredentialField,
-  DeclaredHmacDeclaration,
+  HmacDeclaration,
   MessageSignaturesDeclaration,
   PresetDeclaration,
 } from '../../auth/scheme-declarations.ts';
@@ -16,7 +16,7 @@ export type MessageSignatureKey =
       /** The parameter `keyid`. */
       readonly id: string;
       /** Default: the algorithm of the key's type. An RSA key requires one. */
-      readonly algorithm?: AsymmetricAlgorithm;
+      readonly algorithm?: SignatureAlgorithm;
       /** PEM (PKCS #8), or a key of node:crypto. */
       readonly privateKey: string | KeyObject;
     }
@@ -50,15 +50,15 @@ export interface PresetSigning extends Omit<PresetDeclaration, 'user'> {
 }
 
 /** A declared HMAC scheme. */
-export interface DeclaredHmacSigning extends Omit<DeclaredHmacDeclaration, 'user'> {
+export interface HmacSigning extends Omit<HmacDeclaration, 'user'> {
   readonly user?: string | CredentialField;
 }
 
 /** A scheme to sign with, and the keys of HTTP Message Signatures and AWS Signature Version 4. */
-export type SchemeSigning =
+export type SigningScheme =
   | MessageSignaturesSigning
   | Aws4Signing
   | PresetSigning
-  | DeclaredHmacSigning
+  | HmacSigning
   | ApiKeyDeclaration
   | Scheme;

@@ -17,12 +17,12 @@ export interface HmacSigning {
   /** The field for the date: `X-Date` if the client cannot set `Date`, as in a browser. Default: `Date`. */
   readonly dateField?: 'Date' | 'X-Date' | undefined;
   /** Whether content is signed by its digest, which is sent as Content-Digest. Default: true. */
-  readonly signContent?: boolean | undefined;
+  readonly signBody?: boolean | undefined;
 }
 
 /** Creates the signer of the scheme `hmac`. */
 export function createHmacSigner(options: HmacSigning): SchemeSigner {
-  const { form = 'full', dateField = 'Date', signContent = true } = options;
+  const { form = 'full', dateField = 'Date', signBody = true } = options;
   return {
     check({ user = '' }, { nonce }) {
       if (user === '' || /[:\x00-\x1f\x7f]/.test(user))
@@ -39,7 +39,7 @@ export function createHmacSigner(options: HmacSigning): SchemeSigner {
         );
       const nonce = isFull ? (options.nonce ?? randomText(options)) : undefined;
       const date = isFull ? (options.date ?? formatSignedDate(options.now)) : undefined;
-      const contentDigest = content === undefined || !signContent ? undefined : formatContentDigest(content);
+      const contentDigest = content === undefined || !signBody ? undefined : formatContentDigest(content);
       const parts = messageParts({ method, target, date, nonce, contentDigest });
       const digest = digestOnce(secret, messageText(parts));
       const fields: [string, string][] = [];

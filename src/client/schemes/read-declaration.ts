@@ -7,11 +7,11 @@ import { type Members, readMembers, readText, readWord } from '../../auth/option
 import { algorithmNamed, isAsymmetric } from '../../auth/parse-account-key.ts';
 import type { SigningChoices, SigningIdentity } from '../../signature/signing.ts';
 import { parsePrivateKey } from './private-key.ts';
-import type { SigningScheme } from './signer.ts';
+import type { SignableScheme } from './signer.ts';
 
 /** A scheme to sign with, read from a declaration. */
 export interface ReadDeclaration {
-  readonly scheme: SigningScheme;
+  readonly scheme: SignableScheme;
   /** The identity in the declaration. Its members take precedence over those beside it. */
   readonly identity: SigningIdentity;
   readonly choices: SigningChoices;

@@ -21,7 +21,7 @@ import { createMessageSignaturesSigner } from './message-signatures.ts';
 import { oauth1Signer } from './oauth1.ts';
 
 /** A scheme to sign with. `readSchemes` returns the configured ones. */
-export type SigningScheme = { readonly name: string } & (
+export type SignableScheme = { readonly name: string } & (
   | { readonly kind: 'hmac'; readonly options: HmacSigning }
   | { readonly kind: 'basic' | 'bearer' | 'oauth1' }
   | { readonly kind: 'message-signatures'; readonly options: MessageSignaturesOptions }
@@ -32,10 +32,10 @@ export type SigningScheme = { readonly name: string } & (
 );
 
 /** The kind of a scheme. */
-export type SchemeKind = SigningScheme['kind'];
+export type SchemeKind = SignableScheme['kind'];
 
 /** Returns how a scheme signs. */
-export function signerOf(scheme: SigningScheme): SchemeSigner {
+export function signerOf(scheme: SignableScheme): SchemeSigner {
   switch (scheme.kind) {
     case 'hmac':
       return createHmacSigner(scheme.options);
@@ -90,7 +90,7 @@ export type Sign = (request: UnsignedRequest, moment: SigningMoment) => Signatur
  * @throws RangeError if credentials are missing, or something is chosen that the scheme does not have
  */
 export function createSign(
-  scheme: SigningScheme,
+  scheme: SignableScheme,
   identity: SigningIdentity,
   choices: SigningChoices = {},
 ): Sign {
@@ -104,7 +104,7 @@ export function createSign(
 }
 
 /** Throws RangeError if only other kinds of schemes have an option. */
-function checkKind(option: string, kinds: readonly SchemeKind[], { kind, name }: SigningScheme): void {
+function checkKind(option: string, kinds: readonly SchemeKind[], { kind, name }: SignableScheme): void {
   if (kinds.includes(kind)) return;
   const configurable = kinds.flatMap((each) => kindNames[each] ?? []);
   throw new RangeError(`${option} is an option of ${configurable.join(' and ')}, not of the scheme ${name}`);

@@ -1,11 +1,11 @@
 import { type Key, orderOf } from '../../schema/order.ts';
 import type { SimpleTypeName } from '../../schema/simple-type.ts';
-import type { Entry, Value } from '../../store/store.ts';
+import type { StoredItem, StoredValue } from '../../store/store.ts';
 
 /** The order of the items of a list. Items with equal keys are in the order of their creation. */
 export interface ItemOrder {
   /** Returns the key of an item; undefined if the item has no value. Such items are last. */
-  keyOf(entry: Entry): Key | undefined;
+  keyOf(entry: StoredItem): Key | undefined;
   /** Parses a key that was written as text; undefined if it is malformed. */
   parseKey(text: string): Key | undefined;
   /** Compares two keys, in ascending order. */
@@ -29,7 +29,7 @@ const longestDecimal = 1000;
 /** Returns the order by the values of a type. */
 export function fieldOrder(
   type: SimpleTypeName,
-  valueIn: (entry: Entry) => Value | undefined,
+  valueIn: (entry: StoredItem) => StoredValue | undefined,
   descending: boolean,
 ): ItemOrder {
   const { keyOf, ...order } = orderOf(type);

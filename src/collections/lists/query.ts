@@ -5,14 +5,14 @@ import { parseQueryOf } from '../../http/form.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Call } from '../../pipeline/resource.ts';
 import { isOfType, type SimpleTypeName, storedValue } from '../../schema/simple-type.ts';
-import type { Entry } from '../../store/store.ts';
+import type { StoredItem } from '../../store/store.ts';
 import type { ItemOrder } from './order.ts';
 import type { Comparison, FilterParameter, ListRules } from './rules.ts';
 
 /** The items that a query selects, and their order. */
 export interface Search {
   /** Returns whether an item is selected. */
-  matches(entry: Entry): boolean;
+  matches(entry: StoredItem): boolean;
   /** Undefined for the order of creation. */
   readonly order: ItemOrder | undefined;
   /** The parameters of the search, for links to other pages: `title=Tea&sort=-price`. */
@@ -21,7 +21,7 @@ export interface Search {
 
 /** Returns the search that a query specifies; undefined if it selects and sorts nothing. Throws a Problem (400). */
 export function readSearch(rules: ListRules, call: Pick<Call, 'query' | 'request'>): Search | undefined {
-  const conditions: ((entry: Entry) => boolean)[] = [];
+  const conditions: ((entry: StoredItem) => boolean)[] = [];
   const parameters: string[] = [];
   let order: ItemOrder | undefined;
   for (const name of new Set(call.query.keys())) {
@@ -34,7 +34,7 @@ export function readSearch(rules: ListRules, call: Pick<Call, 'query' | 'request
     parameters.push(`${encodeURIComponent(name)}=${encodeURIComponent(text)}`);
   }
   if (parameters.length === 0) return undefined;
-  const matches = (entry: Entry): boolean => conditions.every((holds) => holds(entry));
+  const matches = (entry: StoredItem): boolean => conditions.every((holds) => holds(entry));
   return { matches, order, query: parameters.join('&') };
 }
 
@@ -43,7 +43,7 @@ function conditionOf(
   { field, type, comparison, order, valueIn }: FilterParameter,
   text: string,
   { request }: Pick<Call, 'request'>,
-): (entry: Entry) => boolean {
+): (entry: StoredItem) => boolean {
   // U+FFFD also replaces octets that are not UTF-8.
   if (text.includes('\ufffd') && parseQueryOf(request.target) === undefined)
     throw malformedQuery(name, 'encoded in UTF-8');

@@ -6,7 +6,7 @@ import { numberOrder, orderOf, type TypeOrder } from '../../schema/order.ts';
 import { isRecord, memberOf } from '../../schema/record.ts';
 import type { Field, Shape } from '../../schema/schema.ts';
 import type { SimpleTypeName } from '../../schema/simple-type.ts';
-import type { Entry, Value } from '../../store/store.ts';
+import type { StoredItem, StoredValue } from '../../store/store.ts';
 import { fieldOrder, type ItemOrder } from './order.ts';
 
 /** The comparison of a query parameter with a field. */
@@ -20,7 +20,7 @@ export interface FilterParameter {
   readonly comparison: Comparison;
   readonly order: TypeOrder;
   /** Returns the stored value of an item; undefined if it has none. */
-  valueIn(entry: Entry): Value | undefined;
+  valueIn(entry: StoredItem): StoredValue | undefined;
 }
 
 /** The query parameters by which clients may select and sort the items of a collection. */
@@ -148,13 +148,13 @@ function typeOf({ content }: Field, at: string): SimpleTypeName {
 }
 
 /** Returns the value of a field without its attributes. */
-function contentOf({ name, attributes }: Field, item: Entry['value']): Value | undefined {
+function contentOf({ name, attributes }: Field, item: StoredItem['value']): StoredValue | undefined {
   const stored = memberOf(item, name);
   return attributes.length === 0 ? stored : memberOfRecord(stored, 'value');
 }
 
 // An item that was stored under another declaration may have a value of another form.
-function memberOfRecord(stored: Value | undefined, name: string): Value | undefined {
+function memberOfRecord(stored: StoredValue | undefined, name: string): StoredValue | undefined {
   return stored !== undefined && isRecord(stored) ? memberOf(stored, name) : undefined;
 }
 

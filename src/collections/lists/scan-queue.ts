@@ -51,7 +51,7 @@ export class ScanQueue {
 
 function abandoned(): Problem {
   return new Problem('full', 'The client closed the connection while the list was read.', {
-    fields: [['Retry-After', '1']],
+    headers: [['Retry-After', '1']],
     close: true,
   });
 }

@@ -3,7 +3,7 @@
 // its sending side counts as gone: it cannot be told apart from one that has left.
 import { createHash } from 'node:crypto';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import type { Page, Store } from '../../store/store.ts';
+import type { Store, StoredPage } from '../../store/store.ts';
 import { comparePositions, type Position } from './order.ts';
 import type { Search } from './query.ts';
 import type { ScanQueue } from './scan-queue.ts';
@@ -64,7 +64,7 @@ class Scan {
   position: number;
   readonly #wanted: Wanted;
   readonly #selection: Selection;
-  #first: Page | undefined;
+  #first: StoredPage | undefined;
 
   constructor(wanted: Wanted) {
     const { search, after, limit } = wanted;
@@ -80,7 +80,7 @@ class Scan {
   }
 
   /** Takes the result of a step. Returns whether the search is complete. */
-  take(page: Page): boolean {
+  take(page: StoredPage): boolean {
     const { matches, order } = this.#wanted.search;
     this.#first ??= page;
     for (const entry of page.entries) {

@@ -4,7 +4,7 @@ import { formatOf } from '../../formats/index.ts';
 import { PageWriter } from '../../formats/page.ts';
 import { fillTemplate } from '../../http/path.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import type { Call, Found, Outcome } from '../../pipeline/resource.ts';
+import type { ActionResponse, Call, ResourceState } from '../../pipeline/resource.ts';
 import type { Shape } from '../../schema/schema.ts';
 import { formatCursor, parseCursor } from './cursor.ts';
 import { addShown, hrefOf, linkField } from './page-links.ts';
@@ -32,7 +32,7 @@ export function findSearched(
   call: Call,
   search: Search,
   limit: number,
-): MaybePromise<Found<Searched>> {
+): MaybePromise<ResourceState<Searched>> {
   const cursor = call.query.get('after');
   const after = cursor === null ? undefined : parseCursor(search.order, cursor);
   const query = call.query.has('limit') ? `${search.query}&limit=${limit}` : search.query;
@@ -43,13 +43,13 @@ export function findSearched(
   return andThen(found, (matches) => ({
     tag: tagOfMatches(matches, searched.store.storeId, form, call.path, query),
     modified: matches.revision === 0 ? Number.NaN : matches.modified,
-    state: { matches, query },
+    value: { matches, query },
   }));
 }
 
 /** Writes the page, up to its maximum size. */
-export function listSearched({ shape }: Subject, call: Call, found: Found<Searched>): Outcome {
-  const { matches, query } = found.state;
+export function listSearched({ shape }: Subject, call: Call, found: ResourceState<Searched>): ActionResponse {
+  const { matches, query } = found.value;
   const { search, items, more } = matches;
   const format = formatOf(call.variant);
   const page = new PageWriter(format, shape);
@@ -62,8 +62,8 @@ export function listSearched({ shape }: Subject, call: Call, found: Found<Search
   const next = last === undefined ? undefined : formatCursor(search.order, last);
   return {
     status: 200,
-    representation: { type: format.type, content: page.end() },
-    shows: found,
-    fields: [linkField(call.path, query, next)],
+    representation: { type: format.type, body: page.end() },
+    state: found,
+    headers: [linkField(call.path, query, next)],
   };
 }

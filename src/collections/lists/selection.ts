@@ -1,10 +1,10 @@
 import { pageBytes } from '../../formats/page.ts';
-import type { Entry, Value } from '../../store/store.ts';
+import type { StoredItem, StoredValue } from '../../store/store.ts';
 import { comparePositions, type ItemOrder, type Position } from './order.ts';
 
 /** An item with its place in the list. */
 export interface Candidate extends Position {
-  readonly entry: Entry;
+  readonly entry: StoredItem;
 }
 
 interface Sized extends Candidate {
@@ -75,7 +75,7 @@ export class Selection {
 }
 
 /** Returns a lower bound of the bytes of a value on a page. */
-function leastSize(value: Value): number {
+function leastSize(value: StoredValue): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object') return 1;
   let size = 0;

@@ -1,11 +1,11 @@
-import type { AsymmetricAlgorithm, KeyDeclaration } from '../../auth/account-key.ts';
+import type { KeyDeclaration, SignatureAlgorithm } from '../../auth/account-key.ts';
 import type { Clock } from '../../clock.ts';
 import type { Grants } from '../../oauth/grants.ts';
 import { checkMembers, shown } from '../../service/argument-checks.ts';
 import { type Duration, lengthOf } from '../state/clock.ts';
-import type { GeneratedKey } from '../state/generate-key.ts';
+import type { KeyPair } from '../state/generate-key.ts';
 import type { DoubleNonces } from '../state/nonces.ts';
-import type { Credentials, DoubleUser, DoubleUsers } from '../state/users.ts';
+import type { DoubleUser, DoubleUsers, UserCredentials } from '../state/users.ts';
 import { checkChoice, expireTokens, type KnownNames, type TokenChoice } from './tokens.ts';
 
 /** Options of a secret's rotation. */
@@ -20,11 +20,11 @@ export interface Rotation {
 const rotationNames: Readonly<Record<keyof Rotation, true>> = { secret: true, grace: true };
 
 /** Controls users, secrets, nonces and tokens. */
-export interface AuthControl {
+export interface DoubleAuth {
   /** Returns the current credentials of a user. Throws RangeError if there is no such user. */
-  credentials(user: string): Credentials;
+  credentials(user: string): UserCredentials;
   /** Adds or replaces a user. Secret and password are generated if both are missing. Returns the user's credentials. */
-  setUser(name: string, user?: DoubleUser): Credentials;
+  setUser(name: string, user?: DoubleUser): UserCredentials;
   /** Removes a user. Throws RangeError if there is no such user. */
   removeUser(name: string): void;
   /**
@@ -48,7 +48,7 @@ export interface AuthControl {
    * double.auth.generateKey('johndoe', 'key-1', 'ed25519');
    * await double.as('johndoe', { scheme: 'message-signatures' }).fetch('/articles');
    */
-  generateKey(user: string, id: string, algorithm?: AsymmetricAlgorithm): GeneratedKey;
+  generateKey(user: string, id: string, algorithm?: SignatureAlgorithm): KeyPair;
   /** Removes a key of a user. Throws RangeError if there is no such key. */
   removeKey(user: string, id: string): void;
   /**
@@ -71,7 +71,7 @@ export function createAuthControl(parts: {
   readonly clock: Clock;
   /** The names that a token filter may contain. */
   readonly names: KnownNames;
-}): AuthControl {
+}): DoubleAuth {
   const { users, nonces, grants, clock, names } = parts;
   return {
     credentials: (user) => users.credentials(user),

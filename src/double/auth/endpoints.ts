@@ -1,9 +1,9 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import { checkMembers, checkString, checkText } from '../../service/argument-checks.ts';
-import type { Faults, PlannedFault } from '../faults/faults.ts';
+import type { DoubleFaults, PlannedFault } from '../faults/faults.ts';
 import { type FaultMatchParts, faultMatchNames } from '../faults/match.ts';
 import type { JournalEntry } from '../journal/entry.ts';
-import type { Journal } from '../journal/journal.ts';
+import type { DoubleJournal } from '../journal/journal.ts';
 import type { MatchPath } from '../match.ts';
 
 /** How an OAuth endpoint fails. */
@@ -15,7 +15,7 @@ export interface EndpointFailure {
   /** The number of requests that fail. Default: 1. */
   readonly times?: number;
   /** The delay of the response, in ms of the host's time. */
-  readonly delayMs?: number;
+  readonly delay?: number;
   /** Selects requests to the endpoint. Default: all. */
   readonly match?: Omit<FaultMatchParts, 'path'>;
 }
@@ -25,7 +25,7 @@ const failureNames: Readonly<Record<keyof EndpointFailure, true>> = {
   status: true,
   error: true,
   times: true,
-  delayMs: true,
+  delay: true,
   match: true,
 };
 
@@ -51,8 +51,8 @@ export interface Endpoints<Endpoint extends string> {
 
 /** The parts from which `createEndpoints` builds. */
 export interface EndpointsParts<Endpoint extends string> {
-  readonly faults: Faults;
-  readonly journal: Journal;
+  readonly faults: DoubleFaults;
+  readonly journal: DoubleJournal;
   readonly paths: Readonly<Record<Endpoint, MatchPath>>;
   /** Encodes an error code as content. */
   readonly write: (error: string) => string;
@@ -75,17 +75,17 @@ export function createEndpoints<Endpoint extends string>(
   return {
     failNext(endpoint, failure = {}) {
       checkFailure(failure);
-      const { status = 503, error, times = 1, delayMs, match } = failure;
+      const { status = 503, error, times = 1, delay, match } = failure;
       const content =
         error === undefined
           ? {}
-          : { body: write(error), fields: { 'Content-Type': type, 'Cache-Control': 'no-store' } };
+          : { body: write(error), headers: { 'Content-Type': type, 'Cache-Control': 'no-store' } };
       return faults.times(
         times,
         { ...match, path: pathOf(endpoint) },
-        { status, ...content, ...(delayMs !== undefined && { delay: delayMs }) },
+        { status, ...content, ...(delay !== undefined && { delay }) },
       );
     },
-    requests: (endpoint) => journal.find({ path: pathOf(endpoint) }),
+    requests: (endpoint) => journal.all({ path: pathOf(endpoint) }),
   };
 }

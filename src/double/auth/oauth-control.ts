@@ -5,9 +5,9 @@ import { defaultScopesFor, formatScope, isWithin, parseScope } from '../../oauth
 import type { Scope } from '../../principal.ts';
 import { checkMembers, checkWord } from '../../service/argument-checks.ts';
 import type { AuthorizationServer } from '../../service/authorization-server.ts';
-import type { Faults } from '../faults/faults.ts';
+import type { DoubleFaults } from '../faults/faults.ts';
 import type { Fetch } from '../fetch/fetch.ts';
-import type { Journal } from '../journal/journal.ts';
+import type { DoubleJournal } from '../journal/journal.ts';
 import { lengthOf } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
 import { type Approval, approveConsent } from './consent.ts';
@@ -16,12 +16,12 @@ import { checkChoice, expireTokens, type KnownNames, revokeTokens, type TokenCho
 /** Controls the tokens of one OAuth version. */
 export interface OAuthControl {
   /** Makes tokens expire now: one token, or all that match. Returns their number. */
-  expire(choice: TokenChoice): Promise<number>;
+  expireTokens(choice: TokenChoice): Promise<number>;
   /**
    * Revokes tokens: one token, or all that match. A refresh token or a code revokes its whole grant. Returns the number of
    * tokens that matched.
    */
-  revoke(choice: TokenChoice): Promise<number>;
+  revokeTokens(choice: TokenChoice): Promise<number>;
   /**
    * Decides as a user whom a client redirected to `url`. Returns the URL to which the server redirects the user. With the
    * callback `oob` of OAuth 1.0a, returns `oob:?oauth_token=…&oauth_verifier=…`.
@@ -42,8 +42,8 @@ export interface OAuthControlParts {
   /** The names that a token filter may contain. */
   readonly names: KnownNames;
   readonly fetch: Fetch;
-  readonly faults: Faults;
-  readonly journal: Journal;
+  readonly faults: DoubleFaults;
+  readonly journal: DoubleJournal;
   /** Returns the value of `Authorization` with which a user approves. */
   readonly basicFor: (user: string) => string;
 }
@@ -54,11 +54,11 @@ export function createOAuthControl(
   mechanism: Mechanism,
 ): OAuthControl {
   return {
-    async expire(choice) {
+    async expireTokens(choice) {
       checkChoice(choice, names);
       return expireTokens(grants, choice, mechanism);
     },
-    async revoke(choice) {
+    async revokeTokens(choice) {
       checkChoice(choice, names);
       return revokeTokens(grants, choice, mechanism);
     },

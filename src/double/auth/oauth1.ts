@@ -19,7 +19,7 @@ import {
 /** The OAuth 1.0a token to issue. */
 export interface OAuth1TokenWish {
   /** The consumer's key. Default: the first registered consumer. */
-  readonly consumer?: string;
+  readonly client?: string;
   /** The user whom the token represents. */
   readonly user: string;
   /** Scopes, separated by spaces or as a list. Default: all that are registered for the consumer. */
@@ -30,14 +30,14 @@ export interface OAuth1TokenWish {
 
 /** The names of the members. The type checks that the list is complete. */
 const wishNames: Readonly<Record<keyof OAuth1TokenWish, true>> = {
-  consumer: true,
+  client: true,
   user: true,
   scope: true,
   expiresIn: true,
 };
 
 /** An access token of OAuth 1.0a, as a consumer receives it. */
-export interface OAuth1IssuedToken {
+export interface IssuedOAuth1Token {
   readonly token: string;
   readonly tokenSecret: string;
   /** Seconds. */
@@ -49,12 +49,12 @@ export interface OAuth1IssuedToken {
 export type OAuth1Endpoint = keyof typeof paths;
 
 /** Controls OAuth 1.0a. */
-export interface OAuth1Control extends Endpoints<OAuth1Endpoint>, OAuthControl {
+export interface DoubleOAuth1 extends Endpoints<OAuth1Endpoint>, OAuthControl {
   /**
    * Issues an access token without a request.
    * @example const { token, tokenSecret } = await double.oauth1.issueToken({ user: 'johndoe' });
    */
-  issueToken(wish: OAuth1TokenWish): Promise<OAuth1IssuedToken>;
+  issueToken(wish: OAuth1TokenWish): Promise<IssuedOAuth1Token>;
 }
 
 /** The parts from which `createOAuth1Control` builds. */
@@ -64,7 +64,7 @@ export interface OAuth1ControlParts extends OAuthControlParts {
 }
 
 /** Creates the control of OAuth 1.0a. */
-export function createOAuth1Control(parts: OAuth1ControlParts): OAuth1Control {
+export function createOAuth1Control(parts: OAuth1ControlParts): DoubleOAuth1 {
   const { faults, journal } = parts;
   const write = (error: string): string => new URLSearchParams({ oauth_problem: error }).toString();
   return {
@@ -86,11 +86,11 @@ export function consumerOf({ oauth, consumers }: OAuth1ControlParts, name: strin
   return consumer;
 }
 
-async function issue(parts: OAuth1ControlParts, wish: OAuth1TokenWish): Promise<OAuth1IssuedToken> {
+async function issue(parts: OAuth1ControlParts, wish: OAuth1TokenWish): Promise<IssuedOAuth1Token> {
   checkMembers(wish, Object.keys(wishNames), 'a token to issue', "such as { user: 'johndoe' }");
   const { user, expiresIn } = wish;
-  checkText(wish.consumer, 'consumer of a token to issue');
-  const { key, scopes: registered } = consumerOf(parts, wish.consumer);
+  checkText(wish.client, 'consumer of a token to issue');
+  const { key, scopes: registered } = consumerOf(parts, wish.client);
   parts.users.credentials(user);
   const scopes = scopesOf(wish.scope ?? registered, registered, key);
   const lasts = expiresIn === undefined ? parts.lifetimes.oauth1Access : lifetimeOf(expiresIn);

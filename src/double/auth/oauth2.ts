@@ -16,7 +16,7 @@ import {
 } from './oauth-control.ts';
 
 /** The OAuth 2.0 token to issue. */
-export interface TokenWish {
+export interface IssueTokenOptions {
   /** The client's id. Default: the first registered client. */
   readonly client?: string;
   /** The user whom the token represents. Default: none, the client itself. */
@@ -30,7 +30,7 @@ export interface TokenWish {
 }
 
 /** The names of the members. The type checks that the list is complete. */
-const wishNames: Readonly<Record<keyof TokenWish, true>> = {
+const wishNames: Readonly<Record<keyof IssueTokenOptions, true>> = {
   client: true,
   user: true,
   scope: true,
@@ -53,12 +53,12 @@ export interface IssuedToken {
 export type OAuth2Endpoint = keyof typeof paths;
 
 /** Controls OAuth 2.0. */
-export interface OAuth2Control extends Endpoints<OAuth2Endpoint>, OAuthControl {
+export interface DoubleOAuth2 extends Endpoints<OAuth2Endpoint>, OAuthControl {
   /**
    * Issues a token without a request.
    * @example const { accessToken } = await double.oauth2.issueToken({ user: 'johndoe', scope: 'read write' });
    */
-  issueToken(wish?: TokenWish): Promise<IssuedToken>;
+  issueToken(wish?: IssueTokenOptions): Promise<IssuedToken>;
 }
 
 /** The parts from which `createOAuth2Control` builds. */
@@ -67,7 +67,7 @@ export interface OAuth2ControlParts extends OAuthControlParts {
 }
 
 /** Creates the control of OAuth 2.0. */
-export function createOAuth2Control(parts: OAuth2ControlParts): OAuth2Control {
+export function createOAuth2Control(parts: OAuth2ControlParts): DoubleOAuth2 {
   const { faults, journal } = parts;
   const write = (error: string): string => JSON.stringify({ error });
   return {
@@ -89,7 +89,7 @@ export function clientOf({ oauth, clients }: OAuth2ControlParts, name: string | 
   return client;
 }
 
-async function issue(parts: OAuth2ControlParts, wish: TokenWish): Promise<IssuedToken> {
+async function issue(parts: OAuth2ControlParts, wish: IssueTokenOptions): Promise<IssuedToken> {
   checkMembers(wish, Object.keys(wishNames), 'a token to issue', "such as { user: 'johndoe' }");
   checkFlag(wish.refresh, 'refresh of a token to issue');
   const { clock, lifetimes, oauth } = parts;

@@ -1,5 +1,5 @@
 import { parseCredentials } from '../../http/headers/authorization.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import type { Grants } from '../../oauth/grants.ts';
 import type { Mechanism } from '../../oauth/records.ts';
 
@@ -14,10 +14,10 @@ export interface ClaimedToken {
  * (RFC 5849 §3.5). Undefined if there is none.
  */
 export function claimedToken({
-  fields,
+  headers: fields,
   target,
-}: Pick<Request, 'fields' | 'target'>): ClaimedToken | undefined {
-  const credentials = parseCredentials(fields.lines('authorization')[0] ?? '');
+}: Pick<HttpRequest, 'headers' | 'target'>): ClaimedToken | undefined {
+  const credentials = parseCredentials(fields.getAll('authorization')[0] ?? '');
   if (credentials?.scheme === 'bearer') return { value: credentials.rest, mechanism: 'oauth2' };
   const value =
     credentials?.scheme === 'oauth'
@@ -28,7 +28,7 @@ export function claimedToken({
 
 /** Returns the user to whom the token of a request was issued, or else the client. Undefined if no known token is sent. */
 export async function tokenUser(
-  request: Pick<Request, 'fields' | 'target'>,
+  request: Pick<HttpRequest, 'headers' | 'target'>,
   grants: Pick<Grants, 'find'>,
 ): Promise<string | undefined> {
   const claimed = claimedToken(request);

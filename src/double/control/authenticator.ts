@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Authenticator } from '../../auth/authenticate.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import { formatChallenge, parseCredentials } from '../../http/headers/authorization.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Principal } from '../../principal.ts';
 
@@ -27,11 +27,11 @@ export function createControlAuthenticator(token: string): Authenticator {
       // timingSafeEqual requires equal lengths, which digests have.
       if (timingSafeEqual(digestOf(sent), expected)) return principal;
       throw new Problem('token-refused', 'The token is not the token of this control interface.', {
-        fields: [challenge()],
+        headers: [challenge()],
       });
     },
     challenges: () => [challenge()],
-    missing: (detail) => new Problem('authentication-required', detail, { fields: [challenge()] }),
+    missing: (detail) => new Problem('authentication-required', detail, { headers: [challenge()] }),
     scopeChallenge: () => [],
   };
 }
@@ -41,8 +41,8 @@ function digestOf(token: string): Buffer {
 }
 
 /** Returns the token of a request, or undefined without credentials. Throws a Problem (400 or 401) on other credentials. */
-function tokenOf({ fields }: Request): string | undefined {
-  const lines = fields.lines('authorization');
+function tokenOf({ headers: fields }: HttpRequest): string | undefined {
+  const lines = fields.getAll('authorization');
   const [line] = lines;
   if (line === undefined) return undefined;
   if (lines.length > 1) throw new Problem('several-credentials', 'Send one Authorization field only.');
@@ -51,6 +51,6 @@ function tokenOf({ fields }: Request): string | undefined {
     throw new Problem('malformed-credentials', 'Authorization must be "Bearer" and the token.');
   if (credentials.scheme === 'bearer') return credentials.rest;
   throw new Problem('scheme-not-offered', 'The control interface requires a bearer token.', {
-    fields: [challenge()],
+    headers: [challenge()],
   });
 }

@@ -32,7 +32,7 @@ export function consoleResources(routes: readonly Route[]): Readonly<Record<stri
     '/': {
       produces: [html, ...(index.produces ?? [])],
       GET: action('anyone', (call) => {
-        if (call.variant?.mark === html.mark) return { type: html.type, content: textOf('index.html') };
+        if (call.variant?.mark === html.mark) return { type: html.type, body: textOf('index.html') };
         return index.GET?.handle(call) ?? notFound();
       }),
     },
@@ -45,7 +45,7 @@ export function consoleResources(routes: readonly Route[]): Readonly<Record<stri
 function file(nameOf: (parameters: Readonly<Record<string, string>>) => string): Action {
   return action('anyone', ({ parameters }): Representation => {
     const name = nameOf(parameters);
-    return { type: types[name.split('.').at(-1) ?? ''] ?? 'text/plain', content: textOf(name) };
+    return { type: types[name.split('.').at(-1) ?? ''] ?? 'text/plain', body: textOf(name) };
   });
 }
 

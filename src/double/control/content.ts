@@ -1,12 +1,12 @@
 import { readJsonBytes } from '../../formats/json/decoder.ts';
 import { CollectedBytes } from '../../http/collected-bytes.ts';
-import type { Reading } from '../../pipeline/resource.ts';
+import type { ContentReader } from '../../pipeline/resource.ts';
 
 /** The maximum nesting depth of JSON content. */
 const maxDepth = 64;
 
 /** Decodes JSON content to plain values. */
-export const plainJson: Reading = {
+export const plainJson: ContentReader = {
   type: 'application/json',
   decoder() {
     const collected = new CollectedBytes();

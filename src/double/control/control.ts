@@ -35,7 +35,7 @@ export interface ControlOptions {
 const optionNames: Readonly<Record<keyof ControlOptions, true>> = { port: true, token: true, fault: true };
 
 /** An open control interface. */
-export interface Control {
+export interface ControlServer {
   /** Its origin, such as `http://127.0.0.1:41234`. */
   readonly url: string;
   /** The token. All requests except those for `/health`, `/openapi.json` and the console's files must send `Authorization: Bearer …`. */
@@ -68,7 +68,7 @@ export async function openControl(
   target: ControlTarget,
   options: ControlOptions = {},
   unref = false,
-): Promise<Control> {
+): Promise<ControlServer> {
   checkMembers(options, Object.keys(optionNames), 'the options of openControl');
   const { port = 0, token = randomBytes(tokenBytes).toString('base64url'), fault } = options;
   checkToken(token);

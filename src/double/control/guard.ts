@@ -2,7 +2,7 @@ import { systemClock } from '../../clock.ts';
 import { writeProblem } from '../../formats/server-documents.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import { formatDate } from '../../http/headers/date.ts';
-import type { Request, Response } from '../../http/message.ts';
+import type { HttpRequest, Response } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { createRequestTrace } from '../../pipeline/call.ts';
 import type { Observer } from '../../pipeline/observer.ts';
@@ -35,21 +35,21 @@ const securityFields: readonly FieldLine[] = [
  * @param port returns the port of the interface
  */
 export function createGuard(port: () => number): Observer {
-  const responseTo = (request: Request, answer: Parameters<Observer['observe']>[1]): Promise<Response> =>
+  const responseTo = (request: HttpRequest, answer: Parameters<Observer['observe']>[1]): Promise<Response> =>
     isForOwnHost(request, port())
       ? answer(request, createRequestTrace())
       : Promise.resolve(misdirected(request));
   return {
     async observe(request, answer) {
       const response = await responseTo(request, answer);
-      const fields = response.fields.filter(([name]) => name !== 'X-Content-Type-Options');
-      return { ...response, fields: [...fields, ...securityFields] };
+      const fields = response.headers.filter(([name]) => name !== 'X-Content-Type-Options');
+      return { ...response, headers: [...fields, ...securityFields] };
     },
     observeRefused() {},
   };
 }
 
-function misdirected(request: Request): Response {
+function misdirected(request: HttpRequest): Response {
   const problem = new Problem('misdirected-request', 'Host is not that of this control interface.', {
     close: true,
   });

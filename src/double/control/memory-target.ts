@@ -12,9 +12,9 @@ export function createMemoryControl(context: ComposedDouble): MemoryControl {
     resource: (template, resource) => routes.resource(template, resource),
     stub: (match, response, options) => stubs.add({ ...options, match, response }),
     collection: (path, declaration) => routes.collection(path, declaration),
-    async allowMatrix(options) {
-      const { allowMatrix } = await import('../permission-matrix.ts');
-      return allowMatrix(context, options);
+    async accessMatrix(options) {
+      const { accessMatrix } = await import('../permission-matrix.ts');
+      return accessMatrix(context, options);
     },
   };
 }

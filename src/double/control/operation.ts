@@ -1,10 +1,10 @@
 import { Problem } from '../../http/problem.ts';
 import {
   type Action,
+  type ActionResponse,
   action,
   type Call,
   json,
-  type Outcome,
   type Parameters,
   type Resource,
 } from '../../pipeline/resource.ts';
@@ -89,14 +89,14 @@ export function resourcesOf(operations: readonly Operation[]): Readonly<Record<s
 function actionOf({ open = false, accepts, run, status = 200, media }: Operation): Action {
   return action(
     open ? 'anyone' : [controller],
-    async (call): Promise<Outcome> => {
+    async (call): Promise<ActionResponse> => {
       rejectQuery(call);
       const value = await withContentErrors(async () =>
-        run(accepts === undefined ? undefined : call.content, call.parameters, call),
+        run(accepts === undefined ? undefined : call.body, call.parameters, call),
       );
       // Responses may contain secrets, so they must not be stored.
       if (value === undefined) return { status: 204, noStore: true };
-      const representation = media === undefined ? json(value) : { type: media, content: String(value) };
+      const representation = media === undefined ? json(value) : { type: media, body: String(value) };
       return { status, representation, noStore: true };
     },
     accepts === undefined ? {} : { reads: [plainJson] },

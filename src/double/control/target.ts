@@ -4,7 +4,7 @@ import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { DoubleApi } from '../api.ts';
 import type { Events } from '../events.ts';
-import type { AllowMatrix, AllowMatrixOptions } from '../permission-matrix.ts';
+import type { AccessMatrix, AccessMatrixOptions } from '../permission-matrix.ts';
 import type { DoubleSnapshot } from '../state/state.ts';
 import type { StubHandler, StubMatch, StubOptions } from '../stubs/declaration.ts';
 import type { RuleHandle, StubsPart } from '../stubs/stubs.ts';
@@ -82,9 +82,9 @@ export interface MemoryControl {
    * methods. They are sent to a copy, so neither the double nor its journal changes, and concurrent requests are unaffected.
    * Side effects of resources outside the double are not undone. Rejects with AllowMatrixError if there is a difference, and with RangeError on an
    * unknown user or path.
-   * @example console.log(String(await double.allowMatrix({ as: ['nobody', 'johndoe'] })));
+   * @example console.log(String(await double.accessMatrix({ as: ['nobody', 'johndoe'] })));
    */
-  allowMatrix(options: AllowMatrixOptions): Promise<AllowMatrix>;
+  accessMatrix(options: AccessMatrixOptions): Promise<AccessMatrix>;
 }
 
 /** The addresses on which the controlled service listens. */

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../clock.ts';
-import type { ServerIdentity } from '../../net/tls/identity.ts';
+import type { TlsIdentity } from '../../net/tls/identity.ts';
 import type { Grants } from '../../oauth/grants.ts';
-import type { Listening } from '../../service/service.ts';
+import type { Listener } from '../../service/service.ts';
 import { claimedToken, tokenUser } from '../auth/token-user.ts';
 import { expireTokens } from '../auth/tokens.ts';
 import type { ReportError } from '../callback.ts';
@@ -13,7 +13,7 @@ import { createFaults, type FaultsOptions, type FaultsPart } from './faults.ts';
 /** Faults that change other parts of a double: users, tokens and the certificate. */
 export interface ControlledFaults extends FaultsPart {
   /** Sets the certificate of a listener: `valid()`, or an expired one by `issue` while a stale certificate is planned. */
-  presentBy(listening: Listening, valid: () => ServerIdentity, issue: CertificateAuthority['issue']): void;
+  presentBy(listening: Listener, valid: () => TlsIdentity, issue: CertificateAuthority['issue']): void;
 }
 
 /** The parts that faults change. */

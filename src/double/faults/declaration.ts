@@ -12,7 +12,7 @@ export interface FaultParts {
   /** The content of that response. A string is sent as UTF-8, and as `text/plain` unless `fields` contain a type. Default: none. */
   readonly body?: string | Uint8Array;
   /** Further fields of that response. */
-  readonly fields?: Readonly<Record<string, string>> | readonly FieldLine[];
+  readonly headers?: Readonly<Record<string, string>> | readonly FieldLine[];
   /** The Retry-After of that response: seconds, or a date as sent. */
   readonly retryAfter?: number | string;
   /** Delays the response by this many ms of the host's time, after the request was processed, or before with `before`. */
@@ -76,7 +76,7 @@ type OneBreak =
 /** A response instead of processing the request, or none. */
 type Answer =
   | (With<'status'> & Without<'malformedXml'>)
-  | Without<'status' | 'body' | 'fields' | 'retryAfter'>;
+  | Without<'status' | 'body' | 'headers' | 'retryAfter'>;
 
 /** What precedes the processing. */
 type Before = Without<'before'> | With<'delay'> | { readonly reset: 'before' };
@@ -93,7 +93,7 @@ export type Fault =
 const faultNames: Readonly<Record<keyof FaultParts, true>> = {
   status: true,
   body: true,
-  fields: true,
+  headers: true,
   retryAfter: true,
   delay: true,
   dribble: true,
@@ -144,7 +144,7 @@ export function checkFault(fault: FaultParts): asserts fault is Fault {
   checkCombination(fault, names);
 }
 
-function checkFields({ fields = {}, retryAfter = '' }: FaultParts): void {
+function checkFields({ headers: fields = {}, retryAfter = '' }: FaultParts): void {
   for (const [name, value] of linesOf(fields)) sendableLine(name, value);
   sendableLine('Retry-After', String(retryAfter));
 }
@@ -200,7 +200,7 @@ function checkNumber(
 function checkCombination(fault: FaultParts, names: readonly string[]): void {
   const breaking = breaks.filter((name) => fault[name] !== undefined && fault[name] !== false);
   if (breaking.length > 1) throw new RangeError(`${breaking.join(' and ')} exclude each other in a fault`);
-  for (const name of ['body', 'fields', 'retryAfter'] as const) {
+  for (const name of ['body', 'headers', 'retryAfter'] as const) {
     if (fault[name] !== undefined && fault.status === undefined)
       throw new RangeError(`${name} of a fault requires a status`);
   }

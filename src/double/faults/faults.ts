@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../clock.ts';
-import type { Request, Response } from '../../http/message.ts';
+import type { HttpRequest, Response } from '../../http/message.ts';
 import type { RequestTrace } from '../../pipeline/call.ts';
 import type { Next } from '../../pipeline/observer.ts';
 import { type ReportError, writeError } from '../callback.ts';
@@ -10,7 +10,7 @@ import type { Snapshottable } from '../state/snapshot.ts';
 import type { Fault } from './declaration.ts';
 import { Delays } from './delays.ts';
 import { certificateError } from './in-process.ts';
-import { describeFaultMatch, type FaultMatch, type PlannedMatch, plannedMatchOf } from './match.ts';
+import { describeFaultMatch, type PlannedMatch, plannedMatchOf, type RequestMatch } from './match.ts';
 import { checkPlan, type Plan, type PlanRecord, Plans } from './plans.ts';
 import { applyFault, noResponse, substituteResponse, withoutAcceptEncoding } from './response.ts';
 
@@ -19,29 +19,29 @@ export interface PlannedFault {
   readonly match: PlannedMatch;
   readonly fault: Fault;
   /** The number of requests to which it will still be applied. Infinity for `always`. */
-  readonly left: number;
+  readonly remaining: number;
   /** The number of requests to which it was applied. */
-  readonly met: number;
+  readonly count: number;
   /** Removes the planned fault. */
-  cancel(): void;
+  remove(): void;
 }
 
 /**
  * Plans faults. A request gets the first planned fault that it matches, and no other. Delays are in the host's time,
  * like the timeouts of clients. All methods that plan a fault throw RangeError if it is invalid.
  */
-export interface Faults {
+export interface DoubleFaults {
   /**
    * Plans a fault for the next matching request.
    * @example double.faults.next({ method: 'GET' }, { status: 503, retryAfter: 2 });
    * @example double.faults.next({ path: '/articles/{id}' }, { reset: 'amid' });
    * @example double.faults.next(({ fields }) => fields.has('If-Match'), { status: 412 });
    */
-  next<Path extends string>(match: FaultMatch<Path>, fault: Fault): PlannedFault;
+  next<Path extends string>(match: RequestMatch<Path>, fault: Fault): PlannedFault;
   /** Plans a fault for the next `count` matching requests. */
-  times<Path extends string>(count: number, match: FaultMatch<Path>, fault: Fault): PlannedFault;
+  times<Path extends string>(count: number, match: RequestMatch<Path>, fault: Fault): PlannedFault;
   /** Plans a fault for every matching request until it is cancelled. */
-  always<Path extends string>(match: FaultMatch<Path>, fault: Fault): PlannedFault;
+  always<Path extends string>(match: RequestMatch<Path>, fault: Fault): PlannedFault;
   /** Removes all planned faults. A fault that is being applied is not interrupted. */
   clear(): void;
   /** Returns all planned faults that can still be applied. */
@@ -58,28 +58,28 @@ export interface FaultsOptions {
   /** Returns the user that the credentials of a request name. Default: that of `hmac` and `basic`. */
   readonly claimedUser?: ClaimedUser;
   /** Returns the user or client to whom the token of a request was issued. */
-  readonly tokenUser?: (request: Request) => Promise<string | undefined>;
+  readonly tokenUser?: (request: HttpRequest) => Promise<string | undefined>;
   /** Called with the errors of functions that select requests. Default: writes them to standard error. */
   readonly onError?: ReportError;
   /** Adds to the response of a fault what the service adds to every response. */
-  readonly complete?: (response: Response, request: Request, trace: RequestTrace) => void;
+  readonly complete?: (response: Response, request: HttpRequest, trace: RequestTrace) => void;
   /** Rotates the secret of a user. */
   readonly rotateSecret?: (user: string) => void;
   /** Makes the token of a request expire. */
-  readonly expireToken?: (request: Request) => void | Promise<void>;
+  readonly expireToken?: (request: HttpRequest) => void | Promise<void>;
   /** Sets the certificate for new TLS connections. */
   readonly present?: (certificate: 'good' | 'stale') => void;
 }
 
 /** The faults as a part of a double. */
 export interface FaultsPart extends Snapshottable<readonly PlanRecord[]> {
-  readonly faults: Faults;
+  readonly faults: DoubleFaults;
   /** The clock of the service: `clock`, moved by the skew while a request with the fault `skewedDate` is processed. */
   readonly clock: Clock;
   /** Returns whether the nonce that is being claimed must count as used. */
   burnsNonce(): boolean;
   /** Responds to a request by `answer`, and applies the fault that is planned for it. */
-  intercept(request: Request, trace: RequestTrace, answer: Next): Promise<InterceptedResponse>;
+  intercept(request: HttpRequest, trace: RequestTrace, answer: Next): Promise<InterceptedResponse>;
   /** Must be called for each new TLS connection. Returns whether it was presented a stale certificate. */
   connected(): boolean;
   /** Counts an in-process request over TLS as a connection. Returns the error that `fetch` throws for a stale certificate. */
@@ -127,7 +127,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
       plans.remove(plan);
       presentCertificate();
     });
-  const add = (count: number, match: FaultMatch, fault: Fault): PlannedFault => {
+  const add = (count: number, match: RequestMatch, fault: Fault): PlannedFault => {
     checkPlan(match, fault);
     const known = options.names?.();
     if (typeof match !== 'function' && known !== undefined) checkName(match, known);
@@ -143,17 +143,22 @@ export function createFaults(options: FaultsOptions): FaultsPart {
   };
   const pending = (): readonly PlannedFault[] => plans.pending().map(toPlannedFault);
 
-  const respond = (request: Request, trace: RequestTrace, answer: Next, fault: Fault): Promise<Response> => {
+  const respond = (
+    request: HttpRequest,
+    trace: RequestTrace,
+    answer: Next,
+    fault: Fault,
+  ): Promise<Response> => {
     const prepared = fault.malformedXml === true ? withoutAcceptEncoding(request) : request;
     const { skewedDate: skew = 0, nonceSeen: burns = false } = fault;
     if (skew === 0 && !burns) return answer(prepared, trace);
     return circumstances.run({ skew, burns }, () => answer(prepared, trace));
   };
-  const userOf = async (request: Request): Promise<string | undefined> =>
+  const userOf = async (request: HttpRequest): Promise<string | undefined> =>
     claimedUser(request) ?? (await tokenUser?.(request));
   const applyPlan = async (
     plan: Plan,
-    request: Request,
+    request: HttpRequest,
     trace: RequestTrace,
     answer: Next,
   ): Promise<InterceptedResponse> => {
@@ -222,13 +227,13 @@ function plannedOf(plan: Plan, cancel: () => void): PlannedFault {
   return {
     match: plannedMatchOf(match),
     fault,
-    get left() {
+    get remaining() {
       return plan.left;
     },
-    get met() {
+    get count() {
       return plan.met;
     },
-    cancel,
+    remove: cancel,
   };
 }
 
@@ -241,7 +246,7 @@ function checkPossible(fault: Fault, { rotateSecret, expireToken, present }: Fau
   if (missing !== false) throw new RangeError(`${missing} is not possible with this server`);
 }
 
-async function changeCredentials(fault: Fault, request: Request, options: FaultsOptions): Promise<void> {
+async function changeCredentials(fault: Fault, request: HttpRequest, options: FaultsOptions): Promise<void> {
   const { claimedUser = claimedUserInFields } = options;
   const user = fault.rotatedSecret === true ? claimedUser(request) : undefined;
   if (user !== undefined) options.rotateSecret?.(user);
@@ -249,7 +254,7 @@ async function changeCredentials(fault: Fault, request: Request, options: Faults
 }
 
 function unmet(faults: readonly PlannedFault[]): string {
-  const lines = faults.map(({ match, fault, left, met }) => {
+  const lines = faults.map(({ match, fault, remaining: left, count: met }) => {
     const expected = Number.isFinite(left) ? `${left} more` : 'any number';
     return `  ${describeFaultMatch(match)}: ${Object.keys(fault).join(', ')} (applied to ${met} requests, expected ${expected})`;
   });

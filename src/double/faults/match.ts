@@ -1,5 +1,5 @@
-import type { Fields } from '../../http/fields.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpHeaders } from '../../http/fields.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import { kindOf } from '../../schema/error.ts';
 import { checkObject } from '../../service/argument-checks.ts';
 import { isPromise, type ReportError, reportBy } from '../callback.ts';
@@ -34,7 +34,7 @@ export interface FaultMatchParts<Path extends string = string> extends Omit<Matc
    * Header fields by name, in any case. If a field has several lines, one of them must match as a whole.
    * @example { 'Content-Type': /^application\/json/ }
    */
-  readonly fields?: TextsByName;
+  readonly headers?: TextsByName;
 }
 
 /** The request that the function of a match receives. */
@@ -44,7 +44,7 @@ export interface MatchedRequest {
   readonly target: string;
   /** The normalized path. */
   readonly path: string;
-  readonly fields: Fields;
+  readonly headers: HttpHeaders;
   /** The user, as in `FaultMatchParts`. Undefined if the credentials name none. */
   readonly user: string | undefined;
   /** Whether the request arrived over TLS. */
@@ -55,7 +55,7 @@ export interface MatchedRequest {
  * Selects requests for a fault, by members or by a function. A function that throws or returns a promise matches no request, and
  * its error is reported to `onError`.
  */
-export type FaultMatch<Path extends string = string> =
+export type RequestMatch<Path extends string = string> =
   | FaultMatchParts<Path>
   | ((request: MatchedRequest) => boolean);
 
@@ -65,12 +65,12 @@ export interface PlannedMatch extends FaultMatchParts {
 }
 
 /** Returns a match as an object. */
-export function plannedMatchOf(match: FaultMatch): PlannedMatch {
+export function plannedMatchOf(match: RequestMatch): PlannedMatch {
   return typeof match === 'function' ? { function: match } : match;
 }
 
 /** The names of the members. The type checks that the list is complete. */
-const names: Readonly<Record<keyof FaultMatchParts, true>> = { ...matchNames, query: true, fields: true };
+const names: Readonly<Record<keyof FaultMatchParts, true>> = { ...matchNames, query: true, headers: true };
 
 /** The names of the members of a match, for other checks. */
 export const faultMatchNames: readonly string[] = Object.keys(names);
@@ -78,7 +78,7 @@ export const faultMatchNames: readonly string[] = Object.keys(names);
 const notBoolean = 'the function of a match must return true or false';
 
 /** Throws RangeError if a match is invalid, with the nearest known name. */
-export function checkFaultMatch(match: FaultMatch): void {
+export function checkFaultMatch(match: RequestMatch): void {
   if (typeof match === 'function') {
     if (Object.prototype.toString.call(match) === '[object AsyncFunction]')
       throw new RangeError(`${notBoolean}, and it is asynchronous`);
@@ -86,7 +86,7 @@ export function checkFaultMatch(match: FaultMatch): void {
   }
   checkMatch(match, faultMatchNames, 'an object or a function');
   checkTexts(match.query, 'query');
-  checkFieldTexts(match.fields, 'fields');
+  checkFieldTexts(match.headers, 'headers');
 }
 
 /** Throws RangeError unless `texts` are texts or patterns by the name of a field. `what` is the member of the match. */
@@ -114,31 +114,31 @@ export function checkTexts(texts: unknown, what: string): void {
 }
 
 /** Returns whether a match depends on the user of the request. */
-export function dependsOnUser(match: FaultMatch): boolean {
+export function dependsOnUser(match: RequestMatch): boolean {
   return typeof match === 'function' || match.user !== undefined;
 }
 
 /** Returns whether a match selects certain requests only. */
-export function isRestricted(match: FaultMatch): boolean {
+export function isRestricted(match: RequestMatch): boolean {
   return typeof match === 'function' || Object.values(match).some((value) => value !== undefined);
 }
 
 /** Returns the parts of a request that are compared. */
-export function matchedRequestOf(request: Request, user: string | undefined): MatchedRequest {
-  const { method, target, fields, connection } = request;
-  return { method, target, path: pathOf(request), fields, user, secure: connection.secure };
+export function matchedRequestOf(request: HttpRequest, user: string | undefined): MatchedRequest {
+  const { method, target, headers: fields, connection } = request;
+  return { method, target, path: pathOf(request), headers: fields, user, secure: connection.secure };
 }
 
 /** Returns whether a request matches. Errors of a function are reported. */
-export function fitsFault(request: MatchedRequest, match: FaultMatch, report: ReportError): boolean {
+export function fitsFault(request: MatchedRequest, match: RequestMatch, report: ReportError): boolean {
   if (typeof match === 'function') return callMatch(match, request, report);
   if (differences(match, request).length > 0) return false;
-  return fitsTexts(request, match.query, match.fields);
+  return fitsTexts(request, match.query, match.headers);
 }
 
 /** Returns whether the query and the header fields of a request have these texts. */
 export function fitsTexts(
-  request: Pick<Request, 'target' | 'fields'>,
+  request: Pick<HttpRequest, 'target' | 'headers'>,
   query: TextsByName = {},
   fields: TextsByName = {},
 ): boolean {
@@ -146,7 +146,7 @@ export function fitsTexts(
   return (
     Object.entries(query).every(([name, wanted]) => hasText(parameters.getAll(name), wanted)) &&
     Object.entries(fields).every(([name, wanted]) =>
-      hasText(request.fields.lines(name.toLowerCase()), wanted),
+      hasText(request.headers.getAll(name.toLowerCase()), wanted),
     )
   );
 }
@@ -174,7 +174,7 @@ function hasText(values: readonly string[], wanted: string | RegExp): boolean {
 /** Describes a match: `GET /articles by ann, query limit=1, field X-One: 1`. */
 export function describeFaultMatch(match: PlannedMatch): string {
   if (match.function !== undefined) return 'the function';
-  const { query = {}, fields = {} } = match;
+  const { query = {}, headers: fields = {} } = match;
   return [
     describeMatch(match),
     ...Object.entries(query).map(([name, value]) => `query ${name}=${String(value)}`),

@@ -1,18 +1,18 @@
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import type { ReportError } from '../callback.ts';
 import { checkFault, type Fault, isFaultName } from './declaration.ts';
 import {
   checkFaultMatch,
   dependsOnUser,
-  type FaultMatch,
   fitsFault,
   isRestricted,
   matchedRequestOf,
+  type RequestMatch,
 } from './match.ts';
 
 /** A planned fault and its progress. */
 export interface Plan {
-  readonly match: FaultMatch;
+  readonly match: RequestMatch;
   readonly fault: Fault;
   left: number;
   met: number;
@@ -34,7 +34,7 @@ export class Plans {
   }
 
   /** Plans a fault, which `checkPlan` accepts, for `count` requests. Throws RangeError on an invalid count or combination. */
-  add(match: FaultMatch, fault: Fault, count: number): Plan {
+  add(match: RequestMatch, fault: Fault, count: number): Plan {
     if (count !== Number.POSITIVE_INFINITY && !(Number.isInteger(count) && count > 0))
       throw new RangeError('the number of requests for a fault must be a positive integer');
     if (fault.staleCertificate === true && isRestricted(match))
@@ -51,7 +51,7 @@ export class Plans {
   }
 
   /** Returns the first plan that a request of `user` matches, and counts the request. */
-  take(request: Request, user: string | undefined): Plan | undefined {
+  take(request: HttpRequest, user: string | undefined): Plan | undefined {
     if (this.#plans.length === 0) return undefined;
     const matched = matchedRequestOf(request, user);
     return this.#takeFirst(
@@ -114,14 +114,14 @@ export class Plans {
 }
 
 /** Throws RangeError if a match or a fault is invalid, with the nearest known name. */
-export function checkPlan(match: FaultMatch, fault: Fault): void {
+export function checkPlan(match: RequestMatch, fault: Fault): void {
   checkPresent(match, fault);
   checkFaultMatch(match);
   checkFault(fault);
 }
 
 /** Throws RangeError if there is no fault, as in `next({ status: 503 })`. */
-function checkPresent(match: FaultMatch, fault: Fault | undefined): void {
+function checkPresent(match: RequestMatch, fault: Fault | undefined): void {
   if (fault !== undefined) return;
   const names = typeof match === 'object' && match !== null ? Object.keys(match) : [];
   const hint = names.some(isFaultName) ? '; the match comes first, such as next({}, { status: 503 })' : '';

@@ -1,43 +1,43 @@
 import { linesOf } from '../../http/field-lines.ts';
-import { type FieldLine, Fields } from '../../http/fields.ts';
+import { type FieldLine, HttpHeaders } from '../../http/fields.ts';
 import { formatDate } from '../../http/headers/date.ts';
-import type { Request, Response } from '../../http/message.ts';
+import type { HttpRequest, Response } from '../../http/message.ts';
 import { isSafe } from '../../http/method.ts';
 import { contentSent } from '../../net/response-encoder.ts';
 import { type Fault, wireFaultOf } from './declaration.ts';
 
 /** Returns the response of a fault with a status. `now` is the time of its `Date`, in ms. */
 export function substituteResponse(fault: Fault & { readonly status: number }, now: number): Response {
-  const { status, body, fields = [], retryAfter } = fault;
+  const { status, body, headers: fields = [], retryAfter } = fault;
   const lines: FieldLine[] = [['Date', formatDate(now)]];
   for (const [name, value] of linesOf(fields)) lines.push([name, value]);
   const hasType = lines.some(([name]) => name.toLowerCase() === 'content-type');
   if (typeof body === 'string' && !hasType) lines.push(['Content-Type', 'text/plain; charset=utf-8']);
   if (retryAfter !== undefined) lines.push(['Retry-After', String(retryAfter)]);
-  return { status, fields: lines, content: body };
+  return { status, headers: lines, body: body };
 }
 
 /** The response to a request that is not processed: the connection is reset. */
 export const noResponse: Response = {
   status: 503,
-  fields: [],
-  content: undefined,
+  headers: [],
+  body: undefined,
   close: true,
   fault: { break: { kind: 'reset', after: undefined } },
 };
 
 /** Removes Accept-Encoding from a request, so that the fault breaks the document and not its compressed form. */
-export function withoutAcceptEncoding(request: Request): Request {
-  const { raw } = request.fields;
+export function withoutAcceptEncoding(request: HttpRequest): HttpRequest {
+  const { raw } = request.headers;
   const remaining = raw.filter((_, at) => raw[at - (at % 2)]?.toLowerCase() !== 'accept-encoding');
-  return { ...request, fields: new Fields(remaining) };
+  return { ...request, headers: new HttpHeaders(remaining) };
 }
 
 /**
  * Returns the response to a request with the fault applied. Undefined if that is impossible, as `truncate` without content, or
  * `lostAfterActing` without a change.
  */
-export function applyFault(response: Response, fault: Fault, { method }: Request): Response | undefined {
+export function applyFault(response: Response, fault: Fault, { method }: HttpRequest): Response | undefined {
   if (fault.lostAfterActing === true && !isChange(method, response)) return undefined;
   const faulty = fault.malformedXml === true ? withBrokenDocument(response) : response;
   if (faulty === undefined) return undefined;
@@ -60,9 +60,9 @@ function lengthSent(response: Response): number {
 
 function withBrokenDocument(response: Response): Response | undefined {
   if (lengthSent(response) === 0) return undefined;
-  const text = Buffer.from(response.content ?? '').toString('utf8');
+  const text = Buffer.from(response.body ?? '').toString('utf8');
   const cut = cutOffEnd(text);
-  return cut === undefined ? undefined : { ...response, content: cut };
+  return cut === undefined ? undefined : { ...response, body: cut };
 }
 
 /** Removes the end of an XML or JSON document. Undefined if the text is neither. */

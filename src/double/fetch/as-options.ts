@@ -1,8 +1,8 @@
 // The options of `double.as`.
 import type { KeyObject } from 'node:crypto';
-import type { AsymmetricAlgorithm } from '../../auth/account-key.ts';
+import type { SignatureAlgorithm } from '../../auth/account-key.ts';
 import { checkFlag, checkMembers, checkNumber, checkText, checkWord } from '../../service/argument-checks.ts';
-import { type Moment, timeOf } from '../state/clock.ts';
+import { type DateLike, timeOf } from '../state/clock.ts';
 
 /** The named options, and no others. */
 type Only<Names extends keyof SignerOptions> = Pick<SignerOptions, Names> & {
@@ -10,13 +10,13 @@ type Only<Names extends keyof SignerOptions> = Pick<SignerOptions, Names> & {
 };
 
 /** The full form of `hmac`, which is the default. */
-type FullForm = Only<'scheme' | 'form' | 'nonce' | 'date' | 'dateField' | 'signContent' | 'secret'> & {
+type FullForm = Only<'scheme' | 'form' | 'nonce' | 'date' | 'dateField' | 'signBody' | 'secret'> & {
   readonly scheme?: 'hmac';
   readonly form?: 'full';
 };
 
 /** The simple form of `hmac`, which has neither a nonce nor a date. */
-type SimpleForm = Only<'scheme' | 'form' | 'signContent' | 'secret'> & {
+type SimpleForm = Only<'scheme' | 'form' | 'signBody' | 'secret'> & {
   readonly scheme?: 'hmac';
   readonly form: 'simple';
 };
@@ -51,11 +51,11 @@ interface SignerOptions {
   /** For `hmac` and `oauth1`: the nonce of every request. Default: a new one for each. */
   readonly nonce?: string;
   /** For `hmac` and `oauth1`: the signed date. Default: the time of the double's clock. */
-  readonly date?: Moment;
+  readonly date?: DateLike;
   /** For `hmac`: the field that contains the date. Default: `Date`. */
   readonly dateField?: 'Date' | 'X-Date';
   /** For `hmac`: whether content is signed by means of Content-Digest. Default: true. */
-  readonly signContent?: boolean;
+  readonly signBody?: boolean;
   /** For `hmac`: the secret. Default: the user's. Another one makes the server refuse the request. */
   readonly secret?: string;
   /** For `basic`: the password. Default: the user's. */
@@ -73,7 +73,7 @@ const schemesWith: Readonly<Record<keyof SignerOptions, readonly SchemeName[]>> 
   nonce: ['hmac', 'oauth1'],
   date: ['hmac', 'oauth1'],
   dateField: ['hmac'],
-  signContent: ['hmac'],
+  signBody: ['hmac'],
   secret: ['hmac'],
   password: ['basic'],
   token: ['bearer'],
@@ -88,7 +88,7 @@ export function checkAsOptions(options: AsOptions): void {
   checkMembers(options, Object.keys(schemesWith), 'the options of as', "such as { scheme: 'basic' }");
   checkWord(options.form, ['full', 'simple'], 'a form');
   checkWord(options.dateField, ['Date', 'X-Date'], 'a field that contains the date');
-  checkFlag(options.signContent, 'signContent');
+  checkFlag(options.signBody, 'signBody');
   for (const name of ['nonce', 'secret', 'password', 'token', 'client'] as const)
     checkText(options[name], name);
   if (options.date !== undefined) timeOf(options.date);
@@ -123,7 +123,7 @@ export interface ConfiguredSchemeOptions {
   /** The private key, PEM (PKCS #8) or a key of node:crypto. Default: the one that `generateKey` generated. */
   readonly privateKey?: string | KeyObject;
   /** The algorithm of the private key. Default: that of the user's key with this id, or else of the type of the private key. */
-  readonly algorithm?: AsymmetricAlgorithm;
+  readonly algorithm?: SignatureAlgorithm;
   /** The secret. Default: that of the key or of the user. Another one makes the server refuse the request. */
   readonly secret?: string;
   /** The nonce of every request, if the scheme has one. Default: a new one for each. */
@@ -131,7 +131,7 @@ export interface ConfiguredSchemeOptions {
   /** The id of the message, if the scheme has one. Default: a new one for each. */
   readonly id?: string;
   /** The time of the signature. Default: that of the double's clock. */
-  readonly date?: Moment;
+  readonly date?: DateLike;
   /** The covered components of HTTP Message Signatures. Default: those that the scheme requires. */
   readonly components?: readonly string[];
   /** Seconds for which a presigned URL of AWS is valid. Default: the signature is in Authorization. */
@@ -155,7 +155,7 @@ const names: Readonly<Record<keyof ConfiguredSchemeOptions, true>> = {
   sessionToken: true,
 };
 
-const algorithms: Readonly<Record<AsymmetricAlgorithm, true>> = {
+const algorithms: Readonly<Record<SignatureAlgorithm, true>> = {
   ed25519: true,
   'ecdsa-p256-sha256': true,
   'ecdsa-p384-sha384': true,

@@ -5,9 +5,9 @@ import { isCompressed, linesInTurn } from '../../http/field-lines.ts';
 import {
   type Body,
   createRequest,
+  type HttpRequest,
   type Response as HttpResponse,
   neverHasContent,
-  type Request,
   readAll,
 } from '../../http/message.ts';
 import { cutOff } from '../../net/parse-error.ts';
@@ -36,7 +36,7 @@ export type Fetch = (input: FetchInput, init?: FetchInit) => Promise<Response>;
 
 /** A server that responds in this process. */
 export interface InProcessServer extends FetchAddresses {
-  respond(request: Request): Promise<HttpResponse>;
+  respond(request: HttpRequest): Promise<HttpResponse>;
   /** Keeps the process alive for the delays of the server while `response` is pending. Returns `response`. */
   awaited<T>(response: Promise<T>): Promise<T>;
 }
@@ -129,18 +129,18 @@ async function exchange(outgoing: FetchRequest, server: InProcessServer): Promis
     : [['host', url.slice(hostAt, pathAt)]];
   const fields = [...host, ...outgoing.fields];
   const target = targetSentByFetch(url.slice(pathAt));
-  const parts = { method, target, fields, secure: url.startsWith('https:') };
+  const parts = { method, target, headers: fields, secure: url.startsWith('https:') };
   if (content instanceof ReadableStream) return streamed(parts, content, server);
   if (content === undefined && method !== 'POST' && method !== 'PUT')
     return server.respond(createRequest(parts));
   const body = content ?? '';
   if (!hasField(fields, 'content-length')) fields.push(['content-length', String(Buffer.byteLength(body))]);
-  return server.respond(createRequest({ ...parts, content: body }));
+  return server.respond(createRequest({ ...parts, body }));
 }
 
 /** Sends content of unknown length, which the server reads as a stream. Rejects with the stream's error if it fails. */
 async function streamed(
-  parts: { method: string; target: string; fields: [string, string][]; secure: boolean },
+  parts: { method: string; target: string; headers: [string, string][]; secure: boolean },
   content: ReadableStream<Uint8Array>,
   server: InProcessServer,
 ): Promise<HttpResponse> {
@@ -169,7 +169,7 @@ async function streamed(
       return held;
     },
   };
-  parts.fields.push(['transfer-encoding', 'chunked']);
+  parts.headers.push(['transfer-encoding', 'chunked']);
   const reply = await server.respond({ ...createRequest(parts), body });
   if (broken !== undefined) throw broken.reason;
   return reply;

@@ -18,7 +18,7 @@ export interface Hop {
  */
 export function nextHop(
   hop: Hop,
-  { status, fields }: Pick<Response, 'status' | 'fields'>,
+  { status, headers: fields }: Pick<Response, 'status' | 'headers'>,
   isOwn: (origin: string) => boolean,
 ): Hop | undefined {
   const { outgoing } = hop;

@@ -1,4 +1,4 @@
-import { fieldLines, type HeaderFields, type SignedUrl } from '../../client/sign.ts';
+import { fieldLines, type HeadersInput, type SignedRequest } from '../../client/sign.ts';
 import { checkObject, checkString } from '../../service/argument-checks.ts';
 import type { AsOptions, ConfiguredSchemeOptions } from './as-options.ts';
 import type { Complete, Fetch } from './fetch.ts';
@@ -6,7 +6,7 @@ import type { Content, FetchInit, FetchInput, FetchRequest, TypeOfText } from '.
 import { createSigning, type SigningParts } from './signing.ts';
 
 /** A client that signs its requests as a user. */
-export interface Signer {
+export interface SigningClient {
   readonly user: string;
   /**
    * Sends a signed request, as the double's `fetch`. A redirect to another origin gets no credentials. Text without a
@@ -26,7 +26,7 @@ export interface Signer {
     method: string,
     url: string | URL,
     content?: string | Uint8Array,
-    headers?: HeaderFields,
+    headers?: HeadersInput,
   ): Promise<Record<string, string>>;
   /**
    * Returns the absolute URL and the header fields of a signed request, as `sign` does, also if the scheme changes the query.
@@ -36,8 +36,8 @@ export interface Signer {
     method: string,
     url: string | URL,
     content?: string | Uint8Array,
-    headers?: HeaderFields,
-  ): Promise<SignedUrl>;
+    headers?: HeadersInput,
+  ): Promise<SignedRequest>;
 }
 
 /** The parts of a double that a signing client requires. */
@@ -58,9 +58,9 @@ export function createSigner(
   user: string,
   options: AsOptions | ConfiguredSchemeOptions,
   parts: ClientParts,
-): Signer {
+): SigningClient {
   const { sign, secure } = createSigning(user, options, parts);
-  const signUrl: Signer['signUrl'] = async (method, url, content, headers = {}) => {
+  const signUrl: SigningClient['signUrl'] = async (method, url, content, headers = {}) => {
     checkString(method, 'the method to sign');
     return sign({ method, url: parts.addressOf(url, secure), content, fields: fieldLines(headers) });
   };
@@ -72,7 +72,7 @@ export function createSigner(
     const names = new Set(signature.map(([name]) => name.toLowerCase()));
     const unsigned = fields.filter(([name]) => !names.has(name.toLowerCase()));
     const whole = { ...outgoing, url: signed.url, fields: [...unsigned, ...signature] };
-    return signed.content === undefined ? whole : { ...whole, content: signed.content };
+    return signed.body === undefined ? whole : { ...whole, content: signed.body };
   };
   return {
     user,

@@ -1,12 +1,12 @@
 // What a user of a double signs with.
 
-import type { AsymmetricAlgorithm } from '../../auth/account-key.ts';
+import type { SignatureAlgorithm } from '../../auth/account-key.ts';
 import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
 import { isAsymmetric } from '../../auth/parse-account-key.ts';
 import { targetSentByFetch } from '../../client/fetch-target.ts';
 import { parsePrivateKey } from '../../client/schemes/private-key.ts';
-import { createSign, type SigningScheme } from '../../client/schemes/signer.ts';
-import type { SignedUrl } from '../../client/sign.ts';
+import { createSign, type SignableScheme } from '../../client/schemes/signer.ts';
+import type { SignedRequest } from '../../client/sign.ts';
 import type { Clock } from '../../clock.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { checkObject, checkString, checkWord } from '../../service/argument-checks.ts';
@@ -52,14 +52,14 @@ export interface Unsigned {
 /** How a user signs. */
 export interface Signing {
   /** Returns the URL to send a request to, and the fields to add. */
-  readonly sign: (request: Unsigned) => Promise<SignedUrl>;
+  readonly sign: (request: Unsigned) => Promise<SignedRequest>;
   /** Whether paths count as requested over TLS. */
   readonly secure: boolean;
 }
 
 /** A scheme with an identity, which is read for each request: a secret may have been rotated, and a token is issued on first use. */
 interface Choice {
-  readonly scheme: SigningScheme;
+  readonly scheme: SignableScheme;
   readonly identity: () => SigningIdentity | Promise<SigningIdentity>;
   readonly choices: SigningChoices;
 }
@@ -87,14 +87,14 @@ export function createSigning(
       return {
         url: isChanged ? parsed.origin + signed.target : url,
         headers: Object.fromEntries(signed.fields),
-        ...(signed.content !== undefined && { content: signed.content }),
+        ...(signed.content !== undefined && { body: signed.content }),
       };
     },
     secure: tlsOnly.includes(scheme.kind),
   };
 }
 
-const tlsOnly: readonly SigningScheme['kind'][] = ['basic', 'bearer', 'oauth1', 'api-key'];
+const tlsOnly: readonly SignableScheme['kind'][] = ['basic', 'bearer', 'oauth1', 'api-key'];
 
 const builtIn: readonly NonNullable<AsOptions['scheme']>[] = ['hmac', 'basic', 'bearer', 'oauth1'];
 
@@ -117,11 +117,11 @@ function chooseBuiltIn(user: string, options: AsOptions, parts: SigningParts): C
   const { scheme: name = 'hmac', nonce, client, token } = options;
   switch (name) {
     case 'hmac': {
-      const { form, dateField, signContent, secret } = options;
+      const { form, dateField, signBody, secret } = options;
       if (secret === undefined) users.credentials(user);
       const identity = () => ({ user, secret: secret ?? users.credentials(user).secret });
       const choices = form === 'simple' ? {} : { nonce };
-      return { scheme: { kind: name, name, options: { form, dateField, signContent } }, identity, choices };
+      return { scheme: { kind: name, name, options: { form, dateField, signBody } }, identity, choices };
     }
     case 'basic': {
       const identity = () => ({ user, secret: options.password ?? passwordOf(users, user) });
@@ -223,7 +223,7 @@ function declaredAlgorithm(
   users: DoubleUsers,
   user: string,
   id: string | undefined,
-): AsymmetricAlgorithm | undefined {
+): SignatureAlgorithm | undefined {
   if (id === undefined || !users.all.has(user)) return undefined;
   const keys = users.keys(user);
   const named = Object.hasOwn(keys, id) ? keys[id]?.algorithm : undefined;

@@ -1,5 +1,5 @@
-import { Fields } from '../../http/fields.ts';
-import type { CorsCheck } from '../../pipeline/cors/cors.ts';
+import { HttpHeaders } from '../../http/fields.ts';
+import type { JournalCors } from '../../pipeline/cors/cors.ts';
 import type { RecordedExchange } from './exchange.ts';
 import type { Redact } from './redaction.ts';
 
@@ -7,19 +7,19 @@ import type { Redact } from './redaction.ts';
  * Returns how a browser's request from another origin was answered, without secrets. A service without the CORS protocol checks
  * none, but then every preflight fails.
  */
-export function corsCheckOf(exchange: RecordedExchange, redact: Redact): CorsCheck | undefined {
+export function corsCheckOf(exchange: RecordedExchange, redact: Redact): JournalCors | undefined {
   const cors = exchange.cors ?? unansweredPreflight(exchange);
   if (cors === undefined) return undefined;
   const { origin, preflight, failedAt, detail } = cors;
   return { origin: redact(origin), preflight, failedAt, detail: detail && redact(detail) };
 }
 
-function unansweredPreflight({ request, response }: RecordedExchange): CorsCheck | undefined {
+function unansweredPreflight({ request, response }: RecordedExchange): JournalCors | undefined {
   if (request?.method !== 'OPTIONS') return undefined;
-  const fields = new Fields(request.raw);
+  const fields = new HttpHeaders(request.raw);
   const origin = fields.get('origin');
   if (origin === undefined || !fields.has('access-control-request-method')) return undefined;
-  const isAnswered = response?.fields.some(([name]) => name.toLowerCase() === 'access-control-allow-origin');
+  const isAnswered = response?.headers.some(([name]) => name.toLowerCase() === 'access-control-allow-origin');
   if (isAnswered === true) return undefined;
   return { origin, preflight: true, failedAt: 'origin', detail: 'the option cors is not set' };
 }

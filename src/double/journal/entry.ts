@@ -1,8 +1,8 @@
 import { linesInTurn } from '../../http/field-lines.ts';
 import type { FieldLine } from '../../http/fields.ts';
-import { createRequest, type Request, type Response } from '../../http/message.ts';
+import { createRequest, type HttpRequest, type Response } from '../../http/message.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
-import type { CorsCheck } from '../../pipeline/cors/cors.ts';
+import type { JournalCors } from '../../pipeline/cors/cors.ts';
 import { type ClaimedUser, claimedUser } from '../claimed-user.ts';
 import type { Fault } from '../faults/declaration.ts';
 import { pathOf } from '../match.ts';
@@ -13,27 +13,27 @@ import { usualMistake } from './mistakes.ts';
 import { type Redact, redactReceived, redactTarget, withSessionToken } from './redaction.ts';
 import { formatEntry } from './text.ts';
 import {
-  type ShownReply,
-  type ShownRequest,
-  type ShownStory,
+  type JournalAuth,
+  type JournalRequest,
+  type JournalResponse,
   viewAuthentication,
   viewRequest,
   viewResponse,
 } from './view.ts';
 
-export type { FirstDifference, ShownReply, ShownRequest, ShownStory } from './view.ts';
+export type { FirstDifference, JournalAuth, JournalRequest, JournalResponse } from './view.ts';
 
 /** An exchange without redaction. It contains secrets. */
 export interface RawEntry {
   readonly request:
-    | (Pick<Request, 'method' | 'target' | 'version'> & {
-        readonly fields: readonly FieldLine[];
-        readonly content: Uint8Array;
+    | (Pick<HttpRequest, 'method' | 'target' | 'version'> & {
+        readonly headers: readonly FieldLine[];
+        readonly body: Uint8Array;
       })
     | undefined;
   /** The received text if the request could not be parsed, one character for each octet. */
   readonly received: string | undefined;
-  readonly reply: Response | undefined;
+  readonly response: Response | undefined;
 }
 
 /** An entry as a list shows it. Secrets are redacted. */
@@ -115,7 +115,7 @@ export class JournalEntry {
   }
 
   /** The request. Undefined if it could not be parsed. */
-  get request(): ShownRequest | undefined {
+  get request(): JournalRequest | undefined {
     const { request, content } = this.#exchange;
     return request && viewRequest(request, content, this.#redact);
   }
@@ -127,7 +127,7 @@ export class JournalEntry {
   }
 
   /** The response. Undefined if a fault prevented it. */
-  get reply(): ShownReply | undefined {
+  get response(): JournalResponse | undefined {
     const { request, response } = this.#exchange;
     return response && viewResponse(response, request && pathOf(request), this.#redact);
   }
@@ -144,26 +144,26 @@ export class JournalEntry {
   }
 
   /** The verification of the credentials. Undefined if there were none, or if they were not verified. */
-  get auth(): ShownStory | undefined {
+  get auth(): JournalAuth | undefined {
     const { authentication } = this.#exchange;
     return authentication && viewAuthentication(authentication, this.problem?.detail, this.#redact);
   }
 
   /** How a browser's request from another origin was answered. Undefined for any other request. */
-  get cors(): CorsCheck | undefined {
+  get cors(): JournalCors | undefined {
     return corsCheckOf(this.#exchange, this.#redact);
   }
 
   /** Returns the exchange without redaction. It contains secrets. */
   raw(): RawEntry {
     const { request, content, received, response } = this.#exchange;
-    if (request === undefined) return { request, received, reply: response };
+    if (request === undefined) return { request, received, response: response };
     const { method, target, version, raw } = request;
     const bytes = content?.bytes ?? new Uint8Array();
     return {
-      request: { method, target, version, fields: linesInTurn(raw), content: bytes },
+      request: { method, target, version, headers: linesInTurn(raw), body: bytes },
       received,
-      reply: response,
+      response: response,
     };
   }
 
@@ -176,7 +176,7 @@ export class JournalEntry {
   get size(): number {
     const { request, content, received = '', response } = this.#exchange;
     const sent = (request?.target.length ?? 0) + lengthOf(request?.raw ?? []) + (content?.length ?? 0);
-    return 512 + sent + received.length + (response?.content?.length ?? 0);
+    return 512 + sent + received.length + (response?.body?.length ?? 0);
   }
 
   /** @internal Returns the members that a list of entries shows. It reads no content, so it is fast. */
@@ -200,7 +200,7 @@ export class JournalEntry {
   }
 
   toJSON(): object {
-    const { number, time, duration, request, received, reply, principal } = this;
+    const { number, time, duration, request, received, response, principal } = this;
     const { step, problem, auth, cors, fault, aborted, warnings } = this;
     return {
       number,
@@ -208,7 +208,7 @@ export class JournalEntry {
       duration,
       request,
       received,
-      reply,
+      response,
       principal,
       step,
       problem,
@@ -231,8 +231,8 @@ export class JournalEntry {
 }
 
 /** Returns a recorded request without its content. */
-function requestOf({ method, target, raw, connection }: RecordedRequest): Request {
-  return createRequest({ method, target, fields: linesInTurn(raw), ...connection });
+function requestOf({ method, target, raw, connection }: RecordedRequest): HttpRequest {
+  return createRequest({ method, target, headers: linesInTurn(raw), ...connection });
 }
 
 /** The maximum length of a target in a list. */

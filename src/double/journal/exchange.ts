@@ -1,8 +1,8 @@
 import type { AuthenticationTrace } from '../../auth/trace.ts';
-import type { Connection, Request, Response } from '../../http/message.ts';
+import type { Connection, HttpRequest, Response } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
 import type { RequestTrace } from '../../pipeline/call.ts';
-import type { CorsCheck } from '../../pipeline/cors/cors.ts';
+import type { JournalCors } from '../../pipeline/cors/cors.ts';
 import type { Principal } from '../../principal.ts';
 import type { Fault } from '../faults/declaration.ts';
 import type { InterceptedResponse } from '../faults/faults.ts';
@@ -19,7 +19,7 @@ export interface RecordedRequest {
 }
 
 /** Returns the members of a request to record. */
-function recorded({ method, target, version, fields, connection }: Request): RecordedRequest {
+function recorded({ method, target, version, headers: fields, connection }: HttpRequest): RecordedRequest {
   return { method, target, version, raw: fields.raw, connection };
 }
 
@@ -37,7 +37,7 @@ export interface RecordedExchange {
   /** The verification of the credentials. Undefined if there was none. */
   readonly authentication: AuthenticationTrace | undefined;
   /** How a browser's request from another origin was answered. */
-  readonly cors: CorsCheck | undefined;
+  readonly cors: JournalCors | undefined;
   readonly fault: Fault | undefined;
   readonly aborted: boolean;
 }
@@ -51,7 +51,7 @@ interface Timing {
 /** Returns the exchange of a request to which the service or a fault responded. */
 export function answeredExchange(
   { time, duration }: Timing,
-  request: Request,
+  request: HttpRequest,
   content: RecordedContent | undefined,
   { response, fault, acted }: InterceptedResponse,
   { principal, step, problem, authentication, cors }: RequestTrace,
@@ -79,7 +79,7 @@ export function answeredExchange(
 export function refusedExchange(
   time: number,
   problem: Problem,
-  request: Request | undefined,
+  request: HttpRequest | undefined,
   response: Response,
   received: string | undefined,
 ): RecordedExchange {

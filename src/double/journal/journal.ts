@@ -1,7 +1,7 @@
 import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
 import { AuthenticationTrace, type KnownSecret } from '../../auth/trace.ts';
 import { type Clock, systemClock } from '../../clock.ts';
-import type { Request, Response } from '../../http/message.ts';
+import type { HttpRequest, Response } from '../../http/message.ts';
 import { createRequestTrace } from '../../pipeline/call.ts';
 import type { Observer } from '../../pipeline/observer.ts';
 import { checkFunction, checkMembers } from '../../service/argument-checks.ts';
@@ -23,17 +23,15 @@ import { noMatchMessage, Waiting, type WaitOptions } from './waiting.ts';
  * The requests that the server received, with their responses. Secrets, passwords, tokens and signatures are redacted in
  * its entries and in what it prints. `entry.raw()` contains them.
  */
-export interface Journal extends Iterable<JournalEntry> {
+export interface DoubleJournal extends Iterable<JournalEntry> {
   readonly length: number;
   /**
    * Returns the latest entry, or the latest matching entry. Throws DoubleError (`no-match`) if there is none, with the other entries and
    * how each differs, and RangeError if `match` is invalid.
    */
   last<Path extends string>(match?: EntryMatch<Path>): JournalEntry;
-  /** Returns all entries, oldest first. */
-  all(): readonly JournalEntry[];
   /** Returns the matching entries, oldest first. Throws RangeError if `match` is invalid. */
-  find<Path extends string>(match: EntryMatch<Path>): readonly JournalEntry[];
+  all<Path extends string>(match?: EntryMatch<Path>): readonly JournalEntry[];
   /**
    * Waits for an entry that matches. Resolves to the first matching entry, at once if the journal already contains it.
    * Rejects with JournalTimeout, which lists the other entries and how each differs, also if the double is closed. Rejects with
@@ -95,7 +93,7 @@ export interface JournalSchemes {
 
 /** The journal as a part of a double. */
 export interface JournalPart extends Snapshottable<JournalSnapshot> {
-  readonly journal: Journal;
+  readonly journal: DoubleJournal;
   /** Creates the observer of the service. It writes the journal and applies faults. */
   observer(faults: FaultsPart): Observer;
   /** Ends all waits as if they had timed out. */
@@ -142,9 +140,9 @@ export function createJournal(
   };
 
   const record = async (
-    request: Request,
+    request: HttpRequest,
     respond: (
-      request: Request,
+      request: HttpRequest,
       trace: ReturnType<typeof createRequestTrace>,
     ) => ReturnType<FaultsPart['intercept']>,
   ): Promise<Response> => {
@@ -165,7 +163,8 @@ export function createJournal(
     return { ...intercepted.response, onAbandoned: () => entry.abandon(), record: entry };
   };
 
-  const find = (match: EntryMatch): readonly JournalEntry[] => {
+  const all = (match?: EntryMatch): readonly JournalEntry[] => {
+    if (match === undefined) return entries.all;
     checkEntryMatch(match, userNames);
     return entries.all.filter((entry) => fits(entry, match));
   };
@@ -182,8 +181,7 @@ export function createJournal(
         return entries.length;
       },
       last,
-      all: () => entries.all,
-      find,
+      all,
       waitFor: (match, options) => waiting.waitFor(match, options),
       subscribe(listener) {
         checkListener(listener);

@@ -1,6 +1,11 @@
 import type { KnownSecret } from '../../auth/trace.ts';
 import { createTokenSecrets } from '../../oauth/oauth1/secrets.ts';
-import type { ClientOption, ConsumerOption, ServiceOptions, UserOption } from '../../service/options.ts';
+import type {
+  ClientDeclaration,
+  ConsumerDeclaration,
+  ServiceOptions,
+  UserDeclaration,
+} from '../../service/options.ts';
 import { secretsOf } from '../state/users.ts';
 
 /** The maximum number of remembered tokens. The oldest are forgotten first. */
@@ -64,7 +69,7 @@ export class KnownCredentials {
   }
 
   /** Remembers users with their secrets and passwords. */
-  addUsers(users: ReadonlyMap<string, UserOption>): void {
+  addUsers(users: ReadonlyMap<string, UserDeclaration>): void {
     this.#unnamed = undefined;
     this.#userNames = [...users.keys()];
     this.#endAll('user');
@@ -87,8 +92,8 @@ export class KnownCredentials {
     publicUrl,
   }: Pick<ServiceOptions, 'clients' | 'consumers' | 'publicUrl'>): void {
     if (publicUrl !== undefined && URL.canParse(publicUrl)) this.#hosts.add(new URL(publicUrl).host);
-    if (clients !== undefined) this.#addOwners('client', entriesOf<ClientOption>(clients));
-    if (consumers !== undefined) this.#addOwners('consumer', entriesOf<ConsumerOption>(consumers));
+    if (clients !== undefined) this.#addOwners('client', entriesOf<ClientDeclaration>(clients));
+    if (consumers !== undefined) this.#addOwners('consumer', entriesOf<ConsumerDeclaration>(consumers));
   }
 
   /** Returns a source of random bytes whose values are remembered where they can become tokens. */
@@ -102,7 +107,7 @@ export class KnownCredentials {
 
   #addOwners(
     owner: KnownSecret['owner'],
-    registered: Iterable<readonly [string, ClientOption | ConsumerOption]>,
+    registered: Iterable<readonly [string, ClientDeclaration | ConsumerDeclaration]>,
   ): void {
     this.#unnamed = undefined;
     this.#endAll(owner);
@@ -142,7 +147,7 @@ export class KnownCredentials {
 }
 
 /** Returns the password of a user; undefined if there is none, or if only its hash is known. */
-function passwordOf({ password }: UserOption): string | undefined {
+function passwordOf({ password }: UserDeclaration): string | undefined {
   if (password === undefined || typeof password === 'string') return password;
   return 'plain' in password ? password.plain : undefined;
 }

@@ -78,7 +78,7 @@ export function differencesOf(entry: JournalEntry, match: EntryParts): string[] 
 }
 
 function rawDifferencesOf(entry: JournalEntry, match: EntryParts): string[] {
-  const { request, reply } = entry.raw();
+  const { request, response: reply } = entry.raw();
   const method = request?.method ?? '(unparsed)';
   const path = request === undefined ? '(unparsed)' : pathOf(request);
   const found = differences(match, { method, path, user: entry.user });
@@ -95,7 +95,7 @@ function rawDifferencesOf(entry: JournalEntry, match: EntryParts): string[] {
 }
 
 function textOf(request: RawEntry['request']): string {
-  return Buffer.from(request?.content ?? []).toString('utf8');
+  return Buffer.from(request?.body ?? []).toString('utf8');
 }
 
 function hasText(text: string, wanted: string | RegExp): boolean {

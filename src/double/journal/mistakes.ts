@@ -5,7 +5,7 @@ import type { TraceKnowledge } from '../../auth/trace.ts';
 import { describeUnknownUser } from '../../auth/unknown-user.ts';
 import { counted } from '../../counted.ts';
 import { closestMatch } from '../../did-you-mean.ts';
-import { Fields } from '../../http/fields.ts';
+import { HttpHeaders } from '../../http/fields.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
 import { parseBasicCredentials } from '../../http/headers/basic-credentials.ts';
 import { parseContentDigest } from '../../http/headers/content-digest.ts';
@@ -16,7 +16,7 @@ import type { RecordedExchange } from './exchange.ts';
 export function usualMistake(exchange: RecordedExchange): string | undefined {
   const { problem, request, received } = exchange;
   if (problem === undefined) return undefined;
-  const fields = new Fields(request?.raw ?? []);
+  const fields = new HttpHeaders(request?.raw ?? []);
   switch (problem.type) {
     case 'method-not-implemented':
       return methodMistake(request?.method ?? /^[^ ]{0,32}/.exec(received ?? '')?.[0] ?? '');
@@ -43,7 +43,7 @@ export function usualMistake(exchange: RecordedExchange): string | undefined {
 }
 
 /** Names the scheme of credentials that the service does not read. */
-function foreignMistake({ request }: RecordedExchange, fields: Fields): string | undefined {
+function foreignMistake({ request }: RecordedExchange, fields: HttpHeaders): string | undefined {
   return describeForeignScheme({ fields, target: request?.target ?? '' });
 }
 
@@ -88,7 +88,7 @@ function isMethodInOtherCase(start: string): boolean {
 }
 
 /** Recognizes the content that a digest belongs to instead. */
-function digestMistake(fields: Fields, content: Buffer): string {
+function digestMistake(fields: HttpHeaders, content: Buffer): string {
   const text = content.toString('utf8');
   const others: readonly (readonly [what: string, other: string])[] = [
     ['empty content', ''],
@@ -137,7 +137,7 @@ interface DeclaredDigest {
   readonly digest: Uint8Array;
 }
 
-function declaredDigests(fields: Fields): DeclaredDigest[] {
+function declaredDigests(fields: HttpHeaders): DeclaredDigest[] {
   const md5 = fields.get('content-md5');
   const digests = parseContentDigest(fields.get('content-digest') ?? '') ?? [];
   return [
@@ -169,17 +169,17 @@ const digestForms: readonly (readonly [field: string, form: RegExp, hint: string
   ['content-md5', /, /, 'Content-MD5 was sent twice and joined with a comma (Headers.append?)'],
 ];
 
-function digestFormMistake(fields: Fields): string | undefined {
+function digestFormMistake(fields: HttpHeaders): string | undefined {
   return digestForms.find(([name, form]) => form.test(fields.get(name) ?? ''))?.[2];
 }
 
 const schemes = ['hmac', 'basic', 'bearer', 'oauth'];
 
-function credentialsIn(fields: Fields): string | undefined {
+function credentialsIn(fields: HttpHeaders): string | undefined {
   return fields.get('authorization') ?? fields.get('authentication');
 }
 
-function schemeMistake(fields: Fields): string | undefined {
+function schemeMistake(fields: HttpHeaders): string | undefined {
   const scheme = /^[^\s,:=]{1,32}(?= )/.exec(credentialsIn(fields) ?? '')?.[0];
   if (scheme === undefined) return undefined;
   if (scheme.toLowerCase() === 'dpop')
@@ -192,7 +192,7 @@ function schemeMistake(fields: Fields): string | undefined {
     : `the scheme ${scheme} was sent; did you mean ${nearest}?`;
 }
 
-function credentialsMistake(fields: Fields): string | undefined {
+function credentialsMistake(fields: HttpHeaders): string | undefined {
   const value = credentialsIn(fields);
   if (value === undefined) return undefined;
   if (/^[^\s:]+:[^\s]+$/.test(value)) return 'the scheme is missing; send "hmac " before the credentials';
@@ -215,7 +215,7 @@ function fieldMistake(raw: readonly string[]): string | undefined {
 }
 
 /** Recognizes a wrong user or password of Basic, with all that the double knows. */
-function passwordMistake(fields: Fields, knowledge: TraceKnowledge | undefined): string | undefined {
+function passwordMistake(fields: HttpHeaders, knowledge: TraceKnowledge | undefined): string | undefined {
   const credentials = parseCredentials(credentialsIn(fields) ?? '');
   if (credentials?.scheme !== 'basic' || knowledge === undefined) return undefined;
   const presented = parseBasicCredentials(credentials.rest);

@@ -1,21 +1,21 @@
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
-import type { CorsCheck } from '../../pipeline/cors/cors.ts';
+import type { JournalCors } from '../../pipeline/cors/cors.ts';
 import type { Fault } from '../faults/declaration.ts';
-import type { ShownReply, ShownRequest, ShownStory } from './view.ts';
+import type { JournalAuth, JournalRequest, JournalResponse } from './view.ts';
 
 /** The members of an entry that its text contains. */
 export interface EntryText {
   readonly number: number;
-  readonly request: ShownRequest | undefined;
+  readonly request: JournalRequest | undefined;
   readonly received: string | undefined;
-  readonly reply: ShownReply | undefined;
+  readonly response: JournalResponse | undefined;
   readonly user: string | undefined;
   readonly step: number | undefined;
   readonly problem:
     | { readonly type: string; readonly detail: string; readonly hint?: string | undefined }
     | undefined;
-  readonly auth: ShownStory | undefined;
-  readonly cors: CorsCheck | undefined;
+  readonly auth: JournalAuth | undefined;
+  readonly cors: JournalCors | undefined;
   readonly fault: Fault | undefined;
   readonly aborted: boolean;
   readonly warnings: readonly string[];
@@ -47,10 +47,10 @@ const stepNames = [
  * check and the messages.
  */
 export function formatEntry(entry: EntryText): string {
-  const { number, request, reply, user, problem, auth, cors } = entry;
+  const { number, request, response, user, problem, auth, cors } = entry;
   const by = user === undefined ? '' : ` by ${user}`;
   const outcome = [
-    reply?.status ?? 'no response',
+    response?.status ?? 'no response',
     problem?.type ?? auth?.error,
     stepOf(entry),
     faultOf(entry.fault),
@@ -67,7 +67,7 @@ export function formatEntry(entry: EntryText): string {
   ].join('\n  ');
 }
 
-function subjectOf(request: ShownRequest | undefined, received: string | undefined): string {
+function subjectOf(request: JournalRequest | undefined, received: string | undefined): string {
   if (request !== undefined) return `${request.method} ${decodeUtf8Octets(request.target)}`;
   const [line = ''] = (received ?? '').split('\n', 1);
   const start = line.trimEnd();
@@ -101,7 +101,7 @@ function reasonOf({ problem, auth }: EntryText): string | undefined {
   return `${detail.replace(/\.$/, '')}: ${hint}`;
 }
 
-function checksOf(shown: ShownStory): string[] {
+function checksOf(shown: JournalAuth): string[] {
   const { scheme = 'credentials', failedAt, expected, received } = shown;
   if (failedAt === undefined) return [];
   const lines = [`${scheme}: failed at ${failedAt}`];
@@ -119,13 +119,13 @@ function warningsOf({ warnings }: EntryText): string[] {
 }
 
 /** Returns the condition that a request from another origin does not meet. */
-function corsOf(cors: CorsCheck | undefined): string[] {
+function corsOf(cors: JournalCors | undefined): string[] {
   if (cors?.failedAt === undefined) return [];
   return [oneLine(`cors: failed at ${cors.failedAt}: ${cors.detail ?? ''}`)];
 }
 
 /** Returns the checks that passed, and the part that differs or, if none is known, all parts. */
-function partsOf({ passed, parts, differs }: ShownStory): string[] {
+function partsOf({ passed, parts, differs }: JournalAuth): string[] {
   const lines = passed.length === 0 ? [] : [`passed ${passed.join(', ')}`];
   const part = parts.find(({ name }) => name === differs);
   if (part === undefined)

@@ -17,7 +17,7 @@ import {
 } from './redaction.ts';
 
 /** A request in the journal. Secrets are redacted. */
-export interface ShownRequest {
+export interface JournalRequest {
   readonly method: string;
   /** As sent, path and query. */
   readonly target: string;
@@ -27,22 +27,22 @@ export interface ShownRequest {
   readonly query: readonly (readonly [name: string, value: string])[];
   readonly version: string;
   /** Field lines in the order sent. */
-  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly headers: readonly (readonly [name: string, value: string])[];
   /** The number of bytes of content that the server has read. It is 0 if the request was refused before. */
   readonly length: number;
   /** The recorded bytes, as UTF-8. */
-  readonly text: string;
+  readonly body: string;
   readonly peer: string;
   /** Whether it was received over TLS. */
   readonly secure: boolean;
 }
 
 /** A response in the journal. Secrets are redacted. */
-export interface ShownReply {
+export interface JournalResponse {
   readonly status: number;
-  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly headers: readonly (readonly [name: string, value: string])[];
   /** The content, decompressed, as UTF-8. */
-  readonly text: string;
+  readonly body: string;
 }
 
 /** The first difference between the message that the server reconstructed and the message that was signed. */
@@ -56,7 +56,7 @@ export interface FirstDifference {
 }
 
 /** The verification of a request's credentials. */
-export interface ShownStory {
+export interface JournalAuth {
   /** The scheme, such as `hmac`. Undefined if it could not be parsed. */
   readonly scheme: string | undefined;
   /** The checks that passed, in order, such as `['parse', 'user']`. */
@@ -89,7 +89,7 @@ export function viewRequest(
   request: RecordedRequest,
   content: RecordedContent | undefined,
   redact: Redact,
-): ShownRequest {
+): JournalRequest {
   const { method, target, version, raw, connection } = request;
   const path = pathOf(request);
   const queryAt = target.indexOf('?');
@@ -99,9 +99,9 @@ export function viewRequest(
     path: redactTarget(path, redact),
     query: queryAt < 0 ? [] : viewQuery(target.slice(queryAt + 1), redact),
     version,
-    fields: viewLines(linesInTurn(raw), redact),
+    headers: viewLines(linesInTurn(raw), redact),
     length: content?.length ?? 0,
-    text: redactContent(Buffer.from(content?.bytes ?? []).toString('utf8'), path, redact),
+    body: redactContent(Buffer.from(content?.bytes ?? []).toString('utf8'), path, redact),
     peer: connection.peer,
     secure: connection.secure,
   };
@@ -116,12 +116,14 @@ function viewQuery(query: string, redact: Redact): FieldLine[] {
 
 /** Returns a response without secrets. `path` is that of the request; undefined if it could not be parsed. */
 export function viewResponse(
-  { status, fields, content = '' }: Response,
+  { status, headers: fields, body: content = '' }: Response,
   path: string | undefined,
   redact: Redact,
-): ShownReply {
-  const text = Buffer.from(isCompressed({ fields }) ? decompressed(content) : content).toString('utf8');
-  return { status, fields: viewLines(fields, redact), text: redactContent(text, path ?? '', redact) };
+): JournalResponse {
+  const text = Buffer.from(isCompressed({ headers: fields }) ? decompressed(content) : content).toString(
+    'utf8',
+  );
+  return { status, headers: viewLines(fields, redact), body: redactContent(text, path ?? '', redact) };
 }
 
 /** Decompresses gzip. Returns other bytes unchanged, since a fault can declare any content as gzip. */
@@ -139,7 +141,7 @@ export function viewAuthentication(
   authentication: AuthenticationTrace,
   detail: string | undefined,
   redact: Redact,
-): ShownStory {
+): JournalAuth {
   const { scheme, passed, failedAt, details } = authentication;
   const expected = textIn(details, 'message', redact);
   const received = textIn(details, 'signedMessage', redact);

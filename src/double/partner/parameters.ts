@@ -1,5 +1,5 @@
 // Reads the parameters and forms of a request as the document describes their serialization (OpenAPI 3.1, Style Values), and checks them.
-import type { Fields } from '../../http/fields.ts';
+import type { HttpHeaders } from '../../http/fields.ts';
 import { cookiesIn } from '../../http/headers/cookie.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
@@ -26,7 +26,7 @@ export interface ReceivedParameters {
   /** The values of the path template by name, decoded. */
   readonly path: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
-  readonly fields: Fields;
+  readonly headers: HttpHeaders;
 }
 
 /** Checks parameters. */
@@ -146,7 +146,7 @@ class Reading {
   }
 
   /** Returns the parameter as it was sent; undefined if it is absent. */
-  structure(parameter: Parameter, { path, query, fields }: ReceivedParameters): Structure {
+  structure(parameter: Parameter, { path, query, headers }: ReceivedParameters): Structure {
     const { name, place, value } = parameter;
     const style = styleOf(parameter);
     switch (place) {
@@ -155,11 +155,11 @@ class Reading {
           ? this.#split(parameter, unprefix(path[name] ?? '', style, name))
           : undefined;
       case 'header': {
-        const text = fields.get(name.toLowerCase());
+        const text = headers.get(name.toLowerCase());
         return text === undefined ? undefined : this.#split(parameter, text);
       }
       case 'cookie': {
-        const [text] = cookiesIn(fields, name);
+        const [text] = cookiesIn(headers, name);
         return text === undefined ? undefined : this.#split(parameter, text);
       }
       case 'query': {

@@ -2,17 +2,17 @@
 // and what a test controls.
 import { closestMatch } from '../../did-you-mean.ts';
 import { parseMediaType } from '../../http/headers/media-type.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { parseTarget } from '../../http/target.ts';
 import { andThen } from '../../maybe-promise.ts';
 import type { Observer } from '../../pipeline/observer.ts';
 import {
+  type ActionResponse,
   action,
   type Call,
+  type ContentReader,
   furtherMethods,
-  type Outcome,
-  type Reading,
   type Resource,
 } from '../../pipeline/resource.ts';
 import type { Match, RouteFallback } from '../../pipeline/router.ts';
@@ -85,7 +85,7 @@ export interface PartnerContext {
 interface Rule {
   readonly operation: Operation;
   readonly choice: ResponseChoice;
-  readonly outcome: Outcome | undefined;
+  readonly outcome: ActionResponse | undefined;
   left: number;
   count: number;
 }
@@ -189,7 +189,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
       throw new Problem('invalid-content', describe(first), { members: membersOf(violations) });
   };
 
-  const readingsOf = (operation: Operation): readonly Reading[] | undefined => {
+  const readingsOf = (operation: Operation): readonly ContentReader[] | undefined => {
     if (operation.body === undefined || operation.body.content.length === 0) return undefined;
     const essences = operation.body.content.map(({ essence }) => essence);
     const types = essences.some((essence) => essence.includes('*')) ? ['*/*'] : [...new Set(essences)];
@@ -202,7 +202,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
           write: (chunk) => inner.write(chunk),
           end: () =>
             andThen<unknown, unknown>(inner.end(), (content) => {
-              checkBody(operation, content, call.request.fields.get('content-type'));
+              checkBody(operation, content, call.request.headers.get('content-type'));
               return content;
             }),
         };
@@ -213,7 +213,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
   const receivedBy = (call: Call): ReceivedParameters => ({
     path: call.parameters,
     query: call.query,
-    fields: call.request.fields,
+    headers: call.request.headers,
   });
 
   const takeRule = (operation: Operation): Rule | undefined => {
@@ -225,18 +225,18 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
     return found;
   };
 
-  const respond = (operation: Operation, { request }: Call): Outcome => {
+  const respond = (operation: Operation, { request }: Call): ActionResponse => {
     const rule = takeRule(operation);
     if (rule?.outcome !== undefined) return report(operation, rule.outcome);
     const preferred = responses.readPreferences(operation, request);
     const { choice, applied } = rule === undefined ? preferred : { choice: rule.choice, applied: [] };
-    const outcome = responses.create(operation, choice, request.fields.get('accept'));
+    const outcome = responses.create(operation, choice, request.headers.get('accept'));
     if (applied.length === 0) return outcome;
-    return { ...outcome, fields: [...(outcome.fields ?? []), ['Preference-Applied', applied.join(', ')]] };
+    return { ...outcome, headers: [...(outcome.headers ?? []), ['Preference-Applied', applied.join(', ')]] };
   };
 
   /** Returns the response of a test, with warnings if the document does not allow it. */
-  const report = (operation: Operation, outcome: Outcome): Outcome => {
+  const report = (operation: Operation, outcome: ActionResponse): ActionResponse => {
     const warnings = responses.check(operation, outcome);
     if (warnings.length === 0) return outcome;
     const error = new Error(`the response of ${operation.id} is not as documented: ${warnings.join(' ')}`);
@@ -248,9 +248,9 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
     const { access, schemes, scopes } = security.accessOf(operation);
     const reads = readingsOf(operation);
     const implemented = action(access, (call) => respond(operation, call), {
-      ...(reads !== undefined && { reads, contentOptional: operation.body?.required !== true }),
+      ...(reads !== undefined && { reads, bodyOptional: operation.body?.required !== true }),
       ...(scopes !== undefined && { scopes }),
-      checkFields: (call) => parameters.check(operation, receivedBy(call)),
+      checkHeaders: (call) => parameters.check(operation, receivedBy(call)),
     });
     const isNamed = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'].includes(operation.method);
     const requestFields = operation.parameters
@@ -259,7 +259,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
     return {
       ...(isNamed ? { [operation.method]: implemented } : { methods: { [operation.method]: implemented } }),
       ...(schemes !== undefined && { schemes }),
-      requestFields: [...requestFields, 'Prefer'],
+      requestHeaders: [...requestFields, 'Prefer'],
       defaultFormat: 'json',
       verbatim: true,
     };
@@ -278,7 +278,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
       }),
     );
 
-  const findOperation = ({ method, target, fields }: Request): FoundOperation | undefined => {
+  const findOperation = ({ method, target, headers }: HttpRequest): FoundOperation | undefined => {
     const parsed = parsedTarget(target, method);
     if (parsed === undefined) return undefined;
     const query = new URLSearchParams(parsed.search);
@@ -286,7 +286,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
       const operation =
         operations.find((each) => each.method === method) ??
         operations.find((each) => method === 'HEAD' && each.method === 'GET');
-      if (operation !== undefined) return { operation, received: { path, query, fields } };
+      if (operation !== undefined) return { operation, received: { path, query, headers } };
     }
     return undefined;
   };
@@ -343,8 +343,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
       const { operation, received } = found;
       parameters.check(operation, received);
       if (operation.body === undefined) return;
-      if (call.content !== undefined)
-        checkBody(operation, call.content, call.request.fields.get('content-type'));
+      if (call.body !== undefined) checkBody(operation, call.body, call.request.headers.get('content-type'));
       else if (operation.body.required)
         throw new Problem(
           'content-missing',

@@ -4,10 +4,10 @@ import { type FieldLine, furtherLine } from '../../http/fields.ts';
 import { preferred } from '../../http/headers/accept.ts';
 import { parseMediaType } from '../../http/headers/media-type.ts';
 import { preferences } from '../../http/headers/prefer.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import { neverHasContent } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
-import type { Outcome, Representation } from '../../pipeline/resource.ts';
+import type { ActionResponse, Representation } from '../../pipeline/resource.ts';
 import { createSeededRandom } from '../state/random.ts';
 import { documentedStatus } from './coverage.ts';
 import {
@@ -39,12 +39,12 @@ export interface PartnerResponses {
   /** Returns the choice in the Prefer field of a request, as far as the document has it, and what Preference-Applied says. */
   readPreferences(
     operation: Operation,
-    request: Request,
+    request: HttpRequest,
   ): { readonly choice: ResponseChoice; readonly applied: readonly string[] };
   /** Creates a response. Throws a Problem (406) if no documented type is acceptable. */
-  create(operation: Operation, choice: ResponseChoice, accept: string | undefined): Outcome;
+  create(operation: Operation, choice: ResponseChoice, accept: string | undefined): ActionResponse;
   /** Returns how a response differs from the document, one sentence each. */
-  check(operation: Operation, outcome: Outcome): readonly string[];
+  check(operation: Operation, outcome: ActionResponse): readonly string[];
 }
 
 /** What responses are created from. */
@@ -106,7 +106,7 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
 
   return {
     readPreferences(operation, request) {
-      const wanted = preferences(request.fields.lines('prefer'));
+      const wanted = preferences(request.headers.getAll('prefer'));
       const code = wanted.get('code') ?? '';
       const status =
         /^[2-5]\d\d$/.test(code) && documentedStatus(operation, Number(code)) ? Number(code) : undefined;
@@ -131,7 +131,7 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
       const status = choice.status ?? statusOf(response);
       const fields = headersOf(response, operation, status);
       const { content } = response;
-      if (content.length === 0 || neverHasContent(status)) return { status, fields };
+      if (content.length === 0 || neverHasContent(status)) return { status, headers: fields };
       const variants = [...content]
         .sort((one, other) => Number(isJson(other.essence)) - Number(isJson(one.essence)))
         .map((media) => ({ media, type: concreteType(media) }));
@@ -144,9 +144,9 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
       const { media, type } = chosen;
       const value = contentOf(media, operation, status, choice);
       const representation = representationOf(value, type, media.essence);
-      if (representation !== undefined) return { status, fields, representation };
+      if (representation !== undefined) return { status, headers: fields, representation };
       const warning = `${media.at} has no example in ${type}, so the response has no content.`;
-      return { status, fields, warnings: [warning] };
+      return { status, headers: fields, warnings: [warning] };
     },
     check(operation, outcome) {
       const key = documentedStatus(operation, outcome.status);
@@ -212,11 +212,11 @@ function concreteType({ type, essence }: Media): string {
 
 /** Returns the representation of a value; undefined if it cannot be written in the type. */
 function representationOf(value: unknown, type: string, essence: string): Representation | undefined {
-  if (isJson(essence) || type === 'application/json') return { type, content: JSON.stringify(value ?? {}) };
-  if (typeof value === 'string') return { type, content: value };
+  if (isJson(essence) || type === 'application/json') return { type, body: JSON.stringify(value ?? {}) };
+  if (typeof value === 'string') return { type, body: value };
   if (/[/+]xml$/.test(essence) && value !== undefined) return undefined;
-  if (value === undefined) return { type, content: '' };
-  return { type, content: typeof value === 'object' ? JSON.stringify(value) : String(value) };
+  if (value === undefined) return { type, body: '' };
+  return { type, body: typeof value === 'object' ? JSON.stringify(value) : String(value) };
 }
 
 /** Returns the value of a field that is required or has an example. */
@@ -245,10 +245,10 @@ function fieldLine(name: string, value: string): FieldLine[] {
   }
 }
 
-function hasField({ fields = [], representation }: Outcome, name: string): boolean {
+function hasField({ headers = [], representation }: ActionResponse, name: string): boolean {
   const wanted = name.toLowerCase();
   if (wanted === 'content-type') return representation !== undefined;
-  return fields.some(([each]) => each.toLowerCase() === wanted);
+  return headers.some(([each]) => each.toLowerCase() === wanted);
 }
 
 function checkContent(
@@ -264,7 +264,7 @@ function checkContent(
     content.find((each) => isInRange(essence, each.essence));
   if (media === undefined) return [`The type ${essence} is not documented (${placeOf(at, 'content')}).`];
   if (media.schema === undefined || !isJson(essence)) return [];
-  const value: unknown = JSON.parse(Buffer.from(representation.content).toString());
+  const value: unknown = JSON.parse(Buffer.from(representation.body).toString());
   return checker.check(media.schema, value, 'response').map(describe);
 }
 

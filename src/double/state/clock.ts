@@ -8,7 +8,7 @@ import type { Snapshottable } from './snapshot.ts';
 export type Duration = number | string;
 
 /** A point in time: a Date, ms since 1970-01-01T00:00:00Z, or an ISO 8601 date such as `2026-03-01T12:00:00Z`. */
-export type Moment = Date | number | string;
+export type DateLike = Date | number | string;
 
 /**
  * The clock of a double. It determines signed dates, the validity of nonces and tokens, `Date` and `Last-Modified`. By
@@ -28,9 +28,9 @@ export interface DoubleClock {
    * @throws RangeError as `advance`
    * @example double.clock.set('2026-03-01T12:00:00Z');
    */
-  set(to: Moment): void;
+  set(to: DateLike): void;
   /** Freezes the clock, at `at` or now. Throws RangeError as `advance`. */
-  freeze(at?: Moment): void;
+  freeze(at?: DateLike): void;
   /** Makes the clock follow the host's clock again. */
   follow(): void;
   /**
@@ -65,7 +65,11 @@ const minute = 60_000;
  * @param onSetBack called whenever the clock was set back
  * @throws RangeError if `start` is invalid
  */
-export function createDoubleTime(host: Clock, start: Moment | undefined, onSetBack: () => void): DoubleTime {
+export function createDoubleTime(
+  host: Clock,
+  start: DateLike | undefined,
+  onSetBack: () => void,
+): DoubleTime {
   const clock = adjustableClock(host);
   let skew = 0;
   if (start !== undefined) freezeAt(clock, start);
@@ -110,7 +114,7 @@ export function createDoubleTime(host: Clock, start: Moment | undefined, onSetBa
   };
 }
 
-function freezeAt(clock: AdjustableClock, at: Moment): void {
+function freezeAt(clock: AdjustableClock, at: DateLike): void {
   const time = checkRange(timeOf(at));
   clock.freeze();
   clock.set(time);
@@ -144,7 +148,7 @@ const isoForm =
   /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?(?:Z|[+-][0-9]{2}:[0-9]{2}))?$/;
 
 /** Returns a moment in ms since 1970-01-01T00:00:00Z. Throws RangeError if it is invalid. */
-export function timeOf(moment: Moment): number {
+export function timeOf(moment: DateLike): number {
   const time = typeof moment === 'string' ? timeOfText(moment) : moment;
   // A Date may be of another realm. Other values, such as null, would be converted to numbers.
   const ms = types.isDate(time) ? time.getTime() : time;

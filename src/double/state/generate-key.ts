@@ -1,9 +1,9 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { AsymmetricAlgorithm } from '../../auth/account-key.ts';
+import type { SignatureAlgorithm } from '../../auth/account-key.ts';
 import { checkWord } from '../../service/argument-checks.ts';
 
 /** A generated key pair. */
-export interface GeneratedKey {
+export interface KeyPair {
   /** PEM (SPKI). */
   readonly publicKey: string;
   /** PEM (PKCS #8). */
@@ -18,7 +18,7 @@ type Random = (size: number) => Uint8Array;
 const rsa = (): KeyObject => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 
 /** Generates private keys. Those of Ed25519 are determined by the random bytes. */
-const generators: Readonly<Record<AsymmetricAlgorithm, (random: Random) => KeyObject>> = {
+const generators: Readonly<Record<SignatureAlgorithm, (random: Random) => KeyObject>> = {
   ed25519: (random) =>
     createPrivateKey({ key: Buffer.concat([ed25519Prefix, random(32)]), format: 'der', type: 'pkcs8' }),
   'ecdsa-p256-sha256': () => generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey,
@@ -29,9 +29,9 @@ const generators: Readonly<Record<AsymmetricAlgorithm, (random: Random) => KeyOb
 
 /** Generates a key pair. Throws RangeError on an unknown algorithm, with the nearest known name. */
 export function generateKey(
-  algorithm: AsymmetricAlgorithm,
+  algorithm: SignatureAlgorithm,
   random: Random,
-): { readonly pair: GeneratedKey; readonly privateKey: KeyObject } {
+): { readonly pair: KeyPair; readonly privateKey: KeyObject } {
   checkWord(algorithm, Object.keys(generators), 'an algorithm with a public key');
   const privateKey = generators[algorithm](random);
   const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();

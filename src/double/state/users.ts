@@ -1,15 +1,15 @@
 import type { KeyObject } from 'node:crypto';
-import type { AsymmetricAlgorithm, KeyDeclaration } from '../../auth/account-key.ts';
-import type { UserDeclaration } from '../../auth/accounts.ts';
+import type { KeyDeclaration, SignatureAlgorithm } from '../../auth/account-key.ts';
+import type { AccountRecord } from '../../auth/accounts.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { checkObject, checkString } from '../../service/argument-checks.ts';
-import type { UserOption } from '../../service/options.ts';
+import type { UserDeclaration } from '../../service/options.ts';
 import { checkUser } from '../../service/user-checks.ts';
-import { type GeneratedKey, generateKey } from './generate-key.ts';
+import { generateKey, type KeyPair } from './generate-key.ts';
 import type { Snapshottable } from './snapshot.ts';
 
 /** A user of a double. Without secret and password, both are generated. With a secret only, there is no password. */
-export type DoubleUser = UserOption;
+export type DoubleUser = UserDeclaration;
 
 /** Users by name, or the names of users whose secrets and passwords are generated. */
 export type DoubleUsersOption =
@@ -18,21 +18,21 @@ export type DoubleUsersOption =
   | readonly string[];
 
 /** The credentials of a user. */
-export interface Credentials {
+export interface UserCredentials {
   readonly secret: string;
   /** Undefined if there is none, or if only its hash is known. */
   readonly password: string | undefined;
 }
 
-type Users = ReadonlyMap<string, UserOption>;
+type Users = ReadonlyMap<string, UserDeclaration>;
 
 /** The users of a double, which can change while it runs. */
 export interface DoubleUsers extends Snapshottable<Users> {
   readonly all: Users;
   /** Returns the newest secret and the password of a user. Throws RangeError if there is no such user. */
-  credentials(name: string): Credentials;
+  credentials(name: string): UserCredentials;
   /** Adds or replaces a user. Returns the user's credentials. */
-  set(name: string, user?: DoubleUser): Credentials;
+  set(name: string, user?: DoubleUser): UserCredentials;
   /** Removes a user. Throws RangeError if there is no such user. */
   remove(name: string): void;
   /** Replaces the secret of a user. The former one stays valid until `until` (ms), if present. Returns the new secret. */
@@ -40,7 +40,7 @@ export interface DoubleUsers extends Snapshottable<Users> {
   /** Adds or replaces a key of a user. Throws RangeError if the key is invalid, or another user has one with this id. */
   addKey(name: string, id: string, key: KeyDeclaration): void;
   /** Generates a key pair, adds the public key to a user like `addKey`, and keeps the private key. */
-  generateKey(name: string, id: string, algorithm: AsymmetricAlgorithm): GeneratedKey;
+  generateKey(name: string, id: string, algorithm: SignatureAlgorithm): KeyPair;
   /** Removes a key of a user. Throws RangeError if there is no such key. */
   removeKey(name: string, id: string): void;
   /** Returns the keys of a user by id, in the order in which they were added. Throws RangeError if there is no such user. */
@@ -59,7 +59,7 @@ export function createDoubleUsers(
   random: (size: number) => Uint8Array,
 ): DoubleUsers {
   const randomSecret = (): string => Buffer.from(random(24)).toString('base64url');
-  const completed = (name: string, user: DoubleUser): UserOption => {
+  const completed = (name: string, user: DoubleUser): UserDeclaration => {
     checkUser(name, user, true);
     if ('secrets' in user) return user;
     if (user.secret !== undefined) return { ...user, secret: user.secret };
@@ -73,14 +73,14 @@ export function createDoubleUsers(
     notify(next);
     users = next;
   };
-  const found = (name: string): UserOption => {
+  const found = (name: string): UserDeclaration => {
     checkString(name, 'the name of a user');
     const user = users.get(name);
     if (user === undefined)
       throw new RangeError(`the double has no user ${name}${didYouMean(name, [...users.keys()])}`);
     return user;
   };
-  const credentials = (name: string): Credentials => credentialsOf(name, found(name));
+  const credentials = (name: string): UserCredentials => credentialsOf(name, found(name));
   const addKey = (name: string, id: string, key: KeyDeclaration): void => {
     const user = declarationOf(found(name));
     checkString(id, 'the id of a key');
@@ -159,7 +159,7 @@ function isList(declared: DoubleUsersOption): declared is readonly string[] {
 }
 
 /** Returns the secrets of a user and of its keys, and the password unless only its hash is known. */
-export function secretsOf(user: UserOption): string[] {
+export function secretsOf(user: UserDeclaration): string[] {
   const { secrets, password, keys = {} } = declarationOf(user);
   const shared = Object.values(keys).flatMap((key) =>
     'secret' in key ? [key.secret, ...(key.passphrase === undefined ? [] : [key.passphrase])] : [],
@@ -169,7 +169,7 @@ export function secretsOf(user: UserOption): string[] {
 }
 
 /** Returns a user in the form that a data directory has. */
-export function declarationOf(user: UserOption): UserDeclaration {
+export function declarationOf(user: UserDeclaration): AccountRecord {
   if ('secrets' in user) return user;
   const { secret, password, disabled, keys, quota, schemes } = user;
   return {
@@ -182,7 +182,7 @@ export function declarationOf(user: UserOption): UserDeclaration {
   };
 }
 
-function credentialsOf(name: string, user: UserOption): Credentials {
+function credentialsOf(name: string, user: UserDeclaration): UserCredentials {
   const { secrets, password } = declarationOf(user);
   const secret = secrets[0]?.secret;
   if (secret === undefined) throw new RangeError(`${name} has no secret`);

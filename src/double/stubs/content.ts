@@ -5,17 +5,17 @@ import { hasTooManyParameters, maxFormParameters, parseForm } from '../../http/f
 import { formType, type MediaType, parseMediaType } from '../../http/headers/media-type.ts';
 import { Problem } from '../../http/problem.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
-import type { Reading } from '../../pipeline/resource.ts';
+import type { ContentReader } from '../../pipeline/resource.ts';
 
 /**
  * Returns a reading of any content. It decodes JSON, forms, `multipart/form-data` and text by their Content-Type, and returns all else as
  * bytes. Content that is not what its type declares is rejected with 400.
  * @param maxDepth the maximum nesting of JSON
  */
-export function anyContent(maxDepth: number): Reading {
+export function anyContent(maxDepth: number): ContentReader {
   return {
     type: '*/*',
-    decoder({ request: { fields } }) {
+    decoder({ request: { headers: fields } }) {
       const collected = new CollectedBytes();
       const field = fields.get('content-type');
       return {

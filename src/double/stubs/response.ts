@@ -1,7 +1,7 @@
-import { fieldLines, type HeaderFields } from '../../client/sign.ts';
+import { fieldLines, type HeadersInput } from '../../client/sign.ts';
 import { furtherLine, sendableLine } from '../../http/fields.ts';
 import { neverHasContent } from '../../http/message.ts';
-import type { Outcome, Representation } from '../../pipeline/resource.ts';
+import type { ActionResponse, Representation } from '../../pipeline/resource.ts';
 import { kindOf } from '../../schema/error.ts';
 import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
 
@@ -10,7 +10,7 @@ export interface StubResponse {
   /** The status code, 200 to 599. Default: 200. */
   readonly status?: number;
   /** Header fields, by name or as a list of lines. Content-Type names another type than that of `body`. */
-  readonly headers?: HeaderFields;
+  readonly headers?: HeadersInput;
   /**
    * The content: an object, array, number, boolean or null is sent as JSON, a string as text, bytes as they are. Default: none.
    */
@@ -20,7 +20,7 @@ export interface StubResponse {
 const responseNames: Readonly<Record<keyof StubResponse, true>> = { status: true, headers: true, body: true };
 
 /** Converts the response of a stub to an outcome. Throws RangeError if it cannot be sent. */
-export function outcomeOf(response: StubResponse): Outcome {
+export function outcomeOf(response: StubResponse): ActionResponse {
   checkMembers(
     response,
     Object.keys(responseNames),
@@ -34,17 +34,17 @@ export function outcomeOf(response: StubResponse): Outcome {
   const fields = lines
     .filter(([name]) => name.toLowerCase() !== 'content-type')
     .map(([name, value]) => furtherLine(name, value));
-  if (body === undefined) return { status, fields };
+  if (body === undefined) return { status, headers: fields };
   if (neverHasContent(status)) throw new RangeError(`a response with status ${status} cannot have content`);
-  const { type: own, content } = representationOf(body);
-  return { status, fields, representation: { type: type ?? own, content } };
+  const { type: own, body: content } = representationOf(body);
+  return { status, headers: fields, representation: { type: type ?? own, body: content } };
 }
 
 function representationOf(body: unknown): Representation {
-  if (typeof body === 'string') return { type: 'text/plain; charset=utf-8', content: body };
-  if (body instanceof Uint8Array) return { type: 'application/octet-stream', content: body };
-  if (body instanceof ArrayBuffer) return { type: 'application/octet-stream', content: new Uint8Array(body) };
-  return { type: 'application/json', content: jsonOf(body) };
+  if (typeof body === 'string') return { type: 'text/plain; charset=utf-8', body: body };
+  if (body instanceof Uint8Array) return { type: 'application/octet-stream', body: body };
+  if (body instanceof ArrayBuffer) return { type: 'application/octet-stream', body: new Uint8Array(body) };
+  return { type: 'application/json', body: jsonOf(body) };
 }
 
 /** Returns a value as JSON. Throws RangeError for what would be sent as `{}` or as nothing, such as a Map, a form or a promise. */

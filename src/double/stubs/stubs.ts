@@ -3,17 +3,17 @@
 // gets it back if its action is not called: then neither refused requests count, nor can requests at the same time exceed the number.
 import { type ConfiguredScheme, checkSchemeNames } from '../../auth/configured-schemes.ts';
 import { linesInTurn } from '../../http/field-lines.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import { andThen } from '../../maybe-promise.ts';
 import { type Branch, branchOf, createBranch, findLeaves, nameParameters } from '../../pipeline/path-tree.ts';
 import {
   type Access,
   type Action,
+  type ActionResponse,
   action,
   type Call,
+  type ContentReader,
   furtherMethods,
-  type Outcome,
-  type Reading,
   type Resource,
 } from '../../pipeline/resource.ts';
 import type { Match, RouteLayer } from '../../pipeline/router.ts';
@@ -72,7 +72,7 @@ export interface StubCheck {
   /** Throws a Problem if the partner's document has the operation and does not allow the request. */
   checkRequest(call: Call): void;
   /** Returns the response, with warnings if the partner's document does not allow it. */
-  checkResponse(call: Call, outcome: Outcome): Outcome;
+  checkResponse(call: Call, outcome: ActionResponse): ActionResponse;
 }
 
 /** What stubs know of their double. */
@@ -100,7 +100,7 @@ type Leaf = Set<Plan>;
 
 /** Creates the stubs of a double. Throws RangeError if one is invalid. */
 export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptions): StubsPart {
-  let reading: Reading | undefined;
+  let reading: ContentReader | undefined;
   const plans = new Set<Plan>();
   let root = createBranch<Leaf>();
   let numbered = 0;
@@ -146,10 +146,13 @@ export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptio
     insert(plan);
     return plannedOf(plan, remove);
   };
-  const actionOf = (access: Access, handle: (call: Call) => Outcome | Promise<Outcome>): Action => {
+  const actionOf = (
+    access: Access,
+    handle: (call: Call) => ActionResponse | Promise<ActionResponse>,
+  ): Action => {
     // On first use, because most doubles have no stubs.
     reading ??= anyContent(maxDepth);
-    return action(access, handle, { reads: [reading], contentOptional: true });
+    return action(access, handle, { reads: [reading], bodyOptional: true });
   };
   const restore = (records: readonly StubRecord[]): void => {
     root = createBranch();
@@ -189,7 +192,7 @@ function optionsOf({ match: _, response: __, ...options }: Stub<unknown>): StubO
 }
 
 /** Returns the matches of the stubs for a request, the last one first. */
-function matchesIn(root: Branch<Leaf>, segments: readonly string[], request: Request): readonly Match[] {
+function matchesIn(root: Branch<Leaf>, segments: readonly string[], request: HttpRequest): readonly Match[] {
   const found: { readonly plan: Plan; readonly values: readonly string[] }[] = [];
   for (const { leaf, values } of findLeaves(root, segments))
     for (const plan of leaf) if (fits(plan, request)) found.push({ plan, values });
@@ -202,7 +205,7 @@ function matchesIn(root: Branch<Leaf>, segments: readonly string[], request: Req
   }));
 }
 
-function fits({ left, stub: { match } }: Plan, request: Request): boolean {
+function fits({ left, stub: { match } }: Plan, request: HttpRequest): boolean {
   if (left <= 0) return false;
   if (match.query === undefined && match.headers === undefined) return true;
   return fitsTexts(request, match.query, match.headers);
@@ -220,7 +223,7 @@ function reserve(plan: Plan): () => void {
 function responder(
   match: StubMatch,
   response: StubHandler<unknown>,
-): (call: Call) => Outcome | Promise<Outcome> {
+): (call: Call) => ActionResponse | Promise<ActionResponse> {
   if (typeof response !== 'function') {
     const outcome = outcomeOf(response);
     return () => outcome;
@@ -242,7 +245,7 @@ function requestOf({
   path,
   parameters,
   query,
-  content,
+  body: content,
   principal,
 }: Call): StubRequest<unknown> {
   return {
@@ -252,7 +255,7 @@ function requestOf({
     query,
     // Created on first use, because the platform loads its fetch for it.
     get headers() {
-      return new Headers(linesInTurn(request.fields.raw));
+      return new Headers(linesInTurn(request.headers.raw));
     },
     body: content,
     user: principal?.name,

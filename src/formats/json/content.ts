@@ -4,15 +4,15 @@ import { printable } from '../../schema/characters.ts';
 import { buildElement, buildValue } from '../../schema/record.ts';
 import type { Attribute, Field, ListContent, Schema, Shape } from '../../schema/schema.ts';
 import { type Simple, storedValue, violationsOf } from '../../schema/simple-type.ts';
-import type { RecordValue, Value } from '../../store/store.ts';
-import { detached } from '../../xml/copy-string.ts';
+import type { StoredRecord, StoredValue } from '../../store/store.ts';
+import { copyString } from '../../xml/copy-string.ts';
 import { joinPath, type Position, type ValidationErrors } from '../validation-errors.ts';
 import { writeAnyJson } from './any.ts';
 import type { JsonNode } from './reader.ts';
 
 type JsonObject = Extract<JsonNode, { kind: 'object' }>;
 type Plain = Simple | ListContent;
-type Slot = Value | undefined;
+type Slot = StoredValue | undefined;
 
 /** Validates one document. */
 export class JsonContent {
@@ -26,13 +26,13 @@ export class JsonContent {
   }
 
   /** Returns the item; undefined if it has an error. */
-  item({ root, schema }: Shape, node: JsonNode, partial: boolean): RecordValue | undefined {
+  item({ root, schema }: Shape, node: JsonNode, partial: boolean): StoredRecord | undefined {
     if (node.kind === 'object') return this.#element(root, schema, node, '', partial);
     this.#report(node.at, root.name, 'root', `must be an object of fields, is ${kindOf(node)}`);
     return undefined;
   }
 
-  #field(field: Field, node: JsonNode, path: string): Value | undefined {
+  #field(field: Field, node: JsonNode, path: string): StoredValue | undefined {
     const { content } = field;
     if (content.kind === 'element') {
       if (node.kind === 'object') return this.#element(field, content.schema, node, path, false);
@@ -46,7 +46,7 @@ export class JsonContent {
     return undefined;
   }
 
-  #element(field: Field, schema: Schema, node: JsonObject, path: string, partial: boolean): RecordValue {
+  #element(field: Field, schema: Schema, node: JsonObject, path: string, partial: boolean): StoredRecord {
     const fields: Slot[] = [];
     const attributes: Slot[] = [];
     for (const [name, { at, value }] of node.members) {
@@ -60,8 +60,8 @@ export class JsonContent {
   }
 
   /** Reads a value that has attributes. */
-  #attributed(field: Field, content: Plain, node: JsonObject, path: string): Value | undefined {
-    let inner: Value | undefined;
+  #attributed(field: Field, content: Plain, node: JsonObject, path: string): StoredValue | undefined {
+    let inner: StoredValue | undefined;
     const attributes: Slot[] = [];
     for (const [name, { at, value }] of node.members) {
       if (name === 'value') inner = this.#content(content, value, path);
@@ -96,14 +96,14 @@ export class JsonContent {
     this.#report(at, joinPath(path, element ? sent : `@${sent}`), rule, detail);
   }
 
-  #content(content: Plain, node: JsonNode, path: string): Value | undefined {
+  #content(content: Plain, node: JsonNode, path: string): StoredValue | undefined {
     if (content.kind === 'simple') return this.#simple(content, node, path);
     if (node.kind !== 'array') {
       this.#report(node.at, path, 'list', `must be an array, is ${kindOf(node)}`);
       return undefined;
     }
     const { of } = content;
-    const items: Value[] = [];
+    const items: StoredValue[] = [];
     node.items.forEach((item, index) => {
       const value = this.#field(of, item, `${joinPath(path, of.name)}[${index + 1}]`);
       if (value !== undefined) items.push(value);
@@ -111,7 +111,7 @@ export class JsonContent {
     return items;
   }
 
-  #simple(simple: Simple, node: JsonNode, path: string): Value | undefined {
+  #simple(simple: Simple, node: JsonNode, path: string): StoredValue | undefined {
     if (simple.type === 'json') return this.#checked(simple, node, writeAnyJson(node), path);
     const expected = simple.type === 'integer' ? 'number' : simple.type === 'boolean' ? 'boolean' : 'string';
     if (node.kind !== expected) {
@@ -122,12 +122,12 @@ export class JsonContent {
   }
 
   /** Returns the stored form of a text. Reports violations and returns undefined if there are any. */
-  #checked(simple: Simple, node: JsonNode, text: string, path: string): Value | undefined {
+  #checked(simple: Simple, node: JsonNode, text: string, path: string): StoredValue | undefined {
     const violations = violationsOf(simple, text);
     for (const { rule, detail } of violations) this.#report(node.at, path, rule, detail);
     if (violations.length > 0) return undefined;
     const value = storedValue(simple, text);
-    return typeof value === 'string' ? detached(value) : value;
+    return typeof value === 'string' ? copyString(value) : value;
   }
 
   #report(at: number, path: string, rule: string, detail: string): void {

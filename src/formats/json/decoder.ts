@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { CollectedBytes } from '../../http/collected-bytes.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Shape } from '../../schema/schema.ts';
-import type { RecordValue } from '../../store/store.ts';
+import type { StoredRecord } from '../../store/store.ts';
 import type { ItemDecoder } from '../item-decoder.ts';
 import { ValidationErrors } from '../validation-errors.ts';
 import { JsonContent } from './content.ts';
@@ -29,7 +29,7 @@ export function jsonDecoder(shape: Shape, options: JsonReadingOptions): ItemDeco
   };
 }
 
-function decode(shape: Shape, bytes: Buffer, options: JsonReadingOptions): RecordValue {
+function decode(shape: Shape, bytes: Buffer, options: JsonReadingOptions): StoredRecord {
   const { text, node } = readJsonBytes(bytes, options.maxDepth);
   const errors = new ValidationErrors();
   const value = new JsonContent(errors, (at) => positionAt(text, at)).item(shape, node, options.partial);

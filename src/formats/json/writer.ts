@@ -3,11 +3,11 @@
 import { isJsonText } from '../../schema/any-json.ts';
 import { isList, isRecord, memberOf } from '../../schema/record.ts';
 import type { Attribute, Content, Field, Schema, Shape } from '../../schema/schema.ts';
-import type { RecordValue, Value } from '../../store/store.ts';
+import type { StoredRecord, StoredValue } from '../../store/store.ts';
 import { type ListForm, type ListItem, StoredValueError } from '../list-item.ts';
 
 /** Writes the document of one item. */
-export function writeItemJson(shape: Shape, value: RecordValue): string {
+export function writeItemJson(shape: Shape, value: StoredRecord): string {
   return `{${fieldMembers(shape.schema, value, '')}}`;
 }
 
@@ -22,7 +22,7 @@ export function listFormJson({ element }: Shape): ListForm {
 }
 
 /** Appends the fields as members. */
-function fieldMembers(schema: Schema, record: RecordValue, before: string): string {
+function fieldMembers(schema: Schema, record: StoredRecord, before: string): string {
   let written = before;
   for (const field of schema.fields) {
     const value = memberOf(record, field.name);
@@ -33,7 +33,7 @@ function fieldMembers(schema: Schema, record: RecordValue, before: string): stri
   return written;
 }
 
-function fieldValue(field: Field, value: Value): string {
+function fieldValue(field: Field, value: StoredValue): string {
   const { content, attributes } = field;
   if (content.kind !== 'element' && attributes.length === 0) return contentValue(field.name, content, value);
   if (!isRecord(value)) throw new StoredValueError(field.name);
@@ -45,7 +45,11 @@ function fieldValue(field: Field, value: Value): string {
   return `{${attributeMembers(attributes, value, `"value":${contentValue(field.name, content, inner)}`)}}`;
 }
 
-function contentValue(name: string, content: Exclude<Content, { kind: 'element' }>, value: Value): string {
+function contentValue(
+  name: string,
+  content: Exclude<Content, { kind: 'element' }>,
+  value: StoredValue,
+): string {
   if (content.kind === 'simple') {
     if (typeof value === 'object') throw new StoredValueError(name);
     if (content.type === 'json') return jsonText(name, value);
@@ -64,7 +68,7 @@ function jsonText(name: string, value: string | number | boolean): string {
   return text;
 }
 
-function attributeMembers(attributes: readonly Attribute[], record: RecordValue, before: string): string {
+function attributeMembers(attributes: readonly Attribute[], record: StoredRecord, before: string): string {
   let written = before;
   for (const attribute of attributes) {
     const value = memberOf(record, attribute.name);

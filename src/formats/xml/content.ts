@@ -8,8 +8,8 @@ import { printable } from '../../schema/characters.ts';
 import { buildElement, buildValue, isRecord } from '../../schema/record.ts';
 import type { Content, Field, Shape } from '../../schema/schema.ts';
 import { type Simple, storedValue, violationsOf } from '../../schema/simple-type.ts';
-import type { RecordValue, Value } from '../../store/store.ts';
-import { detached } from '../../xml/copy-string.ts';
+import type { StoredRecord, StoredValue } from '../../store/store.ts';
+import { copyString } from '../../xml/copy-string.ts';
 import type { XmlHandler } from '../../xml/handler.ts';
 import { readAnyJson } from '../json/any.ts';
 import { joinPath, type Position, type ValidationErrors } from '../validation-errors.ts';
@@ -19,11 +19,11 @@ interface Frame {
   readonly field: Field;
   /** The index in its list, from 1; 0 outside a list. */
   readonly ordinal: number;
-  readonly attributes: (Value | undefined)[];
+  readonly attributes: (StoredValue | undefined)[];
   /** The text so far, for a simple field. */
   text: string;
   /** The values so far: by field index in an element, in order in a list. */
-  readonly values: (Value | undefined)[];
+  readonly values: (StoredValue | undefined)[];
   /** Whether each field of the element has occurred. */
   readonly seen: boolean[];
   /** The number of list items so far. */
@@ -41,7 +41,7 @@ export class XmlContent implements XmlHandler {
   readonly #open: Frame[] = [];
   /** The number of open elements from the outermost unknown one. */
   #skipped = 0;
-  #value: Value | undefined;
+  #value: StoredValue | undefined;
 
   /** @param position returns the position of the current event; called for errors only */
   constructor(shape: Shape, partial: boolean, errors: ValidationErrors, position: () => Position) {
@@ -52,7 +52,7 @@ export class XmlContent implements XmlHandler {
   }
 
   /** Returns the item after the document has ended without errors. */
-  value(): RecordValue {
+  value(): StoredRecord {
     if (this.#value === undefined || !isRecord(this.#value))
       throw new Error('a document without errors has a value');
     return this.#value;
@@ -145,7 +145,7 @@ export class XmlContent implements XmlHandler {
     }
   }
 
-  #complete(frame: Frame, content: Content): Value | undefined {
+  #complete(frame: Frame, content: Content): StoredValue | undefined {
     const { field, values, attributes } = frame;
     if (content.kind === 'simple') {
       const value = this.#simple(content, frame.text, '');
@@ -163,7 +163,7 @@ export class XmlContent implements XmlHandler {
   }
 
   /** Returns the value of a text. Reports violations and returns undefined if there are any. */
-  #simple(simple: Simple, sent: string, within: string): Value | undefined {
+  #simple(simple: Simple, sent: string, within: string): StoredValue | undefined {
     const read = simple.type === 'json' ? readAnyJson(sent) : { value: sent };
     if ('fault' in read) {
       this.#report(within, 'json', `must be JSON: ${read.fault}`);
@@ -174,7 +174,7 @@ export class XmlContent implements XmlHandler {
     for (const { rule, detail } of violations) this.#report(within, rule, detail);
     if (violations.length > 0) return undefined;
     const value = storedValue(simple, text);
-    return typeof value === 'string' ? detached(value) : value;
+    return typeof value === 'string' ? copyString(value) : value;
   }
 
   #unknown(mark: string, name: string, rule: string, allowed: Iterable<string>): void {
@@ -217,6 +217,6 @@ function namesIn(content: Content): Iterable<string> {
   return content.kind === 'list' ? [content.of.name] : [];
 }
 
-function isThere(value: Value | undefined): value is Value {
+function isThere(value: StoredValue | undefined): value is StoredValue {
   return value !== undefined;
 }

@@ -2,12 +2,12 @@
 
 import { isList, isRecord, memberOf } from '../../schema/record.ts';
 import type { Attribute, Content, Field, Schema, Shape } from '../../schema/schema.ts';
-import type { RecordValue, Value } from '../../store/store.ts';
+import type { StoredRecord, StoredValue } from '../../store/store.ts';
 import { escapeAttribute, escapeText } from '../../xml/writer.ts';
 import { type ListForm, type ListItem, StoredValueError } from '../list-item.ts';
 
 /** Writes the document of one item. */
-export function writeItemXml({ root, schema }: Shape, value: RecordValue): string {
+export function writeItemXml({ root, schema }: Shape, value: StoredRecord): string {
   return root.open + fieldElements(schema, value) + root.close;
 }
 
@@ -21,7 +21,7 @@ export function listFormXml({ element }: Shape): ListForm {
   return { begin: `<${element}>`, separator: '', end: `</${element}>` };
 }
 
-function fieldElements(schema: Schema, record: RecordValue): string {
+function fieldElements(schema: Schema, record: StoredRecord): string {
   let written = '';
   for (const field of schema.fields) {
     const value = memberOf(record, field.name);
@@ -30,7 +30,7 @@ function fieldElements(schema: Schema, record: RecordValue): string {
   return written;
 }
 
-function fieldElement(field: Field, value: Value): string {
+function fieldElement(field: Field, value: StoredValue): string {
   const { content, attributes } = field;
   if (attributes.length === 0) return field.open + contentOf(field, content, value) + field.close;
   if (!isRecord(value)) throw new StoredValueError(field.name);
@@ -39,7 +39,7 @@ function fieldElement(field: Field, value: Value): string {
   return `${field.begin}${attributesOf(attributes, value)}>${contentOf(field, content, inner)}${field.close}`;
 }
 
-function contentOf({ name }: Field, content: Content, value: Value): string {
+function contentOf({ name }: Field, content: Content, value: StoredValue): string {
   if (content.kind === 'simple') {
     if (typeof value === 'object') throw new StoredValueError(name);
     return typeof value === 'string' ? escapeText(value) : String(value);
@@ -54,7 +54,7 @@ function contentOf({ name }: Field, content: Content, value: Value): string {
   return items;
 }
 
-function attributesOf(attributes: readonly Attribute[], record: RecordValue): string {
+function attributesOf(attributes: readonly Attribute[], record: StoredRecord): string {
   let written = '';
   for (const attribute of attributes) {
     const value = memberOf(record, attribute.name);

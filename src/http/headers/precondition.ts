@@ -1,4 +1,4 @@
-import type { Fields } from '../fields.ts';
+import type { HttpHeaders } from '../fields.ts';
 import { Problem } from '../problem.ts';
 import { parseDate } from './date.ts';
 import { type EntityTag, isTag, matchesStrongly, matchesWeakly, parseEntityTags } from './entity-tag.ts';
@@ -15,7 +15,7 @@ export interface Current {
 export type Verdict = 'proceed' | { readonly notModified: string };
 
 /** Returns whether the request has a precondition. Most requests have none. */
-export function isConditional(fields: Fields): boolean {
+export function isConditional(fields: HttpHeaders): boolean {
   return (
     fields.has('if-none-match') ||
     fields.has('if-match') ||
@@ -28,7 +28,7 @@ export function isConditional(fields: Fields): boolean {
  * Throws the Problem `precondition-required` (428, RFC 6585 §3) if PUT, POST or DELETE could overwrite a change that the client has not
  * seen: without If-Match, without a valid date in If-Unmodified-Since, and without `If-None-Match: *` on PUT.
  */
-export function requirePrecondition(fields: Fields, method: string, now: number): void {
+export function requirePrecondition(fields: HttpHeaders, method: string, now: number): void {
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return;
   if (fields.has('if-match') || dateOf(fields.get('if-unmodified-since'), now) !== undefined) return;
   if (method === 'PUT' && fields.get('if-none-match') === '*') return;
@@ -45,7 +45,7 @@ export function requirePrecondition(fields: Fields, method: string, now: number)
  * `malformed-field` (400) for a malformed If-Match or If-None-Match.
  */
 export function evaluatePreconditions(
-  fields: Fields,
+  fields: HttpHeaders,
   method: string,
   current: Current | undefined,
   now: number,

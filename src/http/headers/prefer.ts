@@ -1,4 +1,4 @@
-import type { FieldLine, Fields } from '../fields.ts';
+import type { FieldLine, HttpHeaders } from '../fields.ts';
 import { valueBetween, valueEnd } from '../syntax/parameters.ts';
 import { listElements, skipWhitespace, tokenEnd } from '../syntax/token.ts';
 
@@ -39,17 +39,17 @@ function parsePreference(element: string): { name: string; value: string } | und
 }
 
 /** Returns whether the client prefers a response without a representation (RFC 7240 §4.2). */
-export function wantsMinimal(fields: Fields): boolean {
+export function wantsMinimal(fields: HttpHeaders): boolean {
   return returnPreference(fields) === 'minimal';
 }
 
 /** Returns `Preference-Applied` for the supported preference, `return` (RFC 7240 §3). */
-export function appliedPreference(fields: Fields): FieldLine[] {
+export function appliedPreference(fields: HttpHeaders): FieldLine[] {
   const preference = returnPreference(fields);
   if (preference !== 'minimal' && preference !== 'representation') return [];
   return [['Preference-Applied', `return=${preference}`]];
 }
 
-function returnPreference(fields: Fields): string | undefined {
-  return fields.has('prefer') ? preferences(fields.lines('prefer')).get('return') : undefined;
+function returnPreference(fields: HttpHeaders): string | undefined {
+  return fields.has('prefer') ? preferences(fields.getAll('prefer')).get('return') : undefined;
 }

@@ -1,20 +1,20 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import { IdentityError, type ServerIdentity, usable } from './identity.ts';
+import { TlsError, type TlsIdentity, usable } from './identity.ts';
 
-/** Reads the first certificate of a PEM file. Throws IdentityError if there is none. */
+/** Reads the first certificate of a PEM file. Throws TlsError if there is none. */
 export function readCertificate(cert: string | Buffer): X509Certificate {
   // The constructor also accepts DER, which the server cannot use.
   if (!cert.toString('latin1').includes('-----BEGIN CERTIFICATE-----'))
-    throw new IdentityError('cert', 'there is no certificate in PEM');
+    throw new TlsError('certificate', 'there is no certificate in PEM');
   try {
     return new X509Certificate(cert);
   } catch (cause) {
-    throw new IdentityError('cert', 'the certificate cannot be read', cause);
+    throw new TlsError('certificate', 'the certificate cannot be read', cause);
   }
 }
 
-/** Reads the private key of a PEM file. Throws IdentityError if there is none that can be used. */
+/** Reads the private key of a PEM file. Throws TlsError if there is none that can be used. */
 export function readKey(key: string | Buffer): KeyObject {
   try {
     return createPrivateKey(key);
@@ -27,24 +27,24 @@ export function readKey(key: string | Buffer): KeyObject {
       ? 'the private key is protected by a passphrase; provide it without one'
       : 'there is no private key in PEM that can be read';
     // Without the cause, whose message might quote the key.
-    throw new IdentityError('key', message);
+    throw new TlsError('key', message);
   }
 }
 
-/** Reads the server's certificate and its key, and checks that they match. Throws IdentityError. */
-export function readIdentity({ cert, key }: ServerIdentity): {
+/** Reads the server's certificate and its key, and checks that they match. Throws TlsError. */
+export function readIdentity({ cert, key }: TlsIdentity): {
   readonly certificate: X509Certificate;
   readonly privateKey: KeyObject;
 } {
   const certificate = readCertificate(cert);
   const privateKey = readKey(key);
   if (!certificate.checkPrivateKey(privateKey))
-    throw new IdentityError('both', 'the private key is not that of the first certificate');
+    throw new TlsError('mismatch', 'the private key is not that of the first certificate');
   return { certificate, privateKey };
 }
 
-/** Checks that TLS accepts an identity; a key may be too weak, for example. Throws IdentityError. */
-export function tryIdentity({ cert, key }: ServerIdentity): void {
+/** Checks that TLS accepts an identity; a key may be too weak, for example. Throws TlsError. */
+export function tryIdentity({ cert, key }: TlsIdentity): void {
   usable(() => createSecureContext({ cert, key, ca: [] }));
 }
 

@@ -1,5 +1,5 @@
 import { maxFormParameters } from '../../http/form.ts';
-import type { Outcome, Variant } from '../../pipeline/resource.ts';
+import type { ActionResponse, Variant } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import { formatScope } from '../scopes.ts';
 import { html, showPage } from './html-page.ts';
@@ -28,7 +28,7 @@ export function describeScope(scope: Scope): string {
 }
 
 /** Returns the consent page: one form with the buttons Allow and Refuse, without scripts. */
-export function showQuestion(question: Question): Outcome {
+export function showQuestion(question: Question): ActionResponse {
   const { client, user, scopes, ticket, lifetime, action, grants, destination } = question;
   const body = `<p>You are signed in as <strong><bdi>${html(user)}</bdi></strong>.
 If you allow it, <strong><bdi>${html(client)}</bdi></strong> can do the following in your name, until the permission expires or you
@@ -59,7 +59,7 @@ ${scopes.map((scope) => `<li>${describeScope(scope)}</li>`).join('\n')}
 export const tooManyParameters = `A form can have at most ${maxFormParameters} parameters.`;
 
 /** Returns an error page, instead of a redirect to an unverified address (RFC 6749 §4.1.2.1). */
-export function showRefusal(sentence: string, variant: Variant | undefined): Outcome {
+export function showRefusal(sentence: string, variant: Variant | undefined): ActionResponse {
   return showPage(
     {
       status: 400,

@@ -1,9 +1,9 @@
 import type { Authenticator } from '../../auth/authenticate.ts';
 import { traceOf } from '../../auth/trace.ts';
 import type { Clock } from '../../clock.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
-import type { Outcome, Variant } from '../../pipeline/resource.ts';
+import type { ActionResponse, Variant } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import type { FormContent } from '../form-body.ts';
 import { firstOf, type Grants, isLive, tokenLength } from '../grants.ts';
@@ -48,7 +48,7 @@ export interface Consents {
    * Issues a ticket and returns the consent page, or JSON for a client without a browser. For HEAD the page has the same length,
    * and no ticket is issued.
    */
-  ask(question: ConsentQuestion, form: ConsentForm): Promise<Outcome>;
+  ask(question: ConsentQuestion, form: ConsentForm): Promise<ActionResponse>;
   /**
    * Processes an answer: the parameters `consent_ticket` and `decision`; others are ignored. Resolves to undefined if no request
    * of this mechanism to this user is open; another user's ticket stays valid. Only the first answer to a request is accepted.
@@ -121,12 +121,12 @@ export function createConsents({ grants, clock, lifetimes }: ConsentContext): Co
 /** Returns the name of the authenticated user. Rejects with a Problem (401 with a challenge) if there are no credentials. */
 export async function approvingUser(
   approver: Authenticator,
-  request: Request,
+  request: HttpRequest,
   detail = 'Sign in to allow or refuse the request of a client.',
 ): Promise<string> {
   const principal = await approver.authenticate(request, traceOf(request));
   if (principal !== undefined) return principal.name;
   throw new Problem('authentication-required', detail, {
-    fields: approver.challenges(request.connection),
+    headers: approver.challenges(request.connection),
   });
 }

@@ -1,4 +1,4 @@
-import type { Outcome, Variant } from '../../pipeline/resource.ts';
+import type { ActionResponse, Variant } from '../../pipeline/resource.ts';
 import type { Grant } from '../records.ts';
 import { formatScope } from '../scopes.ts';
 import { describeScope } from './consent-page.ts';
@@ -14,7 +14,7 @@ export interface GrantsView {
 }
 
 /** Returns the page of a user's grants, each with a form that revokes it. It has no scripts. */
-export function showGrants(view: GrantsView, variant: Variant | undefined): Outcome {
+export function showGrants(view: GrantsView, variant: Variant | undefined): ActionResponse {
   const { user, grants, ticket } = view;
   const intro = `<p>You are signed in as <strong><bdi>${html(user)}</bdi></strong>.
 ${grants.length === 0 ? 'No application can use your account.' : 'These applications can use your account:'}</p>`;

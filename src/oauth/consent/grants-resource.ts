@@ -1,8 +1,8 @@
 import type { Authenticator } from '../../auth/authenticate.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import { noOrigins } from '../../pipeline/cors/policy.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
-import { action, type Call, type Outcome, type Resource } from '../../pipeline/resource.ts';
+import { type ActionResponse, action, type Call, type Resource } from '../../pipeline/resource.ts';
 import { type FormContent, formReading } from '../form-body.ts';
 import type { Grants } from '../grants.ts';
 import { readParameters } from '../parameters.ts';
@@ -31,11 +31,11 @@ export function grantsResource(context: GrantsResourceContext): Resource<unknown
   };
 }
 
-function userOf({ approver }: GrantsResourceContext, request: Request): Promise<string> {
+function userOf({ approver }: GrantsResourceContext, request: HttpRequest): Promise<string> {
   return approvingUser(approver, request, 'Sign in to see and revoke the permissions of applications.');
 }
 
-async function show(context: GrantsResourceContext, { request, variant }: Call): Promise<Outcome> {
+async function show(context: GrantsResourceContext, { request, variant }: Call): Promise<ActionResponse> {
   const user = await userOf(context, request);
   const grants = await context.grants.ofUser(user);
   const page = {
@@ -49,8 +49,8 @@ async function show(context: GrantsResourceContext, { request, variant }: Call):
 
 async function revoke(
   context: GrantsResourceContext,
-  { request, content, variant }: Call<unknown, FormContent>,
-): Promise<Outcome> {
+  { request, body: content, variant }: Call<unknown, FormContent>,
+): Promise<ActionResponse> {
   const user = await userOf(context, request);
   if (content === 'too-many-parameters') return showRefusal(tooManyParameters, variant);
   if (content === undefined || content === 'malformed') return showRefusal('The form is malformed.', variant);
@@ -64,5 +64,5 @@ async function revoke(
   const grant = (await context.grants.ofUser(user)).find((each) => each.id === id);
   // A grant that ended meanwhile, or was revoked twice, is not an error.
   if (grant !== undefined) await context.grants.revokeGrant(grant.id);
-  return { status: 303, noStore: true, fields: [['Location', pathForClient(request, grantsPath)]] };
+  return { status: 303, noStore: true, headers: [['Location', pathForClient(request, grantsPath)]] };
 }

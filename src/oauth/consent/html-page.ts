@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Outcome, Variant } from '../../pipeline/resource.ts';
+import type { ActionResponse, Variant } from '../../pipeline/resource.ts';
 import { toRepresentable } from '../../schema/characters.ts';
 import { escapeAttribute } from '../../xml/writer.ts';
 
@@ -27,21 +27,21 @@ export interface Page {
 }
 
 /** Returns a page in one of `pageVariants`. It cannot be stored or framed, and sends no referrer. */
-export function showPage({ status, title, body, json }: Page, variant: Variant | undefined): Outcome {
+export function showPage({ status, title, body, json }: Page, variant: Variant | undefined): ActionResponse {
   if (isJson(variant)) {
-    const representation = { type: 'application/json', content: JSON.stringify(json) };
+    const representation = { type: 'application/json', body: JSON.stringify(json) };
     return { status, noStore: true, representation };
   }
   const content = documentOf(html(title), body);
   return {
     status,
     noStore: true,
-    fields: [
+    headers: [
       ['Content-Security-Policy', contentSecurityPolicy()],
       ['X-Frame-Options', 'DENY'],
       ['Referrer-Policy', 'no-referrer'],
     ],
-    representation: { type: 'text/html; charset=utf-8', content },
+    representation: { type: 'text/html; charset=utf-8', body: content },
   };
 }
 

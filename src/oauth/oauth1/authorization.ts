@@ -5,10 +5,16 @@ import type { Authenticator } from '../../auth/authenticate.ts';
 import { traceOf } from '../../auth/trace.ts';
 import type { Clock } from '../../clock.ts';
 import { parseQueryOf } from '../../http/form.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import { noOrigins } from '../../pipeline/cors/policy.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
-import { action, type Call, type Outcome, type Resource, type Variant } from '../../pipeline/resource.ts';
+import {
+  type ActionResponse,
+  action,
+  type Call,
+  type Resource,
+  type Variant,
+} from '../../pipeline/resource.ts';
 import { encodeOctets, octetsOf } from '../../signature/oauth1-parameters.ts';
 import type { Consumer, Registry } from '../clients.ts';
 import { showRefusal, tooManyParameters } from '../consent/consent-page.ts';
@@ -65,7 +71,7 @@ export function oauth1AuthorizationResource(
   };
 }
 
-async function ask(endpoint: EndpointContext, { request, method, variant }: Call): Promise<Outcome> {
+async function ask(endpoint: EndpointContext, { request, method, variant }: Call): Promise<ActionResponse> {
   const user = await approvingUser(endpoint.approver, request);
   const query = parseQueryOf(request.target);
   const token = query && readParameters(query, ['oauth_token']).values.get('oauth_token');
@@ -90,8 +96,8 @@ async function ask(endpoint: EndpointContext, { request, method, variant }: Call
 
 async function conclude(
   endpoint: EndpointContext,
-  { request, content, variant }: Call<unknown, FormContent>,
-): Promise<Outcome> {
+  { request, body: content, variant }: Call<unknown, FormContent>,
+): Promise<ActionResponse> {
   const user = await approvingUser(endpoint.approver, request);
   if (content === 'too-many-parameters') return showRefusal(tooManyParameters, variant);
   const answer = await endpoint.consents.answer(content, 'oauth1', user);
@@ -124,7 +130,12 @@ function callbackOf({ token }: Found): string {
 }
 
 /** Returns an error page, and records the error with its reason in the trace. */
-function refusal(request: Request, sentence: string, variant: Variant | undefined, reason?: Reason): Outcome {
+function refusal(
+  request: HttpRequest,
+  sentence: string,
+  variant: Variant | undefined,
+  reason?: Reason,
+): ActionResponse {
   const details = { detail: sentence, error: 'invalid_request' };
   recordReason(traceOf(request), 'oauth', reason ?? { check: 'parameters', hint: sentence }, details);
   return showRefusal(sentence, variant);
@@ -132,10 +143,10 @@ function refusal(request: Request, sentence: string, variant: Variant | undefine
 
 async function notOpen(
   { grants, clock, consumers, accounts }: EndpointContext,
-  request: Request,
+  request: HttpRequest,
   value: string,
   variant: Variant | undefined,
-): Promise<Outcome> {
+): Promise<ActionResponse> {
   if (traceOf(request) === undefined) return showRefusal(notOpenSentence, variant);
   const found = await grants.find(value, 'oauth1', 'request');
   const unknown = { check: 'token', hint: 'the request token is unknown, or was deleted after it expired' };
@@ -149,7 +160,7 @@ async function notOpen(
   return refusal(request, notOpenSentence, variant, reason ?? answered);
 }
 
-function alreadyAnswered(variant: Variant | undefined): Outcome {
+function alreadyAnswered(variant: Variant | undefined): ActionResponse {
   return showRefusal(notOpenSentence, variant);
 }
 
@@ -159,7 +170,7 @@ async function allow(
   token: string,
   user: string,
   variant: Variant | undefined,
-): Promise<Outcome> {
+): Promise<ActionResponse> {
   const callback = callbackOf(found);
   const verifier =
     callback === outOfBand ? readableCode(random(12)) : Buffer.from(random(32)).toString('base64url');
@@ -183,7 +194,7 @@ async function refuse(
   found: Found,
   token: string,
   variant: Variant | undefined,
-): Promise<Outcome> {
+): Promise<ActionResponse> {
   if (!(await grants.consume(found))) return alreadyAnswered(variant);
   const callback = callbackOf(found);
   if (callback !== outOfBand)
@@ -208,8 +219,8 @@ function readableCode(bytes: Uint8Array): string {
 }
 
 /** Redirects the browser to the callback of the consumer (RFC 5849 §2.2). */
-function redirect(callback: string, parameters: Readonly<Record<string, string>>): Outcome {
+function redirect(callback: string, parameters: Readonly<Record<string, string>>): ActionResponse {
   const added = Object.entries(parameters).map(([name, value]) => `${name}=${encodeOctets(octetsOf(value))}`);
   const location = withParameters(callback, added.join('&'));
-  return { status: 303, noStore: true, fields: [['Location', location]] };
+  return { status: 303, noStore: true, headers: [['Location', location]] };
 }

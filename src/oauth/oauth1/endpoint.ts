@@ -2,9 +2,9 @@ import { type RateLimiter, tooManyFailures } from '../../auth/rate-limit.ts';
 import { type AuthenticationTrace, traceOf } from '../../auth/trace.ts';
 import { holdForm } from '../../http/form.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
-import { type Action, action, type Outcome, type Representation } from '../../pipeline/resource.ts';
+import { type Action, type ActionResponse, action, type Representation } from '../../pipeline/resource.ts';
 import type { Principal } from '../../principal.ts';
 import { encodeOctets, octetsOf, type Parameter } from '../../signature/oauth1-parameters.ts';
 import type { Consumer } from '../clients.ts';
@@ -45,7 +45,7 @@ export function signedAction(
 ): Action {
   const { rateLimiter, nonces } = context;
   const { reader, verifier } = createSignedRequests(signedFor, context);
-  return action('anyone', async ({ request }): Promise<Outcome> => {
+  return action('anyone', async ({ request }): Promise<ActionResponse> => {
     const { peer } = request.connection;
     const authTrace = traceOf(request);
     if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
@@ -95,8 +95,8 @@ function keepNonce({ nonce }: Principal, nonces: OAuthContext['nonces']): Promis
 }
 
 /** Returns the part of the Authorization field after `OAuth`; undefined without the field. */
-function authorizationOf({ fields }: Request): string | undefined {
-  const lines = fields.lines('authorization');
+function authorizationOf({ headers: fields }: HttpRequest): string | undefined {
+  const lines = fields.getAll('authorization');
   if (lines.length === 0) return undefined;
   const [credentials] = lines.map(parseCredentials);
   if (lines.length > 1 || credentials?.scheme !== 'oauth')
@@ -107,10 +107,10 @@ function authorizationOf({ fields }: Request): string | undefined {
 /** Returns the response to a Problem of OAuth 1.0a, and counts the failure. Throws any other Problem. */
 function errorResponse(
   problem: Problem,
-  request: Request,
+  request: HttpRequest,
   claimed: string | undefined,
   { realm, rateLimiter }: { readonly realm: string; readonly rateLimiter: RateLimiter },
-): Outcome {
+): ActionResponse {
   const challenge = challengeOf(realm, problem);
   if (challenge === undefined) throw problem;
   recordProblem(problem, traceOf(request));
@@ -124,7 +124,7 @@ function errorResponse(
   return {
     status: problem.status,
     noStore: true,
-    fields: [['WWW-Authenticate', challenge]],
+    headers: [['WWW-Authenticate', challenge]],
     representation: formOf(reportOf(problem)),
   };
 }
@@ -142,5 +142,5 @@ function encoded([name, value]: readonly [string, string]): Parameter {
 
 function formOf(pairs: readonly Parameter[]): Representation {
   const content = pairs.map(([name, value]) => `${name}=${value}`).join('&');
-  return { type: 'application/x-www-form-urlencoded', content };
+  return { type: 'application/x-www-form-urlencoded', body: content };
 }

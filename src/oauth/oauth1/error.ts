@@ -59,8 +59,11 @@ function listed(names: readonly string[]): string {
 /** Returns a Problem with a hint, which is also the advice of its report. */
 export function withAdvice(problem: Problem, hint: string | undefined): Problem {
   if (hint === undefined) return problem;
-  const { type, detail, members, fields } = problem;
-  return new Problem(type, detail, { members: { ...members, oauth_problem_advice: hint, hint }, fields });
+  const { type, detail, members, headers: fields } = problem;
+  return new Problem(type, detail, {
+    members: { ...members, oauth_problem_advice: hint, hint },
+    headers: fields,
+  });
 }
 
 /** Maximum length of a reported value, because clients limit the length of a field. */

@@ -20,7 +20,7 @@ export function partMistakes({ name, value }: Part): Variant[] {
 
 /** Returns the base string URIs that clients sign by mistake, in which more than one part differs. */
 function uriMistakes(
-  { target, fields }: OAuth1Presented['request'],
+  { target, headers: fields }: OAuth1Presented['request'],
   scheme: string,
   authority: string,
   path: string,

@@ -2,7 +2,7 @@
 import type { Fault, Presented } from '../../auth/signature-scheme.ts';
 import { explainSecondsForm } from '../../auth/time-form.ts';
 import { hasForm, holdForm } from '../../http/form.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { OAuth1Method } from '../../signature/oauth1.ts';
 import type { OAuthContext } from '../context.ts';
@@ -34,9 +34,9 @@ export interface Reader {
    *
    * @param rest The part of the Authorization field after `OAuth`; undefined without the field.
    */
-  read(request: Request, rest: string | undefined): Promise<OAuth1Presented | Fault | undefined>;
+  read(request: HttpRequest, rest: string | undefined): Promise<OAuth1Presented | Fault | undefined>;
   /** Reads the credentials in the Authorization field. */
-  readField(request: Request, rest: string): OAuth1Presented | Fault;
+  readField(request: HttpRequest, rest: string): OAuth1Presented | Fault;
   /** Adds the parameters of a form. */
   addContent(presented: OAuth1Presented, content: Uint8Array): OAuth1Presented | Fault;
   /** Returns the fault of a request without credentials. */
@@ -51,7 +51,7 @@ export function createReader(signedFor: SignedFor, context: OAuthContext): Reade
   const secretOf = createTokenSecrets(context.masterKey);
   const kind = tokenKindOf(signedFor);
 
-  const present = (request: Request, parameters: OAuth1Parameters): OAuth1Presented | Fault => {
+  const present = (request: HttpRequest, parameters: OAuth1Parameters): OAuth1Presented | Fault => {
     const { protocol } = parameters;
     const fault = faultOf(protocol, signedFor, context);
     if (fault !== undefined) return fault;
@@ -138,7 +138,7 @@ function timeOf(sent: string): number | undefined {
 }
 
 function presentedOf(
-  request: Request,
+  request: HttpRequest,
   parameters: OAuth1Parameters,
   method: OAuth1Method,
   secret: string,

@@ -2,7 +2,7 @@ import { tooManyFailures } from '../../auth/rate-limit.ts';
 import type { BadVerdict, Scheme, Verdict } from '../../auth/scheme.ts';
 import type { AuthenticationTrace } from '../../auth/trace.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { OAuthContext } from '../context.ts';
 import { challengeOf } from './error.ts';
@@ -28,7 +28,7 @@ export function createOAuth1Scheme(
   };
 
   const verify = async (
-    request: Request,
+    request: HttpRequest,
     rest: string | undefined,
     authTrace: AuthenticationTrace | undefined,
     deferrable: boolean,

@@ -2,11 +2,17 @@ import type { Authenticator } from '../../auth/authenticate.ts';
 import { traceOf } from '../../auth/trace.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import { type Form, maxFormParameters, parseQueryOf } from '../../http/form.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import { noOrigins } from '../../pipeline/cors/policy.ts';
 import type { Origins } from '../../pipeline/origin.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
-import { action, type Call, type Outcome, type Resource, type Variant } from '../../pipeline/resource.ts';
+import {
+  type ActionResponse,
+  action,
+  type Call,
+  type Resource,
+  type Variant,
+} from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import type { Client, Registry } from '../clients.ts';
 import { showRefusal, tooManyParameters } from '../consent/consent-page.ts';
@@ -58,7 +64,7 @@ async function ask(
   path: string,
   context: AuthorizationContext,
   { request, method, variant }: Call,
-): Promise<Outcome> {
+): Promise<ActionResponse> {
   const user = await approvingUser(context.approver, request);
   const authorization = readRequest(parseQueryOf(request.target), context.clients);
   if ('sentence' in authorization) return refuse(context, request, authorization, variant);
@@ -89,8 +95,11 @@ async function ask(
   );
 }
 
-async function conclude(context: AuthorizationContext, call: Call<unknown, FormContent>): Promise<Outcome> {
-  const { request, content, variant } = call;
+async function conclude(
+  context: AuthorizationContext,
+  call: Call<unknown, FormContent>,
+): Promise<ActionResponse> {
+  const { request, body: content, variant } = call;
   const user = await approvingUser(context.approver, request);
   if (content === 'too-many-parameters')
     return refuse(context, request, { sentence: tooManyParameters }, variant);
@@ -115,10 +124,10 @@ async function conclude(context: AuthorizationContext, call: Call<unknown, FormC
 /** Returns an error page, and records the error. */
 function refuse(
   { explain }: AuthorizationContext,
-  request: Request,
+  request: HttpRequest,
   { sentence, reason }: UserError,
   variant: Variant | undefined,
-): Outcome {
+): ActionResponse {
   recordRefusal(traceOf(request), 'invalid_request', sentence, reason);
   return showRefusal(explain ? describe(sentence, reason) : sentence, variant);
 }
@@ -257,9 +266,9 @@ function readRequested({ client, values, repeated }: AuthorizationRequest): Requ
 }
 
 /** Redirects the browser to the redirect URI of the client, with these parameters (RFC 6749 §4.1.2). */
-function redirect(uri: string, parameters: Readonly<Record<string, string | undefined>>): Outcome {
+function redirect(uri: string, parameters: Readonly<Record<string, string | undefined>>): ActionResponse {
   const pairs = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined);
   const location: FieldLine = ['Location', withParameters(uri, String(new URLSearchParams(pairs)))];
   // The URL of this page contains the client's state (RFC 9700 §4.2.4).
-  return { status: 303, noStore: true, fields: [location, ['Referrer-Policy', 'no-referrer']] };
+  return { status: 303, noStore: true, headers: [location, ['Referrer-Policy', 'no-referrer']] };
 }

@@ -6,7 +6,7 @@ import { traceOf } from '../../auth/trace.ts';
 import { decodeFormText } from '../../http/form.ts';
 import { formatChallenge, parseCredentials } from '../../http/headers/authorization.ts';
 import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import type { Client, ClientSecret, Registry } from '../clients.ts';
 import { matchesSha256, sha256 } from '../sha256.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -40,7 +40,7 @@ export type ReadValues = ReadonlyMap<string, string> | OAuthError;
  * ones. Each counts as a failure; after too many it rejects with a Problem (429).
  */
 export type AuthenticateClient = (
-  request: Request,
+  request: HttpRequest,
   values: ReadValues,
   which: Admitted,
 ) => Promise<AuthenticatedClient>;
@@ -103,7 +103,7 @@ function refusedClient(
   invalidClient: (description: string) => OAuthError,
   [first]: readonly Presented[],
   clients: Registry<Client>,
-  request: Request,
+  request: HttpRequest,
 ): OAuthError {
   const authTrace = traceOf(request);
   const error = invalidClient('The client is unknown or its secret is wrong.');
@@ -118,11 +118,11 @@ function claimedBy([first]: readonly Presented[]): string {
 
 /** Returns the credentials in a request (two candidates if those of Basic can be read in two ways), or the error. */
 function presentedIn(
-  { fields }: Request,
+  { headers: fields }: HttpRequest,
   values: ReadonlyMap<string, string>,
   invalidClient: (description: string) => OAuthError,
 ): readonly Presented[] | OAuthError {
-  const lines = fields.lines('authorization');
+  const lines = fields.getAll('authorization');
   const id = values.get('client_id');
   const secret = values.get('client_secret');
   if (lines[0] === undefined) {

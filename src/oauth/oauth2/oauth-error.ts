@@ -3,7 +3,7 @@
 import type { AuthenticationTrace } from '../../auth/trace.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import type { Problem } from '../../http/problem.ts';
-import type { Outcome } from '../../pipeline/resource.ts';
+import type { ActionResponse } from '../../pipeline/resource.ts';
 import type { Reason } from '../reasons.ts';
 
 /** An error code of the token endpoint (RFC 6749 §5.2). */
@@ -60,7 +60,7 @@ export async function respondWith(
   respond: () => Promise<Readonly<Record<string, unknown>>>,
   explain: boolean,
   authTrace: AuthenticationTrace | undefined,
-): Promise<Outcome> {
+): Promise<ActionResponse> {
   try {
     return jsonOutcome(200, await respond(), []);
   } catch (error) {
@@ -89,7 +89,7 @@ export function recordRefusal(
  * Returns a problem that was found before the endpoint was called, such as content of another type, as an error response of OAuth
  * 2.0 (RFC 6749 §5.2). Status and fields are those of the problem.
  */
-export function writeOAuthProblem({ status, detail, fields }: Problem): Outcome {
+export function writeOAuthProblem({ status, detail, headers: fields }: Problem): ActionResponse {
   return jsonOutcome(status, { error: errorOf(status), error_description: printable(detail, "'") }, fields);
 }
 
@@ -118,7 +118,7 @@ function jsonOutcome(
   status: number,
   value: Readonly<Record<string, unknown>>,
   fields: readonly FieldLine[],
-): Outcome {
-  const representation = { type: 'application/json', content: JSON.stringify(value) };
-  return { status, noStore: true, fields: [pragma, ...fields], representation };
+): ActionResponse {
+  const representation = { type: 'application/json', body: JSON.stringify(value) };
+  return { status, noStore: true, headers: [pragma, ...fields], representation };
 }

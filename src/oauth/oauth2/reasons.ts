@@ -3,7 +3,7 @@
 import type { AuthenticationTrace, KnownSecret } from '../../auth/trace.ts';
 import { counted } from '../../counted.ts';
 import { closestMatch } from '../../did-you-mean.ts';
-import type { Request } from '../../http/message.ts';
+import type { HttpRequest } from '../../http/message.ts';
 import type { Client } from '../clients.ts';
 import type { Found } from '../grants.ts';
 import { nameOf, type Reason, tokenReason, uriDifference } from '../reasons.ts';
@@ -138,7 +138,7 @@ function verifierReason(verifier: string | undefined, challenge: string): Reason
  * (RFC 9449). It depends on nothing but the request.
  */
 export function unsupportedAuthentication(
-  { fields }: Request,
+  { headers: fields }: HttpRequest,
   values: ReadonlyMap<string, string>,
 ): Reason | undefined {
   const check = 'client';
@@ -183,7 +183,7 @@ export function clientReason(
   id: string,
   client: Client | undefined,
   secret: string | undefined,
-  { fields }: Request,
+  { headers: fields }: HttpRequest,
   authTrace: AuthenticationTrace | undefined,
 ): Reason {
   const secrets = authTrace?.knowledge?.secrets().filter(({ owner }) => owner === 'client') ?? [];

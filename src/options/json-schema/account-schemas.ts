@@ -1,4 +1,4 @@
-import type { ClientOption, ConsumerOption } from '../../accounts/registered.ts';
+import type { ClientDeclaration, ConsumerDeclaration } from '../../accounts/registered.ts';
 import {
   clientIdForm,
   clientSecretForm,
@@ -86,7 +86,7 @@ export const usersSchema = described(
 
 const scopes = described('permitted scopes', arrayOf(word(knownScopes), { default: ['read'] }));
 
-const clientMembers: MembersOf<Omit<ClientOption, 'since'>> = {
+const clientMembers: MembersOf<Omit<ClientDeclaration, 'since'>> = {
   secret: described('the secret; none for a public client', textOfForm(clientSecretForm)),
   redirectUris: described('redirect URIs, compared exactly', arrayOf(text)),
   grants: described('permitted grants', arrayOf(word(grantTypes), { default: grantTypes.slice(0, 2) })),
@@ -107,7 +107,7 @@ export const clientsSchema = described(
   }),
 );
 
-const consumerMembers: MembersOf<Omit<ConsumerOption, 'since'>> = {
+const consumerMembers: MembersOf<Omit<ConsumerDeclaration, 'since'>> = {
   secret: described('the consumer secret', text),
   rsaPublicKey: described('the public key for RSA-SHA1, PEM (SPKI)', text),
   callbacks: described('callback URIs, compared exactly; oob: the user enters the verifier', arrayOf(text)),

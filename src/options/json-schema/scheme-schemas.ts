@@ -8,8 +8,8 @@ import { maxWindow } from '../../auth/option-values.ts';
 import type {
   ApiKeyDeclaration,
   Aws4Declaration,
-  DeclaredHmacDeclaration,
   DraftCavageDeclaration,
+  HmacDeclaration,
   MessageSignaturesDeclaration,
   PresetDeclaration,
 } from '../../auth/scheme-declarations.ts';
@@ -172,7 +172,7 @@ const withUserInFormat: JsonSchema = {
   properties: { format: { pattern: '\\{(?:user|key-id)\\}' } },
 };
 
-const declared: MembersOf<DeclaredHmacDeclaration> = {
+const declared: MembersOf<HmacDeclaration> = {
   message: described('the signed message, with placeholders such as {timestamp} and {body}', text),
   algorithm: described('how a signature is made', word(algorithms)),
   hash: word(hashNames),

@@ -1,6 +1,6 @@
 // The server's part of the CORS protocol (Fetch §3.3).
 import type { FieldLine } from '../../http/fields.ts';
-import type { Request, Response } from '../../http/message.ts';
+import type { HttpRequest, Response } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { listElements } from '../../http/syntax/token.ts';
 import { parseTarget } from '../../http/target.ts';
@@ -13,7 +13,7 @@ import { fieldsOf } from './request-fields.ts';
 export type CorsCondition = 'origin' | 'status' | 'method' | 'header';
 
 /** How a request from another origin was answered. */
-export interface CorsCheck {
+export interface JournalCors {
   /** The value of Origin. */
   readonly origin: string;
   /** Whether the request is a preflight, which asks for permission to send another one. */
@@ -26,18 +26,18 @@ export interface CorsCheck {
 
 /** Where the check of a request is recorded. */
 export interface CorsTrace {
-  cors: CorsCheck | undefined;
+  cors: JournalCors | undefined;
 }
 
 /** The CORS protocol of a service. */
 export interface Cors {
   /** Returns whether a request is a preflight to a resource that takes part in the protocol. It has no credentials (Fetch §3.3.2). */
-  isPreflight(request: Request, resource: Resource): boolean;
+  isPreflight(request: HttpRequest, resource: Resource): boolean;
   /**
    * Adds the fields of the protocol to a response, and records the check in the trace. Returns whether scripts may read the fields of
    * the response; `exposeFields` adds their list.
    */
-  share(response: Response, request: Request | undefined, trace: CorsTrace): boolean;
+  share(response: Response, request: HttpRequest | undefined, trace: CorsTrace): boolean;
 }
 
 /** The parts of a service that the protocol depends on. */
@@ -61,11 +61,11 @@ export function createCors({ declared, router, schemeFields }: CorsParts): Cors 
   };
   /** Adds what a preflight asks for, as far as it is permitted. */
   const permit = (
-    { status, fields }: Response,
-    request: Request,
+    { status, headers: fields }: Response,
+    request: HttpRequest,
     match: Match | undefined,
     { maxAge }: CorsPolicy,
-  ): Pick<CorsCheck, 'failedAt' | 'detail'> => {
+  ): Pick<JournalCors, 'failedAt' | 'detail'> => {
     const resource = match?.resource ?? {};
     const understood = [...fieldsOf(resource), ...schemeFields(resource.schemes)];
     const methods = match === undefined ? possibleMethods(resource) : possibleMethodsAt(match);
@@ -83,13 +83,13 @@ export function createCors({ declared, router, schemeFields }: CorsParts): Cors 
     share(response, request, trace) {
       const match = request && matchOf(request, router());
       const policy = policyOf(match?.resource);
-      const { fields } = response;
+      const { headers: fields } = response;
       // A resource in code, or a fault of a double, may have its own fields.
       if (policy === undefined || fields.some(isAllowOrigin)) return false;
       // With `*`, all responses are shared alike (Fetch, "CORS protocol and HTTP caches").
       if (policy.any) fields.push(['Access-Control-Allow-Origin', '*']);
       else if (policy.origins.size > 0) varyByOrigin(fields);
-      const origin = request?.fields.get('origin');
+      const origin = request?.headers.get('origin');
       if (request === undefined || origin === undefined) return policy.any;
       const preflight = isPreflight(request);
       if (!policy.any && !policy.origins.has(origin)) {
@@ -106,12 +106,12 @@ export function createCors({ declared, router, schemeFields }: CorsParts): Cors 
 }
 
 /** Returns whether a request is a CORS-preflight request (Fetch §3.3.2). */
-function isPreflight({ method, fields }: Request): boolean {
+function isPreflight({ method, headers: fields }: HttpRequest): boolean {
   return method === 'OPTIONS' && fields.has('access-control-request-method') && fields.has('origin');
 }
 
 /** Returns the route of a request, also of one that was rejected before its route was found. */
-function matchOf(request: Request, router: Router): Match | undefined {
+function matchOf(request: HttpRequest, router: Router): Match | undefined {
   try {
     return findRoute(parseTarget(request.target, request.method), request, router);
   } catch (error) {
@@ -121,11 +121,11 @@ function matchOf(request: Request, router: Router): Match | undefined {
 }
 
 /** Returns whether the page is of this server, so that the browser requires no permission. */
-function isOwnOrigin(origin: string, { fields, connection }: Request): boolean {
+function isOwnOrigin(origin: string, { headers: fields, connection }: HttpRequest): boolean {
   return origin === `${connection.secure ? 'https' : 'http'}://${fields.get('host') ?? ''}`;
 }
 
-function unlisted(origin: string, preflight: boolean, { origins }: CorsPolicy): CorsCheck {
+function unlisted(origin: string, preflight: boolean, { origins }: CorsPolicy): JournalCors {
   const listed = [...origins].join(', ');
   const detail =
     listed === '' ? 'no other origin may use this resource' : `${origin} is not one of ${listed}`;
@@ -144,7 +144,7 @@ function varyByOrigin(fields: FieldLine[]): void {
 }
 
 /** The fields that permit a request, and why a browser does not send it. */
-interface PreflightResult extends Pick<CorsCheck, 'failedAt' | 'detail'> {
+interface PreflightResult extends Pick<JournalCors, 'failedAt' | 'detail'> {
   readonly lines: readonly FieldLine[];
 }
 
@@ -156,7 +156,7 @@ const safelistedMethods: readonly string[] = ['GET', 'HEAD', 'POST'];
  * credentials, so the principal is unknown.
  */
 function permissionsFor(
-  { fields }: Request,
+  { headers: fields }: HttpRequest,
   methods: readonly string[],
   understood: readonly string[],
   status: number,
@@ -164,7 +164,7 @@ function permissionsFor(
   // A browser accepts no other status (Fetch §4.8).
   if (status < 200 || status > 299)
     return { lines: [], failedAt: 'status', detail: `the preflight has the status ${status}` };
-  const requested = requestedFields(fields.lines('access-control-request-headers').join(','));
+  const requested = requestedFields(fields.getAll('access-control-request-headers').join(','));
   const permitted = requested.filter((name) => understood.includes(name));
   const lines: FieldLine[] = [['Access-Control-Allow-Methods', methods.join(', ')]];
   if (permitted.length > 0) lines.push(['Access-Control-Allow-Headers', permitted.join(', ')]);
@@ -200,7 +200,7 @@ const notExposed: ReadonlySet<string> = new Set([
 ]);
 
 /** Lets scripts read all other fields of a response. */
-export function exposeFields({ fields }: Response): void {
+export function exposeFields({ headers: fields }: Response): void {
   const exposed = new Map<string, string>();
   for (const [name] of fields) {
     const key = name.toLowerCase();

@@ -241,7 +241,7 @@ function withoutFault<Value>(parse: () => Value): Value | undefined {
 function plainValue(source: FieldSource, name: string): string | undefined {
   const value = source.get(name);
   if (value === undefined || isCanonical(value)) return value;
-  return source.lines(name).map(canonicalLine).join(', ');
+  return source.getAll(name).map(canonicalLine).join(', ');
 }
 
 /** Returns whether a value is surely one canonical line, or lines that need no change. */
@@ -269,7 +269,7 @@ function isSpace(code: number): boolean {
 
 /** Returns a list with the bytes of each line (RFC 9421 §2.1.3). */
 function wrappedValue(source: FieldSource, name: string): string | undefined {
-  const lines = source.lines(name);
+  const lines = source.getAll(name);
   if (lines.length === 0) return undefined;
   return serializeList(lines.map((line) => bytesItem(Buffer.from(canonicalLine(line), 'latin1'))));
 }

@@ -3,7 +3,7 @@ export interface FieldSource {
   /** Returns the value, several lines joined with a comma and a space; undefined if the field is absent. */
   get(name: string): string | undefined;
   /** Returns the value of each line, in order. */
-  lines(name: string): readonly string[];
+  getAll(name: string): readonly string[];
 }
 
 /** A request, as far as a signature can cover it. */
@@ -40,7 +40,7 @@ export function fieldSource(lines: readonly (readonly [name: string, value: stri
   const valuesOf = (sought: string): string[] =>
     lines.flatMap(([name, value]) => (name.toLowerCase() === sought ? [value] : []));
   return {
-    lines: valuesOf,
+    getAll: valuesOf,
     get(name) {
       const values = valuesOf(name);
       return values.length === 0 ? undefined : values.join(', ');

@@ -1,4 +1,4 @@
-import type { Entry } from '../store.ts';
+import type { StoredItem } from '../store.ts';
 import { formatIsoDate } from './iso-date.ts';
 
 /**
@@ -7,7 +7,7 @@ import { formatIsoDate } from './iso-date.ts';
  * @param date the time of the item's last change
  */
 export function formatMembers(
-  { id, sequence, revision, modified }: Omit<Entry, 'value'>,
+  { id, sequence, revision, modified }: Omit<StoredItem, 'value'>,
   value: string | undefined,
   date = formatIsoDate(modified),
 ): string {

@@ -1,31 +1,25 @@
 import type { MadeChange } from '../state/state.ts';
-import type { Entry, Receipt, ReceiptedChange } from '../store.ts';
+import type { Receipt, StoredItem, StoredReceipt } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 import { formatIsoDate } from './iso-date.ts';
 import { formatMembers, quoted } from './item-json.ts';
 import { isCount, isObject, timeOf } from './json-value.ts';
 
 /** Formats the receipt of a change for its journal line, as JSON. */
-export function formatLoggedReceipt({ receipt, kind, created, entry }: ReceiptedChange): string {
+export function formatLoggedReceipt({ receipt, kind, created, entry }: StoredReceipt): string {
   const members = membersOf(receipt);
   if (kind !== 'delete') return `{${members},"created":${created}}`;
   return `{${members},"former":${formatItem(entry)}}`;
 }
 
 /** Formats a change with its receipt for a line of a snapshot or an export, as JSON. */
-export function formatReceiptedChange({
-  receipt,
-  kind,
-  created,
-  collection,
-  entry,
-}: ReceiptedChange): string {
+export function formatReceiptedChange({ receipt, kind, created, collection, entry }: StoredReceipt): string {
   const change = `"kind":"${kind}","created":${created},"collection":${quoted(collection)}`;
   return `{"receipt":{${membersOf(receipt)}},${change},"item":${formatItem(entry)}}`;
 }
 
 /** Returns the change of a journal line with its receipt, as `formatLoggedReceipt` formats it; undefined if it is not one. */
-export function withLoggedReceipt(change: MadeChange, source: unknown): ReceiptedChange | undefined {
+export function withLoggedReceipt(change: MadeChange, source: unknown): StoredReceipt | undefined {
   const receipt = receiptOf(source);
   if (receipt === undefined || !isObject(source)) return undefined;
   const { kind, collection, id, sequence, revision, modified, value } = change;
@@ -36,7 +30,7 @@ export function withLoggedReceipt(change: MadeChange, source: unknown): Receipte
 }
 
 /** Parses a line of a snapshot, with or without a comma at its end. Returns undefined if it is not a change with a receipt. */
-export function parseReceiptedChange(line: string): ReceiptedChange | undefined {
+export function parseReceiptedChange(line: string): StoredReceipt | undefined {
   try {
     const source: unknown = JSON.parse(line.endsWith(',') ? line.slice(0, -1) : line);
     return receiptedChangeOf(source);
@@ -46,7 +40,7 @@ export function parseReceiptedChange(line: string): ReceiptedChange | undefined 
 }
 
 /** Reads a change with a receipt from a parsed value. Returns undefined if it is not one. */
-export function receiptedChangeOf(source: unknown): ReceiptedChange | undefined {
+export function receiptedChangeOf(source: unknown): StoredReceipt | undefined {
   if (!isObject(source)) return undefined;
   const { kind, created, collection } = source;
   const [receipt, entry] = [receiptOf(source['receipt']), itemOf(source['item'])];
@@ -61,7 +55,7 @@ function membersOf({ key, fingerprint, until, user }: Receipt): string {
   return `"key":${quoted(key)},"fingerprint":${quoted(fingerprint)},"until":"${formatIsoDate(until)}"${owner}`;
 }
 
-function formatItem(entry: Entry): string {
+function formatItem(entry: StoredItem): string {
   return `{${formatMembers(entry, JSON.stringify(entry.value))}}`;
 }
 
@@ -74,7 +68,7 @@ function receiptOf(source: unknown): Receipt | undefined {
   return typeof user === 'string' ? { key, fingerprint, until, user } : undefined;
 }
 
-function itemOf(source: unknown): Entry | undefined {
+function itemOf(source: unknown): StoredItem | undefined {
   if (!isObject(source)) return undefined;
   const { id, sequence, revision, value } = source;
   const modified = timeOf(source['modified']);

@@ -1,24 +1,21 @@
-import { crc32 } from 'node:zlib';
-import { formatChecksum } from '../encoding/checksum.ts';
+import type { NonceClaim } from '../../principal.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
 import { formatMembers, quoted } from '../encoding/item-json.ts';
 import { isCount, isObject, timeOf } from '../encoding/json-value.ts';
 import { formatLoggedReceipt, withLoggedReceipt } from '../encoding/receipt-json.ts';
+import { formatLine } from '../log/line.ts';
 import type { MadeChange } from '../state/state.ts';
-import type { ReceiptedChange, StoredNonce } from '../store.ts';
+import type { StoredReceipt } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 
 /** The versions of the format of a journal. Only the second one has receipts; it is used once there is a receipt. */
 export const journalVersion = 1;
 export const receiptsVersion = 2;
 
-/** The length of `{"crc":"89abcdef",`. */
-const prefixLength = 18;
-
 /** The first line of a journal. */
 export interface JournalHeader {
   /** Default: 1. */
-  readonly version?: number;
+  readonly version?: number | undefined;
   readonly storeId: string;
   readonly generation: number;
   /** The highest revision that was assigned before. */
@@ -36,16 +33,16 @@ export interface JournalLine {
   /** The number of the last line that was on the disk when this one was written. */
   readonly durable: number;
   readonly change: MadeChange;
-  readonly nonce?: StoredNonce | undefined;
+  readonly nonce?: NonceClaim | undefined;
   /** The change with its receipt, if it has one. */
-  readonly receipted?: ReceiptedChange | undefined;
+  readonly receipted?: StoredReceipt | undefined;
 }
 
 /** Formats the first line of a journal, with its line end. */
 export function formatJournalHeader(header: JournalHeader): string {
   const { version = journalVersion, storeId, generation, revision, sequence, opened } = header;
   const numbers = { journal: version, lineage: storeId, generation, revision, sequence };
-  return withChecksum(JSON.stringify({ ...numbers, opened: formatIsoDate(opened) }).slice(1));
+  return formatLine(JSON.stringify({ ...numbers, opened: formatIsoDate(opened) }).slice(1));
 }
 
 /** A line without the members of its item. */
@@ -56,11 +53,11 @@ export interface JournalLineHead extends Omit<JournalLine, 'change'> {
 /** Formats a line, with its line end. */
 export function formatJournalLine(line: JournalLine): string {
   const { value } = line.change;
-  return formatLine(line, formatMembers(line.change, value && JSON.stringify(value)));
+  return formatChangeLine(line, formatMembers(line.change, value && JSON.stringify(value)));
 }
 
 /** Formats a line, with its line end. `members` are the members of its item, as JSON. */
-export function formatLine(
+export function formatChangeLine(
   { seq, durable, change, nonce, receipted }: JournalLineHead,
   members: string,
 ): string {
@@ -68,26 +65,15 @@ export function formatLine(
   const changed = `{"kind":"${kind}","collection":${quoted(collection)},${members}}`;
   const member = nonce === undefined ? '' : `,"nonce":${formatNonce(nonce)}`;
   const receipt = receipted === undefined ? '' : `,"receipt":${formatLoggedReceipt(receipted)}`;
-  return withChecksum(`"seq":${seq},"durable":${durable},"change":${changed}${member}${receipt}}`);
+  return formatLine(`"seq":${seq},"durable":${durable},"change":${changed}${member}${receipt}}`);
 }
 
-function formatNonce({ user, nonce, until }: StoredNonce): string {
+function formatNonce({ user, nonce, until }: NonceClaim): string {
   return JSON.stringify([user, nonce, formatIsoDate(until)]);
 }
 
-function withChecksum(rest: string): string {
-  return `{"crc":"${formatChecksum(crc32(rest))}",${rest}\n`;
-}
-
-/** Returns the text of a line, which is given without its end; undefined if the checksum is wrong. */
-export function checkedLine(line: Buffer): string | undefined {
-  const checksum = formatChecksum(crc32(line.subarray(prefixLength)));
-  const text = line.toString('utf8');
-  return text.startsWith(`{"crc":"${checksum}",`) ? text : undefined;
-}
-
 /** Returns the version in a first line with a correct checksum; undefined if it is not the header of a journal. */
-export function journalVersionOf(text: string): number | undefined {
+export function parseJournalVersion(text: string): number | undefined {
   const version = membersOf(text)?.['journal'];
   return isCount(version) ? version : undefined;
 }
@@ -138,7 +124,7 @@ function changeOf(value: unknown): MadeChange | undefined {
   return { kind, ...members, value: content };
 }
 
-function nonceOf(value: unknown): StoredNonce | undefined {
+function nonceOf(value: unknown): NonceClaim | undefined {
   if (!Array.isArray(value) || value.length !== 3) return undefined;
   const [user, nonce, date]: unknown[] = value;
   const until = timeOf(date);

@@ -1,15 +1,16 @@
 import type { Clock } from '../../clock.ts';
+import type { NonceClaim } from '../../principal.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
+import { StoreError } from '../errors.ts';
 import { AtomicWriteError, removeLeftovers } from '../files/atomic-write.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';
 import { bootId } from '../files/process-liveness.ts';
-import { type StoredNonce, StoreError } from '../store.ts';
 import { endOfLost } from './lost.ts';
 import {
   bucketSpanFor,
-  type Claimed,
   createNonces,
   type MemoryNonces,
+  type NonceResult,
   type SynchronousNonces,
 } from './nonces.ts';
 import { type Claim, earliest, latest } from './record.ts';
@@ -45,9 +46,9 @@ export interface FileNonces extends SynchronousNonces {
    * Adds a nonce that was stored with a change, whatever the clock and however many there are. If it is new, it is also
    * written here, with the next claims.
    */
-  remember(nonce: StoredNonce): void;
+  remember(nonce: NonceClaim): void;
   /** Records that a held claim was stored with a change. It is also written here; no request waits for that. */
-  keptWithChange(held: StoredNonce): void;
+  keptWithChange(held: NonceClaim): void;
   /**
    * Starts storing. Must be called before the first claim, and before a new store stores anything: from then on, missing
    * nonce files are detected. Reports and records a loss of nonces. Rejects with StoreError.
@@ -155,7 +156,7 @@ class NonceFile implements FileNonces {
   readonly #begin: () => Promise<void>;
   #pending: Claim[] = [];
   /** Held claims that were stored with a change. */
-  readonly #withChange = new WeakSet<StoredNonce>();
+  readonly #withChange = new WeakSet<NonceClaim>();
   /** The number of claims, of written claims, and of claims on the disk. */
   #claimed = 0;
   #written = 0;
@@ -190,7 +191,7 @@ class NonceFile implements FileNonces {
     return this.#memory.size;
   }
 
-  claim(user: string, nonce: string, until: number, now: number): Claimed {
+  claim(user: string, nonce: string, until: number, now: number): NonceResult {
     // A time outside the range of dates cannot be written.
     if (!(until > earliest && until < latest)) return 'seen';
     const claimed = this.#memory.claim(user, nonce, until, now);
@@ -212,7 +213,7 @@ class NonceFile implements FileNonces {
     });
   }
 
-  hold(user: string, nonce: string, until: number): StoredNonce | undefined {
+  hold(user: string, nonce: string, until: number): NonceClaim | undefined {
     const latest = this.#pending.at(-1);
     const isLatest = latest !== undefined && latest.user === user && latest.nonce === nonce;
     // A claim that is being written, or that `kept` waits for, is written once more: with the change, or by `release`.
@@ -222,20 +223,20 @@ class NonceFile implements FileNonces {
     return latest;
   }
 
-  release(held: StoredNonce, durably: boolean): Promise<void> | undefined {
+  release(held: NonceClaim, durably: boolean): Promise<void> | undefined {
     if (this.#withChange.has(held)) return undefined;
     this.#pending.push(held);
     this.#claimed += 1;
     return this.kept(durably);
   }
 
-  remember(nonce: StoredNonce): void {
+  remember(nonce: NonceClaim): void {
     if (!this.#memory.remember(nonce.user, nonce.nonce, nonce.until)) return;
     this.#pending.push(nonce);
     this.#claimed += 1;
   }
 
-  keptWithChange(held: StoredNonce): void {
+  keptWithChange(held: NonceClaim): void {
     this.#withChange.add(held);
     this.#pending.push(held);
     this.#claimed += 1;
@@ -324,7 +325,9 @@ class NonceFile implements FileNonces {
   /** Rejects the promises for positions after `after` and up to `position`; all of them after a permanent failure. */
   #fail(error: unknown, after: number, position: number): void {
     const failure =
-      error instanceof StoreError ? error : new StoreError('failed', 'nonces were not stored', error);
+      error instanceof StoreError
+        ? error
+        : new StoreError('failed', 'nonces were not stored', { cause: error });
     const permanent = !(failure instanceof AtomicWriteError) || failure.final;
     if (permanent) this.#failure = failure;
     if (!this.#failureReported)
@@ -351,6 +354,6 @@ function rejected(
 ): Waiting[] {
   const isAffected = (waiting: Waiting): boolean => after < waiting.position && waiting.position <= position;
   for (const waiting of list)
-    if (isAffected(waiting)) waiting.reject(new StoreError(code, message, cause, true));
+    if (isAffected(waiting)) waiting.reject(new StoreError(code, message, { cause, reported: true }));
   return list.filter((waiting) => !isAffected(waiting));
 }

@@ -1,12 +1,13 @@
 // Stores a nonce as a keyed fingerprint of 64 bits, before the response or in the journal line of its change. A store on another
 // host may claim it in the transaction of the change; a refusal there replaces the response by that of step 7.
 import type { MaybePromise } from '../../maybe-promise.ts';
-import type { StoredNonce } from '../store.ts';
+import type { NonceClaim } from '../../principal.ts';
+import { NonceRefusedError } from '../errors.ts';
 import { Fingerprint } from './fingerprint.ts';
 import { lostUntil, type NoncesLost } from './lost.ts';
 import { type CountedBucket, NonceShares } from './shares.ts';
 import { FingerprintTable } from './table.ts';
-import { ForgottenSpans, LeastTime } from './time.ts';
+import { ForgottenSpans, MinTime } from './time.ts';
 
 /** The options of a set of nonces. */
 export interface NoncesOptions {
@@ -29,14 +30,31 @@ export interface ShareUsed {
 }
 
 /** The result of a claim. The nonce is stored only if it is `fresh`. */
-export type Claimed = 'fresh' | 'seen' | 'full' | ShareUsed | NoncesLost;
+export type NonceResult = 'fresh' | 'seen' | 'full' | ShareUsed | NoncesLost;
+
+/** The result of a claim that does not admit its request. */
+export type RefusedClaim = Exclude<NonceResult, 'fresh'>;
+
+/** Creates the error for a refused claim. */
+export function createRefusal(refused: RefusedClaim): NonceRefusedError {
+  if (typeof refused === 'string') return new NonceRefusedError(refused);
+  return 'freeAt' in refused
+    ? new NonceRefusedError('user-full', refused)
+    : new NonceRefusedError('seen', refused);
+}
+
+/** Returns the result of the claim for which an error was created. */
+export function readRefusal({ code, freeAt, knownFrom }: NonceRefusedError): RefusedClaim {
+  if (code === 'user-full') return { freeAt: freeAt ?? 0 };
+  return code === 'seen' && knownFrom !== undefined ? { knownFrom } : code;
+}
 
 /**
  * Stores the nonces that were used, as long as a request with such a nonce could be accepted again. Only a claim that is
  * `fresh` admits its request: if an engine cannot be reached, the claim rejects with StoreError, and the request gets the
  * status 503.
  */
-export interface Nonces {
+export interface NonceStore {
   /**
    * Claims a nonce of a user, as one atomic step. Returns `fresh` if the user has not used it before, `seen` if the user
    * has or may have, NoncesLost if the nonces with this `until` were lost, `full` if there are `max` nonces, and ShareUsed
@@ -47,7 +65,13 @@ export interface Nonces {
    *   (`storesNonce`). Only then may an engine return `fresh` provisionally, return the nonce from `hold`, and claim it in
    *   `apply` of the store or in `release`. Default: false.
    */
-  claim(user: string, nonce: string, until: number, now: number, deferrable?: boolean): MaybePromise<Claimed>;
+  claim(
+    user: string,
+    nonce: string,
+    until: number,
+    now: number,
+    deferrable?: boolean,
+  ): MaybePromise<NonceResult>;
   /**
    * Resolves when all claims so far survive the end of the process; with `durably`, also a power failure. Returns
    * undefined if they do already. Rejects with StoreError if they could not be stored; the nonces remain claimed.
@@ -57,13 +81,13 @@ export interface Nonces {
    * Removes a fresh claim from the queue of those to be written. The caller must store it with the change of its
    * request, or pass it to `release`. Returns undefined if nothing remains to be stored. Called once at most for a claim.
    */
-  hold(user: string, nonce: string, until: number): StoredNonce | undefined;
+  hold(user: string, nonce: string, until: number): NonceClaim | undefined;
   /**
    * Returns a held claim to the queue, unless it was stored with a change. The result is that of `kept`. If the claim was
    * deferred and is not stored yet, claims it now; rejects with NonceRefusedError if it is refused. Not called after
    * `apply` of the store has rejected the request with NonceRefusedError.
    */
-  release(held: StoredNonce, durably: boolean): Promise<void> | undefined;
+  release(held: NonceClaim, durably: boolean): Promise<void> | undefined;
   /** The number of nonces. */
   readonly size: number;
   /** The longest window (ms) of dates for which the nonces are stored. Default: any. */
@@ -71,8 +95,8 @@ export interface Nonces {
 }
 
 /** Nonces whose claims need no other host. */
-export interface SynchronousNonces extends Nonces {
-  claim(user: string, nonce: string, until: number, now: number): Claimed;
+export interface SynchronousNonces extends NonceStore {
+  claim(user: string, nonce: string, until: number, now: number): NonceResult;
 }
 
 /** Nonces in memory, to which earlier claims can be added. */
@@ -143,7 +167,7 @@ class NonceBuckets implements MemoryNonces {
   readonly #monotonic: () => number;
   readonly #fingerprint: Fingerprint;
   readonly #table = new FingerprintTable();
-  readonly #leastTime: LeastTime;
+  readonly #minTime: MinTime;
   readonly #forgotten = new ForgottenSpans();
   readonly #shares = new NonceShares();
   #buckets: Bucket[] = [];
@@ -164,14 +188,14 @@ class NonceBuckets implements MemoryNonces {
     this.#maxPerUser = maxPerUser;
     this.#monotonic = monotonic;
     this.#fingerprint = new Fingerprint(key);
-    this.#leastTime = new LeastTime(trustDelayFor(bucketSpan));
+    this.#minTime = new MinTime(trustDelayFor(bucketSpan));
   }
 
   get size(): number {
     return this.#size;
   }
 
-  claim(user: string, nonce: string, until: number, now: number): Claimed {
+  claim(user: string, nonce: string, until: number, now: number): NonceResult {
     // A nonce without a valid time could never be dropped.
     if (!(Number.isFinite(until) && Number.isFinite(now))) return 'seen';
     if (now !== this.#now) this.#advanceTo(now);
@@ -232,7 +256,7 @@ class NonceBuckets implements MemoryNonces {
   #advanceTo(now: number): void {
     this.#now = now;
     const steady = this.#monotonic();
-    if (this.#drop(this.#leastTime.at(now, steady)) || steady - this.#swept < sweepInterval) return;
+    if (this.#drop(this.#minTime.at(now, steady)) || steady - this.#swept < sweepInterval) return;
     this.#swept = steady;
     this.#table.sweep();
     this.#shares.sweep();

@@ -1,29 +1,31 @@
 import { join } from 'node:path';
+import type { NonceClaim } from '../../principal.ts';
 import { CorruptionError } from '../corruption-error.ts';
 import { JsonFields } from '../encoding/json-fields.ts';
 import { parseReceiptedChange } from '../encoding/receipt-json.ts';
 import type { Disk } from '../files/disk.ts';
 import { readLines } from '../files/read-chunks.ts';
-import { checkedLine, parseJournalHeader, parseJournalLine } from '../journal/line.ts';
+import { parseJournalHeader, parseJournalLine } from '../journal/line.ts';
+import { formatLogName, parseLogName, readCheckedLine } from '../log/line.ts';
 import { readSnapshotLines, type SnapshotLine } from '../snapshot/lines.ts';
 import { readNumbers, readSnapshot } from '../snapshot/reader.ts';
 import { counterNumber, ReservedIds } from '../state/reserved-ids.ts';
 import { type CollectionNumbers, type MadeChange, State } from '../state/state.ts';
-import type { Entry, ReceiptedChange, StoredNonce } from '../store.ts';
+import type { StoredItem, StoredReceipt } from '../store.ts';
 import { isRecordValue } from '../value.ts';
-import { journalGeneration, journalName, previousName, snapshotName } from './recovery.ts';
+import { previousName, snapshotName } from './recovery.ts';
 
 /** The readable data of a corrupt store. */
 export interface RecoveredData {
   readonly state: State;
   /** Descriptions of lost and doubtful data, one sentence each, with file and line. */
   readonly lost: readonly string[];
-  readonly nonces: readonly StoredNonce[];
+  readonly nonces: readonly NonceClaim[];
 }
 
 /** The readable data of a collection. */
 interface RecoveredCollection {
-  readonly entries: Map<string, Entry>;
+  readonly entries: Map<string, StoredItem>;
   numbers: CollectionNumbers;
 }
 
@@ -42,8 +44,8 @@ class CorruptStoreReader {
   readonly #directory: string;
   readonly #collections = new Map<string, RecoveredCollection>();
   readonly #lost: string[] = [];
-  readonly #nonces: StoredNonce[] = [];
-  readonly #receipts: ReceiptedChange[] = [];
+  readonly #nonces: NonceClaim[] = [];
+  readonly #receipts: StoredReceipt[] = [];
   #revision = 0;
 
   constructor(disk: Disk, directory: string) {
@@ -54,15 +56,19 @@ class CorruptStoreReader {
   async run(): Promise<RecoveredData> {
     const generation = await this.#readSnapshots();
     const names = await this.#disk.list(this.#directory);
-    const generations = names.map(journalGeneration).filter((each) => each !== undefined);
+    const generations = names
+      .map((name) => parseLogName('journal', name))
+      .filter((each) => each !== undefined);
     generations.sort((one, other) => one - other);
     let before: number | undefined;
     for (const [index, each] of generations.entries()) {
       if (each < generation) continue;
       const former = generations[index - 1];
       if (former !== undefined && former >= generation && former + 1 !== each)
-        this.#lost.push(`${this.#path(journalName(former + 1))} is missing with all its changes`);
-      before = await this.#readJournal(journalName(each), before);
+        this.#lost.push(
+          `${this.#path(formatLogName('journal', former + 1))} is missing with all its changes`,
+        );
+      before = await this.#readJournal(formatLogName('journal', each), before);
     }
     return { state: this.#build(), lost: this.#lost, nonces: this.#nonces };
   }
@@ -160,7 +166,7 @@ class CorruptStoreReader {
       // Preallocated space.
       if (!whole && line.every((byte) => byte === 0)) return;
       number += 1;
-      const text = checkedLine(line);
+      const text = readCheckedLine(line);
       const change = text === undefined ? undefined : parseJournalLine(text);
       const header = text === undefined ? undefined : parseJournalHeader(text);
       if (change !== undefined) {
@@ -192,7 +198,7 @@ class CorruptStoreReader {
       this.#collectionOf(collection).entries.delete(id);
   }
 
-  #add(collection: string, entry: Entry): void {
+  #add(collection: string, entry: StoredItem): void {
     const { entries } = this.#collectionOf(collection);
     if ((entries.get(entry.id)?.revision ?? 0) < entry.revision) entries.set(entry.id, entry);
     this.#raise(collection, { ...noNumbers, sequence: entry.sequence, revision: entry.revision });
@@ -212,7 +218,7 @@ class CorruptStoreReader {
 
   #collectionOf(collection: string): RecoveredCollection {
     const found = this.#collections.get(collection) ?? {
-      entries: new Map<string, Entry>(),
+      entries: new Map<string, StoredItem>(),
       numbers: noNumbers,
     };
     this.#collections.set(collection, found);
@@ -223,7 +229,7 @@ class CorruptStoreReader {
     const state = new State(this.#revision);
     for (const [path, { entries, numbers }] of this.#collections) {
       const sorted = [...entries.values()].sort((one, other) => one.sequence - other.sequence);
-      const ordered: Entry[] = [];
+      const ordered: StoredItem[] = [];
       for (const entry of sorted) {
         // If two items have the same sequence, the second one is moved.
         const sequence = Math.max(entry.sequence, (ordered.at(-1)?.sequence ?? 0) + 1);
@@ -252,7 +258,7 @@ function reservedIdsOf(ids: Iterable<string>, counter: number): ReservedIds {
 }
 
 /** Parses a line as an item; returns undefined if it is not one. */
-function itemOf(text: string): Entry | undefined {
+function itemOf(text: string): StoredItem | undefined {
   try {
     const document = new JsonFields('');
     const members = document.object(JSON.parse(text), '', [

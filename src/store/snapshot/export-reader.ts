@@ -5,7 +5,7 @@ import { receiptedChangeOf } from '../encoding/receipt-json.ts';
 import { splitLines } from '../files/read-chunks.ts';
 import { counterNumber, ReservedIds } from '../state/reserved-ids.ts';
 import { type CollectionNumbers, State } from '../state/state.ts';
-import type { Entry, ReceiptedChange, RecordValue } from '../store.ts';
+import type { StoredItem, StoredReceipt, StoredRecord } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 import { exportFormat, exportVersion, exportWithReceipts, formatExportEnd } from './export-writer.ts';
 import { readChosen } from './reader.ts';
@@ -17,7 +17,7 @@ export interface ImportOptions {
   /** The time of items without one (ms). */
   readonly now: number;
   /** Returns why an item of a collection cannot be imported, or undefined. */
-  readonly faultOf: (path: string, entry: Entry) => string | undefined;
+  readonly faultOf: (path: string, entry: StoredItem) => string | undefined;
   /** Returns whether a document has a known name. Default: none has. */
   readonly isDocument?: (name: string) => boolean;
 }
@@ -35,7 +35,7 @@ export interface Imported {
 interface ImportedCollection {
   readonly numbers: CollectionNumbers;
   readonly chosen: ReservedIds;
-  readonly entries: Entry[];
+  readonly entries: StoredItem[];
   readonly ids: Set<string>;
 }
 
@@ -52,7 +52,7 @@ const noNumbers: CollectionNumbers = { counter: 0, sequence: 0, revision: 0, mod
 export class ExportReader {
   readonly #options: ImportOptions;
   readonly #collections = new Map<string, ImportedCollection>();
-  readonly #receipts: ReceiptedChange[] = [];
+  readonly #receipts: StoredReceipt[] = [];
   #location: CorruptionLocation = { line: 1, byte: 0 };
   readonly #documents = new Map<string, string>();
   #checksum = 0;
@@ -146,7 +146,7 @@ export class ExportReader {
     const collection = this.#collections.get(path) ?? emptyCollection();
     this.#collections.set(path, collection);
     const former = collection.entries.at(-1)?.sequence ?? 0;
-    const entry: Entry = {
+    const entry: StoredItem = {
       id: document.text(members.get('id'), 'id'),
       sequence: countOr(document, members, 'sequence', former + 1),
       revision: countOr(document, members, 'revision', 0),
@@ -220,7 +220,7 @@ function countOr(
   return count;
 }
 
-function itemValue(document: JsonFields, value: unknown): RecordValue {
+function itemValue(document: JsonFields, value: unknown): StoredRecord {
   if (!isRecordValue(value))
     throw document.corruption('its value is not an object of strings, numbers, booleans, arrays and objects');
   return value;

@@ -1,11 +1,11 @@
 import { crc32 } from 'node:zlib';
-import { formatChecksum } from '../encoding/checksum.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
 import { formatMembers } from '../encoding/item-json.ts';
 import { formatReceiptedChange } from '../encoding/receipt-json.ts';
+import { formatChecksum } from '../log/line.ts';
 import type { State } from '../state/state.ts';
-import type { Entry } from '../store.ts';
-import type { TransferredPart } from '../transfer.ts';
+import type { StoredItem } from '../store.ts';
+import type { TransferPart } from '../transfer.ts';
 
 /** The name and the versions of the format of an export. Only the second one has receipts; it is used if there are any. */
 export const exportFormat = 'countersign-export';
@@ -49,7 +49,7 @@ export class ExportFormatter {
   }
 
   /** Returns the line of a part; empty if its collection is not exported. */
-  part(part: TransferredPart): string {
+  part(part: TransferPart): string {
     const { at, includes } = this.#options;
     if (part.kind === 'store') {
       const { storeId, revision } = part;
@@ -84,7 +84,7 @@ export class ExportFormatter {
     return formatExportEnd(this.#items, this.#checksum);
   }
 
-  #itemLine(collection: string, entry: Entry): string {
+  #itemLine(collection: string, entry: StoredItem): string {
     if (this.#collection !== collection)
       [this.#collection, this.#start] = [collection, `{"collection":${JSON.stringify(collection)},`];
     return `${this.#start}${formatMembers(entry, JSON.stringify(entry.value))}}\n`;
@@ -97,7 +97,7 @@ export class ExportFormatter {
 }
 
 /** Returns the parts of a store in a directory. Receipts that have expired at `now` (ms) are left out. */
-export function* partsOf(storeId: string | undefined, state: State, now: number): Generator<TransferredPart> {
+export function* partsOf(storeId: string | undefined, state: State, now: number): Generator<TransferPart> {
   const receipts = state.receipts.unexpired(now);
   yield { kind: 'store', storeId, revision: state.revision, hasReceipts: receipts.length > 0 };
   for (const { entries, count: _, chosen, ...numbers } of state.collections()) {

@@ -1,11 +1,11 @@
 import { crc32 } from 'node:zlib';
-import { formatChecksum } from '../encoding/checksum.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
 import { formatReceiptedChange } from '../encoding/receipt-json.ts';
+import { formatChecksum } from '../log/line.ts';
 import { bytesOf, type EncodedLines, lineEnd } from '../state/encoded/lines.ts';
 import type { NumberRange } from '../state/reserved-ids.ts';
 import type { CollectionView, State } from '../state/state.ts';
-import type { ReceiptedChange } from '../store.ts';
+import type { StoredReceipt } from '../store.ts';
 
 /** The versions of the format of store.json. Only the second one has receipts; it is used if there are any. */
 export const snapshotVersion = 2;
@@ -98,7 +98,7 @@ function linesOf(pieces: readonly EncodedLines[]): Buffer[] {
 }
 
 /** Returns the lines of a block of receipts. */
-function linesOfReceipts(receipts: readonly ReceiptedChange[]): Buffer[] {
+function linesOfReceipts(receipts: readonly StoredReceipt[]): Buffer[] {
   const last = receipts.length - 1;
   return receipts.map((each, at) => Buffer.from(`${formatReceiptedChange(each)}${at < last ? ',' : ''}\n`));
 }

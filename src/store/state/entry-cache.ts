@@ -1,4 +1,4 @@
-import type { Entry } from '../store.ts';
+import type { StoredItem } from '../store.ts';
 
 /** The minimum number of recently read entries in the cache, if all are small; the maximum is twice that. */
 const minEntries = 4096;
@@ -7,13 +7,13 @@ const minBytes = 4 * 1024 * 1024;
 
 /** Caches the recently read entries of a collection, by sequence. Entries that are not read again are removed. */
 export class EntryCache {
-  #newer = new Map<number, Entry>();
-  #older = new Map<number, Entry>();
+  #newer = new Map<number, StoredItem>();
+  #older = new Map<number, StoredItem>();
   /** The length of the lines of the newer entries, in bytes. */
   #bytes = 0;
 
   /** Returns the entry with this sequence from the cache, or calls `read`. `bytes` is the length of its line. */
-  get(sequence: number, bytes: number, read: () => Entry): Entry {
+  get(sequence: number, bytes: number, read: () => StoredItem): StoredItem {
     const recent = this.#newer.get(sequence);
     if (recent !== undefined) return recent;
     const entry = this.#older.get(sequence) ?? read();

@@ -1,4 +1,4 @@
-import type { Entry } from '../store.ts';
+import type { StoredItem } from '../store.ts';
 import { type EncodedLines, type EntryHead, encodeLines } from './encoded/lines.ts';
 
 /** Some entries of a collection in ascending sequence, at least one. */
@@ -9,15 +9,15 @@ export interface EntryChunk {
   readonly last: number;
   readonly count: number;
   /** Returns the entry with this sequence, or undefined. */
-  find(sequence: number): Entry | undefined;
+  find(sequence: number): StoredItem | undefined;
   /** Returns the members of the entry that a change needs, without parsing the value. */
   head(sequence: number): EntryHead | undefined;
   /** Replaces the entry with the same sequence; returns false if there is none. */
-  replace(entry: Entry): boolean;
+  replace(entry: StoredItem): boolean;
   /** Removes the entry with this sequence; returns false if there is none. */
   remove(sequence: number): boolean;
   /** Returns up to `limit` entries with a greater sequence. */
-  after(sequence: number, limit: number): Entry[];
+  after(sequence: number, limit: number): StoredItem[];
   /**
    * Returns encoded entries with a greater sequence, for a copy: up to `limit` of those up to `end`; all of an encoded
    * segment, because it contains none after `end`. Returns undefined if there are none.
@@ -28,10 +28,10 @@ export interface EntryChunk {
 /** A chunk of entries as objects. */
 export class DecodedChunk implements EntryChunk {
   readonly sequence: number;
-  readonly #entries: Entry[];
+  readonly #entries: StoredItem[];
 
   /** Takes ownership of the entries, at least one. */
-  constructor(sequence: number, entries: Entry[]) {
+  constructor(sequence: number, entries: StoredItem[]) {
     this.sequence = sequence;
     this.#entries = entries;
   }
@@ -44,7 +44,7 @@ export class DecodedChunk implements EntryChunk {
     return this.#entries.length;
   }
 
-  find(sequence: number): Entry | undefined {
+  find(sequence: number): StoredItem | undefined {
     return this.#entries[this.#indexOf(sequence)];
   }
 
@@ -52,7 +52,7 @@ export class DecodedChunk implements EntryChunk {
     return this.find(sequence);
   }
 
-  replace(entry: Entry): boolean {
+  replace(entry: StoredItem): boolean {
     const index = this.#indexOf(entry.sequence);
     if (index >= 0) this.#entries[index] = entry;
     return index >= 0;
@@ -65,16 +65,16 @@ export class DecodedChunk implements EntryChunk {
   }
 
   /** Adds an entry with the highest sequence. */
-  append(entry: Entry): void {
+  append(entry: StoredItem): void {
     this.#entries.push(entry);
   }
 
   /** Inserts an entry. No other entry has its sequence. */
-  insert(entry: Entry): void {
+  insert(entry: StoredItem): void {
     this.#entries.splice(countUpTo(this.#entries, entry.sequence), 0, entry);
   }
 
-  after(sequence: number, limit: number): Entry[] {
+  after(sequence: number, limit: number): StoredItem[] {
     const from = countUpTo(this.#entries, sequence);
     return this.#entries.slice(from, from + limit);
   }

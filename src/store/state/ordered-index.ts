@@ -1,4 +1,4 @@
-import type { Entry } from '../store.ts';
+import type { StoredItem } from '../store.ts';
 import {
   allocateLines,
   bytesOf,
@@ -29,7 +29,7 @@ export class OrderedIndex {
   #spare: Buffer | undefined;
 
   /** Adds an entry. Throws RangeError if its sequence is not the highest one. */
-  append(entry: Entry): void {
+  append(entry: StoredItem): void {
     if (this.last >= entry.sequence) throw new RangeError('entries must be appended in ascending sequence');
     const chunk = this.#chunks.at(-1);
     if (chunk instanceof DecodedChunk && chunk.count < maxChunkLength) chunk.append(entry);
@@ -37,7 +37,7 @@ export class OrderedIndex {
   }
 
   /** Inserts an entry. No other entry has its sequence. */
-  insert(entry: Entry): void {
+  insert(entry: StoredItem): void {
     const { sequence } = entry;
     const at = countUpTo(this.#chunks, sequence) - 1;
     const chunk = this.#chunks[at];
@@ -63,7 +63,7 @@ export class OrderedIndex {
   }
 
   /** Returns the entry with this sequence, or undefined. */
-  find(sequence: number): Entry | undefined {
+  find(sequence: number): StoredItem | undefined {
     return this.#chunks[this.#indexFor(sequence)]?.find(sequence);
   }
 
@@ -97,7 +97,7 @@ export class OrderedIndex {
   }
 
   /** Replaces the entry with the same sequence. Throws RangeError if there is none. */
-  replace(entry: Entry): void {
+  replace(entry: StoredItem): void {
     if (!this.#chunks[this.#indexFor(entry.sequence)]?.replace(entry)) throw noEntry();
     this.#cache.forget(entry.sequence);
   }
@@ -119,8 +119,8 @@ export class OrderedIndex {
     sequence: number,
     limit: number,
     bytes = Number.POSITIVE_INFINITY,
-  ): { entries: Entry[]; more: boolean } {
-    const entries: Entry[] = [];
+  ): { entries: StoredItem[]; more: boolean } {
+    const entries: StoredItem[] = [];
     let read = 0;
     for (let at = this.#indexFor(sequence); entries.length < limit && read < bytes; at += 1) {
       const chunk = this.#chunks[at];
@@ -133,7 +133,7 @@ export class OrderedIndex {
   }
 
   /** Iterates over all entries in order. */
-  *[Symbol.iterator](): Generator<Entry> {
+  *[Symbol.iterator](): Generator<StoredItem> {
     for (const chunk of this.#chunks) yield* chunk.after(0, chunk.count);
   }
 
@@ -150,7 +150,7 @@ export class OrderedIndex {
   }
 
   /** Replaces a chunk by an encoded segment of its first entries, and a decoded chunk of the others. */
-  #encode(at: number, parts: Iterable<Entry | EncodedLines>): void {
+  #encode(at: number, parts: Iterable<StoredItem | EncodedLines>): void {
     const chunk = this.#chunks[at];
     const lines = encodeLines(parts, (length) => this.#allocate(length));
     const rest = chunk?.after(lines.sequences.at(-1) ?? 0, chunk.count) ?? [];

@@ -1,11 +1,11 @@
-import type { ReceiptCount, ReceiptedChange } from '../store.ts';
+import type { ReceiptCount, StoredReceipt } from '../store.ts';
 
 /**
  * The changes of requests that their clients may repeat, by the key of the receipt. Expired receipts are deleted in the order
  * in which they were added, when another one is added.
  */
 export class Receipts {
-  readonly #changes = new Map<string, ReceiptedChange>();
+  readonly #changes = new Map<string, StoredReceipt>();
   readonly #owned = new Map<string, OwnedReceipts>();
 
   /** The number of receipts, expired ones included. */
@@ -14,13 +14,13 @@ export class Receipts {
   }
 
   /** Returns the change with an unexpired receipt of this key. */
-  find(key: string, now: number): ReceiptedChange | undefined {
+  find(key: string, now: number): StoredReceipt | undefined {
     const found = this.#changes.get(key);
     return found !== undefined && isUnexpired(found, now) ? found : undefined;
   }
 
   /** Adds a receipt, which replaces an earlier one of the same key, and deletes expired ones. */
-  add(change: ReceiptedChange, now: number): void {
+  add(change: StoredReceipt, now: number): void {
     for (const [first, { receipt }] of this.#changes) {
       if (receipt.until > now) break;
       this.#delete(first);
@@ -29,7 +29,7 @@ export class Receipts {
   }
 
   /** Adds a receipt from a copy. */
-  restore(change: ReceiptedChange): void {
+  restore(change: StoredReceipt): void {
     const { key, user } = change.receipt;
     this.#delete(key);
     this.#changes.set(key, change);
@@ -54,12 +54,12 @@ export class Receipts {
   }
 
   /** Iterates over all receipts, expired ones included, in the order in which they were added. */
-  [Symbol.iterator](): Iterator<ReceiptedChange> {
+  [Symbol.iterator](): Iterator<StoredReceipt> {
     return this.#changes.values();
   }
 
   /** Returns all unexpired receipts, in the order in which they were added. */
-  unexpired(now: number): ReceiptedChange[] {
+  unexpired(now: number): StoredReceipt[] {
     return [...this].filter((change) => isUnexpired(change, now));
   }
 
@@ -83,6 +83,6 @@ interface OwnedReceipts {
   size: number;
 }
 
-function isUnexpired({ receipt }: ReceiptedChange, now: number): boolean {
+function isUnexpired({ receipt }: StoredReceipt, now: number): boolean {
   return receipt.until > now;
 }

@@ -1,14 +1,14 @@
 // Makes a change in two steps: `prepare` checks it and assigns its numbers, `commit` makes it visible. In between, a durable
 // store writes it to the journal, so a read never shows a change that a crash could undo.
 import type {
-  Change,
   Creation,
   Deletion,
-  Entry,
-  Page,
-  ReceiptedChange,
-  RecordValue,
   Replacement,
+  StoreChange,
+  StoredItem,
+  StoredPage,
+  StoredReceipt,
+  StoredRecord,
 } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 import { type EncodedLines, type EntryHead, scanLines } from './encoded/lines.ts';
@@ -21,7 +21,7 @@ import { counterNumber, type NumberRange, ReservedIds } from './reserved-ids.ts'
 const maxTime = 8.64e15;
 
 /** Returns the revision of a change: greater than `highest`, the highest revision before it. */
-export type AssignRevision = (highest: number, change: Change) => number;
+export type AssignRevision = (highest: number, change: StoreChange) => number;
 
 const countUp: AssignRevision = (highest) => highest + 1;
 
@@ -30,13 +30,13 @@ export interface Prepared {
   readonly kind: 'set' | 'delete';
   readonly collection: string;
   /** The entry after the change; for a deletion: before it. */
-  readonly entry: Entry;
+  readonly entry: StoredItem;
   /** The revision of the change. */
   readonly revision: number;
   /** The time of the change (ms). */
   readonly at: number;
   /** The change with its receipt, if it has one. */
-  readonly receipted?: ReceiptedChange;
+  readonly receipted?: StoredReceipt;
 }
 
 /** The counters of a collection. */
@@ -55,7 +55,7 @@ export interface CollectionView extends CollectionNumbers {
   readonly path: string;
   /** The ids that clients chose and that the counter has to skip. */
   readonly chosen: Iterable<NumberRange>;
-  readonly entries: Iterable<Entry>;
+  readonly entries: Iterable<StoredItem>;
   /** The number of entries. */
   readonly count: number;
 }
@@ -73,7 +73,7 @@ export interface MadeChange {
   /** The time of the change (ms). */
   readonly modified: number;
   /** Undefined for a deletion. */
-  readonly value?: RecordValue;
+  readonly value?: StoredRecord;
 }
 
 interface Collection {
@@ -116,12 +116,12 @@ export class State {
   }
 
   /** Returns the item, or undefined. */
-  read(collection: string, id: string): Entry | undefined {
+  read(collection: string, id: string): StoredItem | undefined {
     return entryIn(this.#collections.get(collection), id);
   }
 
   /** Returns up to `limit` items whose sequence is greater than `after`, or fewer: see Store.list. */
-  list(collection: string, after: number, limit: number, bytes?: number): Page {
+  list(collection: string, after: number, limit: number, bytes?: number): StoredPage {
     const found = this.#collections.get(collection);
     if (found === undefined) return { entries: [], more: false, revision: 0, modified: 0 };
     const { entries, more } = found.order.after(after, limit, bytes);
@@ -129,7 +129,7 @@ export class State {
   }
 
   /** Returns whether the visible item is in the state that a change expects. */
-  expectationHolds(change: Change): boolean {
+  expectationHolds(change: StoreChange): boolean {
     return change.kind === 'create' || isExpected(this.#headOf(change), change.expected);
   }
 
@@ -138,7 +138,7 @@ export class State {
    * Throws TypeError if the value is not plain JSON, RangeError if the time is out of range.
    * @param before a prepared change of the same item that is not committed yet, after which the change is checked
    */
-  prepare(change: Change, before?: Prepared): Prepared | undefined {
+  prepare(change: StoreChange, before?: Prepared): Prepared | undefined {
     const at = Math.floor(change.at);
     if (!(Math.abs(at) <= maxTime)) throw new RangeError('the time of a change is out of range');
     if (change.kind !== 'delete' && !isRecordValue(change.value)) {
@@ -183,7 +183,12 @@ export class State {
   }
 
   /** Restores a collection. The entries must be in ascending sequence with unique ids, and match the counters. */
-  restore(path: string, numbers: CollectionNumbers, chosen: ReservedIds, entries: Iterable<Entry>): void {
+  restore(
+    path: string,
+    numbers: CollectionNumbers,
+    chosen: ReservedIds,
+    entries: Iterable<StoredItem>,
+  ): void {
     const collection = this.#addCollection(path, numbers, chosen);
     this.#revision = Math.max(this.#revision, numbers.revision);
     for (const entry of entries) {
@@ -218,7 +223,7 @@ export class State {
    * Repeats a change from a journal. Changes must be repeated in their original order. An item of the same or a newer
    * revision is not changed: a snapshot that was copied during changes may contain this change and later ones.
    */
-  replay(change: MadeChange, receipted?: ReceiptedChange): void {
+  replay(change: MadeChange, receipted?: StoredReceipt): void {
     const { kind, id, sequence, revision, modified } = change;
     if (receipted !== undefined) this.receipts.add(receipted, modified);
     const collection = this.#collection(change.collection);
@@ -234,13 +239,13 @@ export class State {
       collection.order.remove(present.sequence);
     }
     if (kind === 'delete') return;
-    const entry: Entry = { id, sequence, revision, modified, value: change.value ?? {} };
+    const entry: StoredItem = { id, sequence, revision, modified, value: change.value ?? {} };
     collection.ids.set(id, sequence);
     if (present?.sequence === sequence) collection.order.replace(entry);
     else collection.order.insert(entry);
   }
 
-  #prepareExpected(change: Change, at: number, before: Prepared | undefined): Prepared | undefined {
+  #prepareExpected(change: StoreChange, at: number, before: Prepared | undefined): Prepared | undefined {
     switch (change.kind) {
       case 'create':
         return this.#prepareCreation(change, at);
@@ -251,7 +256,7 @@ export class State {
     }
   }
 
-  #prepareReceipted(change: Change, at: number, before: Prepared | undefined): Prepared | undefined {
+  #prepareReceipted(change: StoreChange, at: number, before: Prepared | undefined): Prepared | undefined {
     const { receipt, kind, collection } = change;
     if (receipt === undefined || this.receipts.find(receipt.key, at) !== undefined) return undefined;
     const created = kind === 'create' || (kind === 'put' && this.#formerOf(change, before) === undefined);
@@ -298,11 +303,11 @@ export class State {
 
   #set(change: Creation | Replacement, id: string, sequence: number, at: number): Prepared {
     const revision = this.#nextRevision(change);
-    const entry: Entry = { id, sequence, revision, modified: at, value: change.value };
+    const entry: StoredItem = { id, sequence, revision, modified: at, value: change.value };
     return { kind: 'set', collection: change.collection, entry, revision, at };
   }
 
-  #nextRevision(change: Change): number {
+  #nextRevision(change: StoreChange): number {
     this.#revision = this.#assign(this.#revision, change);
     return this.#revision;
   }
@@ -324,7 +329,7 @@ function viewOf(path: string, collection: Collection): CollectionView {
   return { path, counter, sequence, revision, modified, chosen, entries: order, count: ids.size };
 }
 
-function entryIn(collection: Collection | undefined, id: string): Entry | undefined {
+function entryIn(collection: Collection | undefined, id: string): StoredItem | undefined {
   const sequence = collection?.ids.get(id);
   return sequence === undefined ? undefined : collection?.order.find(sequence);
 }

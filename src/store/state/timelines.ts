@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Change } from '../store.ts';
+import type { StoreChange } from '../store.ts';
 import type { AssignRevision } from './state.ts';
 
 /** The maximum number of remembered changes. */
@@ -39,7 +39,7 @@ export function createTimelines(): Timelines {
 }
 
 /** Returns a digest of the parts of a change that determine the state after it. */
-function digestOf(change: Change): string {
+function digestOf(change: StoreChange): string {
   const { nonce: _, ...stored } = change;
   return createHash('sha256').update(JSON.stringify(stored)).digest('base64');
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  type AttackOAuth2Options,
   type AuthorizationServerMetadata,
-  type OAuthAdversaryOptions,
+  attackOAuth2,
   type OAuthClient,
-  oauthAdversary,
 } from '../../../src/attack/index.ts';
 import { type Double, startDouble } from '../../../src/double/index.ts';
 
@@ -34,7 +34,7 @@ function start(): Promise<Double> {
   });
 }
 
-async function optionsFor(double: Double, client: OAuthClient): Promise<OAuthAdversaryOptions> {
+async function optionsFor(double: Double, client: OAuthClient): Promise<AttackOAuth2Options> {
   const response = await double.fetch('/.well-known/oauth-authorization-server', { secure: true });
   const metadata: AuthorizationServerMetadata = JSON.parse(await response.text());
   return {
@@ -52,7 +52,7 @@ for (const client of [app, phone, rival]) {
   test(`the authorization server of a double refuses all requests as ${client.id}`, async () => {
     await using double = await start();
     const otherClient = client === rival ? app : rival;
-    const report = await oauthAdversary({ ...(await optionsFor(double, client)), otherClient });
+    const report = await attackOAuth2({ ...(await optionsFor(double, client)), otherClient });
     assert.ok(report.held, String(report));
     assert.equal(report.notTried.length, 0, String(report));
     assert.ok(report.results.length >= 30, String(report));
@@ -61,12 +61,12 @@ for (const client of [app, phone, rival]) {
 
 test('attempts have unique names', async () => {
   await using double = await start();
-  const { results } = await oauthAdversary(await optionsFor(double, app));
+  const { results } = await attackOAuth2(await optionsFor(double, app));
   assert.equal(new Set(results.map(({ name }) => name)).size, results.length);
 });
 
 test('an endpoint that is not a URL is an error', async () => {
   const metadata = { authorization_endpoint: '/authorize', token_endpoint: '/token' };
   const options = { metadata, client: app, approve: async () => undefined };
-  await assert.rejects(oauthAdversary(options), TypeError);
+  await assert.rejects(attackOAuth2(options), TypeError);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { type OAuthClient, type OAuthReport, oauthAdversary } from '../../../src/attack/index.ts';
-import { manualClock } from '../../../src/clock.ts';
+import { attackOAuth2, type OAuthClient, type OAuthReport } from '../../../src/attack/index.ts';
+import { createManualClock } from '../../../src/clock.ts';
 
 const app: OAuthClient = { id: 'app', secret: 'app-secret', redirectUri: 'https://client.example/callback' };
 const phone: OAuthClient = { id: 'phone', redirectUri: 'http://127.0.0.1/callback' };
@@ -15,12 +15,12 @@ const fixture = '../../../fixtures/naive/authorization-server/server.mjs';
 
 async function attacked(context: TestContext, client: OAuthClient, hole?: string): Promise<OAuthReport> {
   const { start }: Fixture = await import(new URL(fixture, import.meta.url).href);
-  const clock = manualClock(0);
+  const clock = createManualClock(0);
   const clients = new Map([app, phone, rival].map((each) => [each.id, each]));
   const server = await start({ clients, now: clock.now, hole });
   context.after(() => server.close());
   const { url } = server;
-  return oauthAdversary({
+  return attackOAuth2({
     metadata: { authorization_endpoint: `${url}/authorize`, token_endpoint: `${url}/token` },
     client,
     otherClient: rival,
@@ -185,7 +185,7 @@ describe('a report on an authorization server', () => {
     const { start }: Fixture = await import(new URL(fixture, import.meta.url).href);
     const server = await start({ clients: new Map([[app.id, app]]), now: () => 0 });
     context.after(() => server.close());
-    const report = await oauthAdversary({
+    const report = await attackOAuth2({
       metadata: {
         authorization_endpoint: `${server.url}/authorize`,
         token_endpoint: `${server.url}/token`,
@@ -208,10 +208,10 @@ describe('a report on an authorization server', () => {
   test('proves nothing if approval fails or no code is issued', async () => {
     const metadata = { authorization_endpoint: 'http://127.0.0.1:1/', token_endpoint: 'http://127.0.0.1:1/' };
     const failing = { metadata, client: app, approve: () => Promise.reject(new Error('no browser')) };
-    const report = await oauthAdversary(failing);
+    const report = await attackOAuth2(failing);
     assert.equal(report.held, false);
     assert.match(String(report), /- a code is exchanged for tokens: no response: no browser\./);
-    const silent = await oauthAdversary({ metadata, client: app, approve: async () => undefined });
+    const silent = await attackOAuth2({ metadata, client: app, approve: async () => undefined });
     assert.equal(silent.held, false);
     assert.match(String(silent), /- a code is exchanged for tokens: the server issued no code\./);
   });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { type OAuth1AdversaryOptions, oauth1Adversary } from '../../../src/attack/index.ts';
+import { type AttackOAuth1Options, attackOAuth1 } from '../../../src/attack/index.ts';
 import { startDouble } from '../../../src/double/index.ts';
 
 const consumer = { key: 'partner', secret: 'a secret of partner' };
@@ -11,7 +11,7 @@ interface Fixture {
   start(parts: unknown): Promise<{ url: string; close(): Promise<void> }>;
 }
 
-async function optionsFor(context: TestContext, hole?: string): Promise<OAuth1AdversaryOptions> {
+async function optionsFor(context: TestContext, hole?: string): Promise<AttackOAuth1Options> {
   const fixture = new URL('../../../fixtures/naive/authorization-server/oauth1.mjs', import.meta.url);
   const { start }: Fixture = await import(fixture.href);
   const server = await start({ hole });
@@ -28,7 +28,7 @@ async function optionsFor(context: TestContext, hole?: string): Promise<OAuth1Ad
   };
 }
 
-function endpointsAt(origin: string, folder: string): OAuth1AdversaryOptions['endpoints'] {
+function endpointsAt(origin: string, folder: string): AttackOAuth1Options['endpoints'] {
   return {
     requestToken: `${origin}${folder}/request_token`,
     authorize: `${origin}${folder}/authorize`,
@@ -55,14 +55,14 @@ const holes: Readonly<Record<string, readonly string[]>> = {
 
 describe('of endpoints of OAuth 1.0a with one hole, the adversary finds', () => {
   test('nothing without the hole', async (context) => {
-    const report = await oauth1Adversary(await optionsFor(context));
+    const report = await attackOAuth1(await optionsFor(context));
     assert.ok(report.held, String(report));
     assert.equal(report.notTried.length, 0, String(report));
   });
 
   for (const [hole, names] of Object.entries(holes)) {
     test(`the hole "${hole}" and nothing else`, async (context) => {
-      const report = await oauth1Adversary(await optionsFor(context, hole));
+      const report = await attackOAuth1(await optionsFor(context, hole));
       assert.deepEqual(report.unexpected, [], String(report));
       assert.deepEqual(
         report.letThrough.map(({ name }) => name),
@@ -73,12 +73,12 @@ describe('of endpoints of OAuth 1.0a with one hole, the adversary finds', () => 
 
   test('that another consumer is missing, and that approval failed', async (context) => {
     const { otherConsumer: _, ...options } = await optionsFor(context);
-    const { notTried } = await oauth1Adversary(options);
+    const { notTried } = await attackOAuth1(options);
     assert.deepEqual(
       notTried.map(({ note }) => note),
       ['the option otherConsumer is missing'],
     );
-    const report = await oauth1Adversary({ ...options, approve: async () => undefined });
+    const report = await attackOAuth1({ ...options, approve: async () => undefined });
     assert.equal(report.held, false);
     assert.match(String(report), /- a request token is exchanged [^:]+: the server issued no verifier\./);
   });
@@ -95,7 +95,7 @@ for (const registered of [callback, 'oob']) {
         rival: { secret: otherConsumer.secret, callbacks: [registered] },
       },
     });
-    const report = await oauth1Adversary({
+    const report = await attackOAuth1({
       consumer,
       otherConsumer,
       callback: registered,

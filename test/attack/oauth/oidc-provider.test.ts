@@ -4,9 +4,9 @@ import { createRequire } from 'node:module';
 import { describe, type TestContext, test } from 'node:test';
 import {
   type AuthorizationServerMetadata,
+  attackOAuth2,
   type OAuthClient,
   type OAuthReport,
-  oauthAdversary,
 } from '../../../src/attack/index.ts';
 import { listen } from '../../support/net/listen.ts';
 
@@ -104,7 +104,7 @@ async function attacked(context: TestContext, client: OAuthClient, adapter?: unk
   context.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 1, 9) });
   const response = await fetch(`${issuer}/.well-known/openid-configuration`);
   const metadata: Metadata = JSON.parse(await response.text());
-  return oauthAdversary({
+  return attackOAuth2({
     metadata,
     client,
     otherClient: rival,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { oauthAdversary } from '../../../src/attack/index.ts';
+import { attackOAuth2 } from '../../../src/attack/index.ts';
 
 /** Returns the redirect URIs that are tried, by the text that describes the difference. */
 async function variants(redirectUri: string): Promise<Map<string, string>> {
@@ -9,7 +9,7 @@ async function variants(redirectUri: string): Promise<Map<string, string>> {
     token_endpoint: 'http://127.0.0.1:1/token',
   };
   const tried: string[] = [];
-  const report = await oauthAdversary({
+  const report = await attackOAuth2({
     metadata,
     client: { id: 'app', redirectUri },
     async approve(url) {

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type AttackTarget, adversary, attack } from '../../../src/attack/index.ts';
-import { manualClock } from '../../../src/clock.ts';
-import { action, bytes, changedMeanwhile, createService } from '../../../src/index.ts';
+import { type AttackTarget, attack, createAttempts } from '../../../src/attack/index.ts';
+import { createManualClock } from '../../../src/clock.ts';
+import { action, createService, readBytes, retryAction } from '../../../src/index.ts';
 import { makeIdentity } from '../../support/net/transport.ts';
 import { type Case, cases, publicKeys, secret, user } from './signers.ts';
 
-const clock = manualClock(Date.UTC(2026, 1, 9, 12, 59, 24));
+const clock = createManualClock(Date.UTC(2026, 1, 9, 12, 59, 24));
 const tls = makeIdentity();
 
 /** Serves one resource that any authenticated user can read and replace, over both transports. */
 async function start(context: TestContext, { schemes, secret: own = secret }: Case): Promise<AttackTarget> {
   let revision = 1;
-  const type = (name: string) => ({ ...bytes, type: name });
+  const type = (name: string) => ({ ...readBytes, type: name });
   const service = createService({
     clock,
     maxAuthFailures: 0,
@@ -20,15 +20,15 @@ async function start(context: TestContext, { schemes, secret: own = secret }: Ca
     users: { [user]: { secret: own, keys: publicKeys }, jane: { secret: 'A secret of jane' } },
     resources: {
       '/things/1': {
-        find: () => ({ tag: String(revision), modified: clock.now(), state: undefined }),
-        GET: action('authenticated', ({ found }) => ({
+        find: () => ({ tag: String(revision), modified: clock.now(), value: undefined }),
+        GET: action('authenticated', ({ state: found }) => ({
           status: 200,
-          ...(found === undefined ? {} : { shows: found }),
+          ...(found === undefined ? {} : { state: found }),
         })),
         PUT: action(
           'authenticated',
-          ({ found }) => {
-            if (found?.tag !== String(revision)) return changedMeanwhile;
+          ({ state: found }) => {
+            if (found?.tag !== String(revision)) return retryAction;
             revision += 1;
             return { status: 204 };
           },
@@ -59,7 +59,7 @@ for (const [name, tried] of Object.entries(cases)) {
         if (signer.tlsOnly === true && transport === 'url') continue;
         const target = await start(context, tried);
         const good = { ...request, url: `${target[transport]}${path}` };
-        const attempts = adversary(good, signer, { clock, window, otherUser: 'jane' });
+        const attempts = createAttempts(good, signer, { clock, window, otherUser: 'jane' });
         const report = await attack(target, attempts);
         assert.ok(report.held, `${good.url}\n${report}`);
         assert.equal(report.notTried.length, 0, String(report));

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import {
   type AttackTarget,
-  adversary,
   apiKeySigner,
   attack,
   aws4Signer,
+  createAttempts,
   declaredSigner,
   messageSignaturesSigner,
-  type RequestSigner,
+  type Signer,
 } from '../../../src/attack/index.ts';
-import { manualClock } from '../../../src/clock.ts';
+import { createManualClock } from '../../../src/clock.ts';
 import { makeIdentity } from '../../support/net/transport.ts';
 import { keyPairs, partner, publicKeys, secret, user } from './signers.ts';
 
-const clock = manualClock(Date.UTC(2026, 1, 9, 12, 59, 24));
+const clock = createManualClock(Date.UTC(2026, 1, 9, 12, 59, 24));
 const tls = makeIdentity();
 
 interface Fixture {
@@ -24,7 +24,7 @@ interface Fixture {
 /** A scheme of the fixture, its signer, and what is accepted because of each hole. */
 interface Planted {
   readonly scheme: string;
-  readonly signer: RequestSigner;
+  readonly signer: Signer;
   /** Seconds. */
   readonly window: number;
   readonly otherUser?: string;
@@ -64,7 +64,7 @@ async function accepted(
     headers: { 'Content-Type': 'application/json' },
     body: '{"pages":12}',
   };
-  const report = await attack(server, adversary(request, signer, { clock, window, otherUser }));
+  const report = await attack(server, createAttempts(request, signer, { clock, window, otherUser }));
   assert.deepEqual(
     report.unexpected.map(({ name, status, note }) => `${name}: ${status} ${note}`),
     [],
@@ -178,7 +178,7 @@ const planted: Readonly<Record<string, Planted>> = {
   },
   'presigned aws4': {
     scheme: 'aws4',
-    signer: aws4Signer({ ...scope, accessKeyId: user, secret, presigned: 60 }),
+    signer: aws4Signer({ ...scope, accessKeyId: user, secret, presign: 60 }),
     window: 900,
     holes: {
       ...always,

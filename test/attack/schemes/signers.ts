@@ -5,9 +5,9 @@ import {
   aws4Signer,
   declaredSigner,
   messageSignaturesSigner,
-  type RequestSigner,
+  type Signer,
 } from '../../../src/attack/index.ts';
-import type { DeclaredHmacDeclaration, SchemeDeclarations } from '../../../src/auth/scheme-declarations.ts';
+import type { HmacDeclaration, SchemeDeclarations } from '../../../src/auth/scheme-declarations.ts';
 
 /** The user whose requests are signed; `jane` is another one. */
 export const user = 'johndoe';
@@ -33,7 +33,7 @@ export const publicKeys = Object.fromEntries(
 );
 
 /** A declared scheme with all parts. */
-export const partner: DeclaredHmacDeclaration = {
+export const partner: HmacDeclaration = {
   message: '{user}.{timestamp}.{nonce}.{method}.{target}.{body-sha256}',
   encoding: 'base64',
   signature: { field: 'X-Signature', format: 'v1={signature}' },
@@ -42,7 +42,7 @@ export const partner: DeclaredHmacDeclaration = {
   nonce: { field: 'X-Nonce' },
 };
 
-const inQuery: DeclaredHmacDeclaration = {
+const inQuery: HmacDeclaration = {
   ...partner,
   signature: { query: 'signature' },
 };
@@ -56,7 +56,7 @@ const stripeOnce = { preset: 'stripe', user, replay: 'refuse' } as const;
 /** A signer with the configuration of the server. */
 export interface Case {
   readonly schemes: SchemeDeclarations;
-  readonly signer: RequestSigner;
+  readonly signer: Signer;
   /** Seconds. */
   readonly window: number;
   /** The secret of the user. Default: `secret`. */
@@ -94,7 +94,7 @@ export const cases: Readonly<Record<string, Case>> = {
   aws4: { schemes: { aws4 }, signer: aws4Signer({ ...aws4, accessKeyId: user, secret }), window: 900 },
   'aws4, presigned': {
     schemes: { aws4 },
-    signer: aws4Signer({ ...aws4, accessKeyId: user, secret, presigned: 60 }),
+    signer: aws4Signer({ ...aws4, accessKeyId: user, secret, presign: 60 }),
     window: 900,
   },
   'aws4 of S3': {
@@ -104,7 +104,7 @@ export const cases: Readonly<Record<string, Case>> = {
   },
   'aws4 of S3, presigned': {
     schemes: { aws4: s3Unsigned },
-    signer: aws4Signer({ ...s3Unsigned, accessKeyId: user, secret, presigned: 3600 }),
+    signer: aws4Signer({ ...s3Unsigned, accessKeyId: user, secret, presign: 3600 }),
     window: 900,
   },
   'aws4 without replays': {

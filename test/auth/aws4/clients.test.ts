@@ -28,8 +28,8 @@ async function serve(context: TestContext, service: string): Promise<string> {
   opened.clock.set(Date.now());
   const plain = (content: string) => ({
     status: 200,
-    fields: [['Content-Type', 'text/plain']] satisfies [string, string][],
-    content,
+    headers: [['Content-Type', 'text/plain']] satisfies [string, string][],
+    body: content,
   });
   const listener = await listen({
     host: '127.0.0.1',

@@ -34,8 +34,8 @@ test('content that is not signed is accepted with the option, whose default is t
 
 test('UNSIGNED-PAYLOAD substituted for a signed hash is refused', async () => {
   const request = signed({ method: 'PUT', content: 'abc' });
-  const fields = request.fields.raw.flatMap((name, at): [string, string][] => {
-    const value = request.fields.raw[at + 1] ?? '';
+  const fields = request.headers.raw.flatMap((name, at): [string, string][] => {
+    const value = request.headers.raw[at + 1] ?? '';
     return at % 2 === 0 ? [[name, name === 'X-Amz-Content-Sha256' ? 'UNSIGNED-PAYLOAD' : value]] : [];
   });
   const substituted = received({ method: 'PUT', target: '/', content: 'xyz', fields });
@@ -46,7 +46,7 @@ test('UNSIGNED-PAYLOAD substituted for a signed hash is refused', async () => {
 });
 
 test('Amazon S3 requires X-Amz-Content-Sha256 in the header form', async () => {
-  const { fields } = signed();
+  const { headers: fields } = signed();
   const bare = received({
     method: 'GET',
     target: '/',

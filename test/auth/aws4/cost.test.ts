@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import type { Request } from '../../../src/http/message.ts';
+import type { HttpRequest } from '../../../src/http/message.ts';
 import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
 import { openAws4Service } from '../../support/auth/aws4.ts';
 import { signed } from '../../support/auth/aws4-requests.ts';
 
 /** The number of keys that are derived for a refused request. */
-async function costOf(context: TestContext, request: Request, warm?: Request): Promise<number> {
+async function costOf(context: TestContext, request: HttpRequest, warm?: HttpRequest): Promise<number> {
   const service = openAws4Service();
   if (warm !== undefined) await service.outcomeOf(warm);
   const keys = context.mock.method(SigningKey.prototype, 'derive');
@@ -33,7 +33,7 @@ test('after the first request, a request without content is verified synchronous
   const { scheme, verdictOn } = openAws4Service();
   const request = signed();
   await verdictOn(request);
-  const rest = (request.fields.get('authorization') ?? '').slice('AWS4-HMAC-SHA256 '.length);
+  const rest = (request.headers.get('authorization') ?? '').slice('AWS4-HMAC-SHA256 '.length);
   assert.ok('outcome' in scheme.authenticate(request, rest));
 });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import test from 'node:test';
 import { writeProblem } from '../../../src/formats/server-documents.ts';
-import type { Request } from '../../../src/http/message.ts';
+import type { HttpRequest } from '../../../src/http/message.ts';
 import { createRequestTrace } from '../../../src/pipeline/call.ts';
 import { toProblemResponse } from '../../../src/pipeline/problem-response.ts';
 import { type Aws4SignOptions, presignAws4, signAws4 } from '../../../src/signature/aws4/sign.ts';
@@ -14,12 +14,12 @@ function signed(
   options: Partial<Aws4SignOptions>,
   target = '/',
   added: readonly (readonly [string, string])[] = [],
-): Request {
+): HttpRequest {
   const { fields } = signAws4({ method: 'GET', target, fields: [host] }, signOptions(options));
   return received({ method: 'GET', target, fields: [host, ...fields, ...added] });
 }
 
-function presigned(expires: number, options: Partial<Aws4SignOptions>): Request {
+function presigned(expires: number, options: Partial<Aws4SignOptions>): HttpRequest {
   const { target } = presignAws4(
     { method: 'GET', target: '/', fields: [host] },
     signOptions(options),
@@ -29,12 +29,16 @@ function presigned(expires: number, options: Partial<Aws4SignOptions>): Request 
 }
 
 /** The status, the media type and the content of the response of a service in the form of AWS. */
-async function answer(request: Request, service: string, options: Readonly<Record<string, unknown>> = {}) {
+async function answer(
+  request: HttpRequest,
+  service: string,
+  options: Readonly<Record<string, unknown>> = {},
+) {
   const opened = openAws4Service({ service, errors: 'aws', ...options });
   const problem = await opened.problemWith(request);
   const response = toProblemResponse(problem, request, createRequestTrace(), 'now', writeProblem);
-  const type = response.fields.find(([name]) => name === 'Content-Type')?.[1];
-  return { status: response.status, type, content: String(response.content) };
+  const type = response.headers.find(([name]) => name === 'Content-Type')?.[1];
+  return { status: response.status, type, content: String(response.body) };
 }
 
 test('a wrong signature is answered as by Amazon S3', async () => {
@@ -61,7 +65,7 @@ test('a wrong signature is answered as by other services', async () => {
 
 test('characters that XML does not allow are replaced', async () => {
   const request = signed({ service: 's3', secret: 'x' }, '/');
-  const raw = request.fields.raw.map((value) => value.replace('host;', 'a;host;'));
+  const raw = request.headers.raw.map((value) => value.replace('host;', 'a;host;'));
   const fields = raw.flatMap((name, at): [string, string][] =>
     at % 2 === 0 ? [[name, raw[at + 1] ?? '']] : [],
   );
@@ -71,7 +75,7 @@ test('characters that XML does not allow are replaced', async () => {
 });
 
 const late = time - 901_000;
-const codes: [title: string, request: Request, status: number, code: string, more: RegExp][] = [
+const codes: [title: string, request: HttpRequest, status: number, code: string, more: RegExp][] = [
   [
     'an unknown access key',
     signed({ service: 's3', accessKeyId: 'AKIDUNKNOWN' }),
@@ -138,7 +142,7 @@ for (const [title, request, status, code, more] of codes) {
   });
 }
 
-const others: [title: string, request: Request, status: number, code: string, message: RegExp][] = [
+const others: [title: string, request: HttpRequest, status: number, code: string, message: RegExp][] = [
   [
     'an unknown access key',
     signed({ accessKeyId: 'AKIDUNKNOWN' }),
@@ -210,7 +214,7 @@ test('the form of AWS does not depend on Accept, and further fields keep it', as
   const more = problem.with([['WWW-Authenticate', 'x']]);
   assert.equal(writeProblem(more, '/', 'application/json').type, 'text/xml');
   assert.equal(more.status, 401);
-  assert.ok(more.fields.some(([name]) => name === 'x-amz-request-id'));
+  assert.ok(more.headers.some(([name]) => name === 'x-amz-request-id'));
 });
 
 const parsing = `

@@ -56,8 +56,8 @@ test('requests of @smithy/signature-v4 with random paths, queries and headers ar
     const arrived = createRequest({
       method: signed.method,
       target: signed.path,
-      fields,
-      ...(body === undefined ? {} : { content: body }),
+      headers: fields,
+      ...(body === undefined ? {} : { body: body }),
     });
     assert.equal(
       await opened.outcomeOf(arrived),

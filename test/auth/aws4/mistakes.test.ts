@@ -381,7 +381,7 @@ test('no explanation contains the secret or the valid signature', async () => {
 test('an explanation does not show whether the access key exists', async () => {
   const service = openAws4Service({}, { explain: true });
   const wrong = request({ secret: 'guessed' });
-  const raw = wrong.fields.raw.map((value) => value.replaceAll(accessKeyId, 'AKIDUNKNOWN'));
+  const raw = wrong.headers.raw.map((value) => value.replaceAll(accessKeyId, 'AKIDUNKNOWN'));
   const fields = raw.flatMap((name, at): [string, string][] =>
     at % 2 === 0 ? [[name, raw[at + 1] ?? '']] : [],
   );

@@ -217,7 +217,7 @@ test('the challenge names the algorithm, the region and the service', () => {
 test('the access key id is the claimed user, in both forms', () => {
   const { scheme } = openAws4Service();
   const request = signed();
-  const rest = (request.fields.get('authorization') ?? '').slice('AWS4-HMAC-SHA256 '.length);
+  const rest = (request.headers.get('authorization') ?? '').slice('AWS4-HMAC-SHA256 '.length);
   assert.equal(scheme.claimedUser?.(rest, request), accessKeyId);
   assert.equal(scheme.claimedUser?.('', presigned(60)), accessKeyId);
   assert.equal(scheme.claimedUser?.('x', request), undefined);

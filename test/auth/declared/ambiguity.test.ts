@@ -47,7 +47,7 @@ for (const [message, parts] of ambiguous) {
           .update(commonMessage(message, first))
           .digest('hex');
         const fields = [...example.fields, ['X-Signature', signature] as const];
-        const request = createRequest({ method, target, fields, content: bytes, secure: true });
+        const request = createRequest({ method, target, headers: fields, body: bytes, secure: true });
         return openDeclared(declaration, { at }).verdictOn(request);
       }),
     );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import test from 'node:test';
-import { createRequest, type Request } from '../../../src/http/message.ts';
+import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
 import { type DeclaredTest, openDeclared, start, startSeconds } from '../../support/auth/declared.ts';
 import { keepSecret } from '../../support/transcript.ts';
 
@@ -52,18 +52,18 @@ function hmac(text: string, key: string | Buffer = secret, hash = 'sha256'): Buf
   return createHmac(hash, key).update(text).digest();
 }
 
-function sent(signature: string, timestamp = startSeconds): Request {
+function sent(signature: string, timestamp = startSeconds): HttpRequest {
   return createRequest({
     method,
     target: `${path}?${query}`,
-    fields: [
+    headers: [
       ['Host', host],
       ['X-Api-Key', 'ann'],
       ['X-Timestamp', timestamp],
       ['X-Signature', signature],
       ['Date', 'Thu, 29 Feb 2024 12:00:00 GMT'],
     ],
-    content,
+    body: content,
   });
 }
 
@@ -162,7 +162,7 @@ const mistakes: [what: string, signed: string, hint: RegExp, differs: string | u
   ['nothing', '', /message was empty/, undefined],
 ];
 
-async function explained(declared: DeclaredTest, request: Request) {
+async function explained(declared: DeclaredTest, request: HttpRequest) {
   const { members } = await declared.problemWith(request);
   return { hint: String(members['hint']), differs: members['differs'], parts: members['parts'], members };
 }
@@ -277,13 +277,13 @@ test('without the secret, an explanation does not differ between users', async (
   const unknown = createRequest({
     method,
     target: request.target,
-    fields: [
+    headers: [
       ['Host', host],
       ['X-Api-Key', 'eve'],
       ['X-Timestamp', startSeconds],
       ['X-Signature', guess],
     ],
-    content,
+    body: content,
   });
   const found = await explained(explaining(), unknown);
   assert.deepEqual(found.members, known.members);
@@ -302,7 +302,7 @@ test('an explanation does not confirm a guess at a short decoded secret', async 
 
 test('without the option, a refusal shows nothing of the message, but the trace does', async () => {
   const declared = openDeclared(partner, { users });
-  const request = (): Request => sent(hmac(message({ method: 'PUT' })).toString('hex'));
+  const request = (): HttpRequest => sent(hmac(message({ method: 'PUT' })).toString('hex'));
   assert.deepEqual((await declared.problemWith(request())).members, {});
   const { details } = await declared.traceOf(request());
   assert.deepEqual([details['hint'], details['differs']], ['PUT was signed, but POST arrived', 'method']);
@@ -317,7 +317,7 @@ test('a long value is shortened, and content that is not UTF-8 is shown by its d
     const fields = [['S', '0'.repeat(64)]] as const;
     const { parts } = await explained(
       declared,
-      createRequest({ method, target: '/', fields, content: body }),
+      createRequest({ method, target: '/', headers: fields, body: body }),
     );
     return JSON.stringify(parts);
   };
@@ -342,7 +342,7 @@ for (const [key, text, part] of [
       const guessed = Buffer.from(part, key === 'hex' ? 'hex' : 'base64');
       const signature = createHmac('sha256', guessed).update('x').digest('hex');
       const problem = await declared.problemWith(
-        createRequest({ method: 'POST', target: '/', fields: [['S', signature]], content: 'x' }),
+        createRequest({ method: 'POST', target: '/', headers: [['S', signature]], body: 'x' }),
       );
       assert.match(String(problem.members['hint']), /^the user does not exist/);
     });

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import test from 'node:test';
-import { createRequest, type Request } from '../../../src/http/message.ts';
+import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
 import { openDeclared, startSeconds } from '../../support/auth/declared.ts';
 
 function hmac(text: string, key: string, hash = 'sha256'): Buffer {
   return createHmac(hash, key).update(text).digest();
 }
 
-function posted(fields: Readonly<Record<string, string>>, body: string): Request {
+function posted(fields: Readonly<Record<string, string>>, body: string): HttpRequest {
   const lines = Object.entries({ Host: 'example.com', ...fields });
   return createRequest({
     method: 'POST',
     target: '/hook?b=1&a=2',
-    fields: lines,
-    content: body,
+    headers: lines,
+    body: body,
     secure: true,
   });
 }
@@ -23,11 +23,11 @@ const whsec = `whsec_${Buffer.from('a key of 32 bytes for webhooks!!').toString(
 const form = 'b=2&a=x+y';
 const json = '{"a": 1}';
 
-const presetMistakes: [preset: string, what: string, own: string, request: Request, hint: RegExp][] = [
+const presetMistakes: [preset: string, what: string, own: string, request: HttpRequest, hint: RegExp][] = [
   ...[
     ['not decoded', whsec.slice(6), /key was not decoded from base64/],
     ['used with its prefix', whsec, /prefix whsec_ was not removed/],
-  ].map(([what, key, hint]): [string, string, string, Request, RegExp] => [
+  ].map(([what, key, hint]): [string, string, string, HttpRequest, RegExp] => [
     'standard-webhooks',
     `the key ${String(what)}`,
     whsec,
@@ -139,7 +139,7 @@ const presetMistakes: [preset: string, what: string, own: string, request: Reque
       'https://example.com/hook?b=1&a=2',
       /form were left out|form-sorted was left out|only the part url/,
     ],
-  ].map(([what, signed, hint]): [string, string, string, Request, RegExp] => [
+  ].map(([what, signed, hint]): [string, string, string, HttpRequest, RegExp] => [
     'twilio',
     String(what),
     'the token',

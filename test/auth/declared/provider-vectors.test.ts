@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { KeyDeclaration } from '../../../src/auth/account-key.ts';
-import type { UserDeclaration } from '../../../src/auth/accounts.ts';
+import type { AccountRecord } from '../../../src/auth/accounts.ts';
 import { createAccounts } from '../../../src/auth/accounts.ts';
-import { createRequest, type Request } from '../../../src/http/message.ts';
+import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
 import { type DeclaredTest, openDeclared } from '../../support/auth/declared.ts';
 import { keepSecret } from '../../support/transcript.ts';
 
@@ -16,24 +16,24 @@ interface Given {
   readonly body?: string;
 }
 
-function requestOf({ url, method = 'POST', fields = {}, body }: Given): Request {
+function requestOf({ url, method = 'POST', fields = {}, body }: Given): HttpRequest {
   const { host, origin, protocol } = new URL(url);
   return createRequest({
     method,
     target: url.slice(origin.length) || '/',
     secure: protocol === 'https:',
-    fields: [['Host', host], ...Object.entries(fields)],
-    ...(body === undefined ? {} : { content: body }),
+    headers: [['Host', host], ...Object.entries(fields)],
+    ...(body === undefined ? {} : { body: body }),
   });
 }
 
-function open(scheme: object, user: UserDeclaration, at: number): DeclaredTest {
+function open(scheme: object, user: AccountRecord, at: number): DeclaredTest {
   for (const { secret } of user.secrets) keepSecret(secret);
   return openDeclared(scheme, { context: { accounts: createAccounts(new Map([['ann', user]])) }, at });
 }
 
-const withSecret = (secret: string): UserDeclaration => ({ secrets: [{ secret }] });
-const withKey = (id: string, key: KeyDeclaration): UserDeclaration => ({ secrets: [], keys: { [id]: key } });
+const withSecret = (secret: string): AccountRecord => ({ secrets: [{ secret }] });
+const withKey = (id: string, key: KeyDeclaration): AccountRecord => ({ secrets: [], keys: { [id]: key } });
 
 /** Fails unless a request is accepted, and one with other content is not. */
 async function assertVerified(declared: DeclaredTest, given: Given): Promise<void> {

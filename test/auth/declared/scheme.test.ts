@@ -4,7 +4,7 @@ import test from 'node:test';
 import type { Nonces } from '../../../src/auth/nonce-claim.ts';
 import { linesInTurn } from '../../../src/http/field-lines.ts';
 import type { FieldLine } from '../../../src/http/fields.ts';
-import { createRequest, type Request, type RequestParts } from '../../../src/http/message.ts';
+import { createRequest, type HttpRequest, type RequestParts } from '../../../src/http/message.ts';
 import { keyOf } from '../../../src/signature/hmac.ts';
 import { openDeclared, start, startSeconds } from '../../support/auth/declared.ts';
 import { seeded } from '../../support/seeded.ts';
@@ -34,7 +34,7 @@ interface Sent {
 }
 
 /** A request signed with node:crypto. */
-function sent(parts: Sent = {}): Request {
+function sent(parts: Sent = {}): HttpRequest {
   const {
     method = 'POST',
     target = '/a?b=1',
@@ -60,8 +60,8 @@ function sent(parts: Sent = {}): Request {
   const fields = Object.entries(lines).flatMap(([name, value]): [string, string][] =>
     value === undefined ? [] : [[name, value]],
   );
-  const request: RequestParts = { method, target, fields: [...fields, ...(parts.fields ?? [])] };
-  return createRequest(content === undefined ? request : { ...request, content });
+  const request: RequestParts = { method, target, headers: [...fields, ...(parts.fields ?? [])] };
+  return createRequest(content === undefined ? request : { ...request, body: content });
 }
 
 test('a request signed as declared is authenticated as its user', async () => {
@@ -170,7 +170,7 @@ test('a changed request is never authenticated, and never causes an exception', 
     (text) => text.split('').reverse().join(''),
   ];
   for (let round = 0; round < 2000; round += 1) {
-    const { method, target, fields } = sent({ content: 'x', nonce: `n${round}` });
+    const { method, target, headers: fields } = sent({ content: 'x', nonce: `n${round}` });
     const lines = linesInTurn(fields.raw);
     const index = random.below(lines.length);
     const changed = lines.map(
@@ -179,7 +179,9 @@ test('a changed request is never authenticated, and never causes an exception', 
     );
     const isSame = JSON.stringify(changed) === JSON.stringify(lines);
     const content = isSame ? random.pick(['y', '', 'x ']) : 'x';
-    const verdict = await declared.verdictOn(createRequest({ method, target, fields: changed, content }));
+    const verdict = await declared.verdictOn(
+      createRequest({ method, target, headers: changed, body: content }),
+    );
     assert.notEqual(verdict, 'ann', `seed ${random.seed}: ${JSON.stringify([changed, content])}`);
   }
 });
@@ -326,7 +328,7 @@ test('the trace lists the checks that were passed, and the one that failed', asy
     [passed.passed, passed.failedAt],
     [['parse', 'user', 'signature', 'date', 'nonce'], undefined],
   );
-  const failures: [Request, string[], string][] = [
+  const failures: [HttpRequest, string[], string][] = [
     [sent(), ['parse', 'user', 'signature', 'date'], 'nonce'],
     [sent({ secret: 'guessed' }), ['parse', 'user'], 'signature'],
     [sent({ user: 'eve' }), ['parse'], 'user'],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import test from 'node:test';
 import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
-import { createRequest, type Request } from '../../../src/http/message.ts';
+import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
 import { signDeclared } from '../../../src/signature/declared/sign.ts';
 import { openDeclared, start, startSeconds } from '../../support/auth/declared.ts';
 
@@ -13,9 +13,9 @@ const list = {
   user: 'ann',
 };
 
-function listed(signatures: readonly string[], timestamp = startSeconds): Request {
+function listed(signatures: readonly string[], timestamp = startSeconds): HttpRequest {
   const value = [`t=${timestamp}`, ...signatures.map((signature) => `v1=${signature}`)].join(',');
-  return createRequest({ method: 'POST', target: '/', fields: [['S', value]], content: 'c' });
+  return createRequest({ method: 'POST', target: '/', headers: [['S', value]], body: 'c' });
 }
 
 const right = createHmac('sha256', 'the secret of ann').update(`${startSeconds}.c`).digest('hex');
@@ -60,7 +60,7 @@ test('the signature can be in the query, and the message does not contain it', a
     user: 'ann',
   });
   const signature = createHmac('sha256', 'the secret of ann').update('GET\n/a?b=1&c=2').digest('base64');
-  const get = (target: string): Request => createRequest({ method: 'GET', target });
+  const get = (target: string): HttpRequest => createRequest({ method: 'GET', target });
   const encoded = encodeURIComponent(signature);
   assert.equal(await declared.verdictOn(get(`/a?b=1&sig=${encoded}&c=2`)), 'ann');
   assert.equal(await declared.verdictOn(get(`/a?b=2&sig=${encoded}&c=2`)), 'credentials-refused');
@@ -101,8 +101,8 @@ test('keys are decoded as declared, after their prefix was removed', async () =>
       const request = createRequest({
         method: 'POST',
         target: '/',
-        fields: [['S', signature]],
-        content: 'c',
+        headers: [['S', signature]],
+        body: 'c',
       });
       assert.equal(await declared.verdictOn(request), 'ann', `${key} ${secret}`);
     }
@@ -112,8 +112,8 @@ test('keys are decoded as declared, after their prefix was removed', async () =>
 test('a secret that is not in the declared encoding verifies nothing, and the trace names the reason', async () => {
   const declaration = { message: '{body}', key: 'hex', signature: { field: 'S' }, user: 'ann' };
   const declared = openDeclared(declaration);
-  const request = (): Request =>
-    createRequest({ method: 'POST', target: '/', fields: [['S', wrong]], content: 'c' });
+  const request = (): HttpRequest =>
+    createRequest({ method: 'POST', target: '/', headers: [['S', wrong]], body: 'c' });
   assert.equal(await declared.verdictOn(request()), 'credentials-refused');
   assert.equal((await declared.traceOf(request())).details['hint'], 'the secret of the user is not in hex');
 });
@@ -132,8 +132,8 @@ for (const hash of ['sha1', 'sha256', 'sha384', 'sha512'] as const) {
       const request = createRequest({
         method: 'POST',
         target: '/',
-        fields: [['S', signature]],
-        content: 'c',
+        headers: [['S', signature]],
+        body: 'c',
       });
       assert.equal(await declared.verdictOn(request), 'ann');
     });
@@ -143,15 +143,15 @@ for (const hash of ['sha1', 'sha256', 'sha384', 'sha512'] as const) {
 test('a form is refused if the signature cannot cover it, as is other content', async () => {
   const declared = openDeclared({ message: '{url}{form-sorted}', signature: { field: 'S' }, user: 'ann' });
   const signature = createHmac('sha256', 'the secret of ann').update('http://localhost/').digest('hex');
-  const request = (content: string, type: string): Request =>
+  const request = (content: string, type: string): HttpRequest =>
     createRequest({
       method: 'POST',
       target: '/',
-      fields: [
+      headers: [
         ['S', signature],
         ['Content-Type', type],
       ],
-      content,
+      body: content,
     });
   const form = 'application/x-www-form-urlencoded';
   assert.equal(await declared.verdictOn(request('', form)), 'ann');
@@ -202,18 +202,24 @@ test('what the signer signs is verified', async () => {
     const signed = signDeclared(unsigned, readDeclaredOptions(declaration, 's'), parts);
     const fields = [['Host', 'example.com'] as const, ...unsigned.fields, ...signed.fields];
     const { method, content } = unsigned;
-    const request = createRequest({ method, target: signed.target, fields, content, secure: true });
+    const request = createRequest({
+      method,
+      target: signed.target,
+      headers: fields,
+      body: content,
+      secure: true,
+    });
     assert.equal(await openDeclared(declaration).verdictOn(request), 'ann');
   }
 });
 
 test('a signed form is parsed only if it has at most 64 KiB and 1,000 parameters', async () => {
   const type: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
-  const signed = (content: string, text: string, length = false): Request => {
+  const signed = (content: string, text: string, length = false): HttpRequest => {
     const signature = createHmac('sha256', 'the secret of ann').update(text).digest('hex');
     const fields: [string, string][] = [type, ['S', signature]];
     if (length) fields.push(['Content-Length', String(content.length)]);
-    return createRequest({ method: 'POST', target: '/', fields, content });
+    return createRequest({ method: 'POST', target: '/', headers: fields, body: content });
   };
   const long = `a=${'x'.repeat(65_534)}`;
   const many = Array.from({ length: 1000 }, (_, at) => `p${1000 + at}=`).join('&');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, createHmac, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { adversary, attack, definedSigner, draftCavageSigner } from '../../../src/attack/index.ts';
+import { attack, createAttempts, definedSigner, draftCavageSigner } from '../../../src/attack/index.ts';
 import { signRequest, signUrl } from '../../../src/client/index.ts';
 import { type Double, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
 import { action, defineScheme, Problem, type Scheme } from '../../../src/index.ts';
@@ -48,7 +48,7 @@ test('the scheme of Kraken signs the example of its documentation as published',
     method: 'POST',
     url: 'https://api.kraken.com/0/private/AddOrder',
     headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-    content: krakenBody,
+    body: krakenBody,
     scheme: kraken,
     user: 'ann',
     secret: krakenSecret,
@@ -118,7 +118,7 @@ test('the adversary finds nothing that a double accepts of a scheme in code', as
     { url: `${double.url}/articles?limit=2` },
     { method: 'PUT', url: `${double.url}/articles/1`, headers, body: '{"title": "Ink"}' },
   ]) {
-    const attempts = adversary(good, signer, {
+    const attempts = createAttempts(good, signer, {
       clock: double.clock,
       window: 300,
       otherUser: 'jane',
@@ -142,7 +142,7 @@ test('the adversary finds nothing that a double accepts of draft-cavage', async 
     { url: `${double.url}/articles?limit=2` },
     { method: 'PUT', url: `${double.url}/articles/1`, headers, body: '{"title": "Ink"}' },
   ]) {
-    const attempts = adversary(good, signer, {
+    const attempts = createAttempts(good, signer, {
       clock: double.clock,
       window: 300,
       otherUser: 'jane',

@@ -101,7 +101,7 @@ test('(created) and (expires) take the place of the date, with hs2019 alone', as
     await double.fetch(url, { headers: signedGet(url, parameters, lines, null) });
     return double.journal.last();
   };
-  assert.equal((await get(now, now + 60, 'hs2019'))?.reply?.status, 200);
+  assert.equal((await get(now, now + 60, 'hs2019'))?.response?.status, 200);
   assert.match(
     `${await get(now, now + 60, 'rsa-sha256')}`,
     /covers \(created\), which the algorithm rsa-sha256/,
@@ -109,7 +109,7 @@ test('(created) and (expires) take the place of the date, with hs2019 alone', as
   assert.equal((await get(now - 20, now - 10, 'hs2019'))?.problem?.type, 'date-out-of-window');
   // An expiry in the far future does not extend the window.
   assert.equal((await get(now - 400, now + 4000, 'hs2019'))?.problem?.type, 'date-out-of-window');
-  assert.equal((await get(now, now + 60, 'ed25519'))?.reply?.status, 200);
+  assert.equal((await get(now, now + 60, 'ed25519'))?.response?.status, 200);
 });
 
 test('a signature of another algorithm than it names is refused', async (context) => {

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { joinParts, partsOf, readCredentials } from '../../../src/auth/defined/message.ts';
 import { createSchemeRequest } from '../../../src/auth/defined/request.ts';
 import { readDraftCavage } from '../../../src/auth/draft-cavage/definition.ts';
-import { Fields } from '../../../src/http/fields.ts';
+import { HttpHeaders } from '../../../src/http/fields.ts';
 import { messageBytes } from '../../../src/signature/message.ts';
 
 const publicKey = createPublicKey(`-----BEGIN PUBLIC KEY-----
@@ -34,7 +34,7 @@ for (const [name, [headers, signature]] of Object.entries(vectors))
   test(`the signature of appendix ${name} is valid`, () => {
     // The requirements are checked elsewhere.
     const definition = readDraftCavage({ headers: [] }, 'schemes.draft-cavage');
-    const fields = new Fields([
+    const fields = new HttpHeaders([
       'Host',
       'example.com',
       'Date',

@@ -7,8 +7,8 @@ import { createAccounts } from '../../../src/auth/accounts.ts';
 import { createAuthenticator } from '../../../src/auth/authenticate.ts';
 import { createHmacScheme } from '../../../src/auth/hmac/scheme.ts';
 import { createRateLimiter } from '../../../src/auth/rate-limit.ts';
-import { manualClock } from '../../../src/clock.ts';
-import { createRequest, type Request } from '../../../src/http/message.ts';
+import { createManualClock } from '../../../src/clock.ts';
+import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
 import { digestOf, keyOf } from '../../../src/signature/hmac.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
@@ -20,7 +20,7 @@ const cases = readdirSync(folder, { withFileTypes: true })
 
 const read = (name: string, file: string): string => readFileSync(join(folder, name, file), 'latin1');
 
-function requestOf(text: string): Request {
+function requestOf(text: string): HttpRequest {
   const [head = '', content = ''] = text.split('\n\n', 2);
   const [start = '', ...lines] = head.split('\n');
   const [method = '', target = ''] = start.split(' ');
@@ -28,11 +28,13 @@ function requestOf(text: string): Request {
     const colon = line.indexOf(':');
     return [line.slice(0, colon), line.slice(colon + 1).trim()];
   });
-  return createRequest(content === '' ? { method, target, fields } : { method, target, fields, content });
+  return createRequest(
+    content === '' ? { method, target, headers: fields } : { method, target, headers: fields, body: content },
+  );
 }
 
 function authenticatorOfCases() {
-  const clock = manualClock(Date.UTC(2013, 3, 20, 12, 59, 24));
+  const clock = createManualClock(Date.UTC(2013, 3, 20, 12, 59, 24));
   const secret = (text: string) => ({ secrets: [{ secret: text }] });
   const users = new Map([
     ['johndoe', secret('secret')],
@@ -52,7 +54,7 @@ function authenticatorOfCases() {
   return createAuthenticator([scheme], createRateLimiter(0, clock));
 }
 
-async function verdictOn(request: Request): Promise<string> {
+async function verdictOn(request: HttpRequest): Promise<string> {
   try {
     const principal = await authenticatorOfCases().authenticate(request);
     return principal === undefined ? 'nobody' : `good ${principal.name}`;

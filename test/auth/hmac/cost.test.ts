@@ -3,9 +3,9 @@ import test, { type TestContext } from 'node:test';
 import { createAccounts } from '../../../src/auth/accounts.ts';
 import { createHmacScheme, type HmacOptions } from '../../../src/auth/hmac/scheme.ts';
 import type { Nonces } from '../../../src/auth/nonce-claim.ts';
-import { manualClock } from '../../../src/clock.ts';
+import { createManualClock } from '../../../src/clock.ts';
 import { parseCredentials } from '../../../src/http/headers/authorization.ts';
-import type { Request } from '../../../src/http/message.ts';
+import type { HttpRequest } from '../../../src/http/message.ts';
 import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
 import { openTestService, signedRequest, start } from '../../support/auth/service.ts';
 
@@ -18,7 +18,7 @@ const users = new Map([
   ['fay', { secrets: [{ secret: 'fay-secret' }], disabled: true }],
 ]);
 
-async function digestsFor(context: TestContext, request: Request, verdict: string): Promise<number> {
+async function digestsFor(context: TestContext, request: HttpRequest, verdict: string): Promise<number> {
   const counted = context.mock.method(SigningKey.prototype, 'digest');
   const house = openTestService({ users });
   const before = counted.mock.callCount();
@@ -57,7 +57,7 @@ function schemeWith(nonces: Nonces, options: Partial<HmacOptions> = {}) {
     realm: 'test',
     accounts: createAccounts(users),
     nonces,
-    clock: manualClock(start),
+    clock: createManualClock(start),
     window: 600_000,
     simple: 'safe',
     requireBodyDigest: false,
@@ -66,8 +66,8 @@ function schemeWith(nonces: Nonces, options: Partial<HmacOptions> = {}) {
   });
 }
 
-const restOf = (request: Request): string =>
-  parseCredentials(request.fields.get('authentication') ?? '')?.rest ?? '';
+const restOf = (request: HttpRequest): string =>
+  parseCredentials(request.headers.get('authentication') ?? '')?.rest ?? '';
 
 test('a verdict for which nothing has to be waited for comes at once', () => {
   const scheme = schemeWith({ claim: () => 'fresh', kept: () => undefined, hold: () => undefined });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import test from 'node:test';
-import type { UserDeclaration } from '../../../src/auth/accounts.ts';
+import type { AccountRecord } from '../../../src/auth/accounts.ts';
 import { createRequest } from '../../../src/http/message.ts';
 import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
 import { openTestService, signedRequest, start } from '../../support/auth/service.ts';
@@ -17,7 +17,7 @@ function requestSigning(message: string, key: string | Buffer = 'ann-secret') {
     ['Date', date],
     ['Authentication', `hmac ann:n1:${digest}`],
   ];
-  return createRequest({ method: 'GET', target, fields });
+  return createRequest({ method: 'GET', target, headers: fields });
 }
 
 const mistakes: [what: string, message: string, hint: RegExp, at: number][] = [
@@ -45,7 +45,7 @@ test('an explained refusal has neither a secret nor a digest in it', async () =>
   const house = openTestService({ explain: true });
   const request = requestSigning('something else');
   const problem = await house.problemWith(request);
-  const shown = JSON.stringify([problem.detail, problem.members, problem.fields]);
+  const shown = JSON.stringify([problem.detail, problem.members, problem.headers]);
   assert.doesNotMatch(shown, /ann-secret/);
   assert.doesNotMatch(shown, /[A-Za-z0-9+/]{43}=/);
 });
@@ -80,8 +80,8 @@ function sent(message: string, parts: Sent = {}, digest = hmac(message)) {
   const credentials = nonce === null ? `ann:${digest}` : `ann:${nonce}:${digest}`;
   const fields: [string, string][] = [...(parts.fields ?? []), ['Authentication', `hmac ${credentials}`]];
   if (date0 !== null) fields.push(['Date', date0]);
-  const request = { method, target: parts.target ?? target, fields };
-  return createRequest(content === undefined ? request : { ...request, content });
+  const request = { method, target: parts.target ?? target, headers: fields };
+  return createRequest(content === undefined ? request : { ...request, body: content });
 }
 
 function hmac(message: string, key: string | Buffer = 'ann-secret', algorithm = 'sha256'): string {
@@ -288,7 +288,7 @@ test('an explained refusal tells an expired secret', async () => {
   assert.match(String((await rotated.problemWith(sent(right))).members['hint']), /expired secret/);
 });
 
-const diverse = new Map<string, UserDeclaration>([
+const diverse = new Map<string, AccountRecord>([
   ['one', { secrets: [{ secret: 'the secret of one' }] }],
   ['two', { secrets: [{ secret: 'the secret of two' }, { secret: 'another of two' }] }],
   ['old', { secrets: [{ secret: 'the old secret', until: start }] }],
@@ -323,11 +323,11 @@ for (const [what, digest] of guesses) {
         ['Authentication', `hmac ${user}:n1:${digest}`],
       ];
       const problem = await house.problemWith(
-        createRequest({ method: 'GET', target: request.target, fields }),
+        createRequest({ method: 'GET', target: request.target, headers: fields }),
       );
       const work = digests.mock.callCount() - before;
       const { type, status, title, detail, members } = problem;
-      shown.add(JSON.stringify([type, status, title, detail, members, problem.fields, work]));
+      shown.add(JSON.stringify([type, status, title, detail, members, problem.headers, work]));
     }
     assert.equal(shown.size, 1, [...shown].join('\n'));
   });
@@ -389,7 +389,7 @@ test('no explanation has a secret, or a signature other than content\u2019s, in 
   ];
   for (const request of requests) {
     const problem = await house.problemWith(request);
-    const shown = JSON.stringify([problem.detail, problem.members, problem.fields]);
+    const shown = JSON.stringify([problem.detail, problem.members, problem.headers]);
     assert.doesNotMatch(shown, /ann-secret|[A-Za-z0-9+/]{43}=|[0-9a-f]{64}/, `seed ${random.seed}`);
     assert.equal(problem.members['check'], 'digest');
   }
@@ -409,7 +409,7 @@ test('without the option neither a reply\u2019s words nor its fields depend on w
   ];
   const shown = new Set<string>();
   for (const request of refusals) {
-    const { type, detail, members, fields, status, title } = await house.problemWith(request);
+    const { type, detail, members, headers: fields, status, title } = await house.problemWith(request);
     shown.add(JSON.stringify([type, status, title, detail, members, fields]));
   }
   assert.equal(shown.size, 1, [...shown].join('\n'));

@@ -115,7 +115,7 @@ test('an unknown user and a wrong secret get the same words', async () => {
 });
 
 test('a bad signature is answered with the challenge of every scheme', async () => {
-  const { fields } = await openTestService().problemWith(signedRequest({ secret: 'guessed' }));
+  const { headers: fields } = await openTestService().problemWith(signedRequest({ secret: 'guessed' }));
   assert.deepEqual(fields, [['WWW-Authenticate', 'hmac realm="test", algorithm="SHA-256"']]);
 });
 
@@ -166,8 +166,8 @@ test('content without a signed digest is refused where digests are required', as
   const bare = createRequest({
     method: 'PUT',
     target: '/articles/1',
-    content: '<article/>',
-    fields: Object.entries({
+    body: '<article/>',
+    headers: Object.entries({
       Authentication: `hmac ann:n1:${'A'.repeat(43)}=`,
       Date: '29 feb 2024 12:00:00',
     }),
@@ -185,7 +185,7 @@ test('when no more nonces can be kept, nothing passes and nothing old is forgott
   assert.equal(await house.verdictOn(signedRequest({ nonce: 'a' })), 'ann');
   const problem = await house.problemWith(signedRequest({ nonce: 'b' }));
   assert.equal(problem.type, 'full');
-  assert.deepEqual(problem.fields, [['Retry-After', '600']]);
+  assert.deepEqual(problem.headers, [['Retry-After', '600']]);
   assert.equal(await house.verdictOn(signedRequest({ nonce: 'a' })), 'nonce-replayed');
 });
 
@@ -196,7 +196,7 @@ test('a user who has as many nonces as one may have is refused until the first e
   assert.deepEqual([problem.type, problem.status], ['too-many-nonces', 429]);
   assert.equal(await house.verdictOn(signedRequest({ nonce: 'a' })), 'nonce-replayed');
   assert.equal(await house.verdictOn(signedRequest({ nonce: 'c', user: 'bob' })), 'bob');
-  const [[name, seconds] = []] = problem.fields;
+  const [[name, seconds] = []] = problem.headers;
   assert.equal(name, 'Retry-After');
   const wait = Number(seconds) * 1000;
   house.clock.advance(wait - 1000);
@@ -229,21 +229,29 @@ test('two sets of credentials are refused, wherever they stand', async () => {
 test('credentials for TLS are not read over plain HTTP', async () => {
   const house = openTestService();
   for (const value of ['Basic YW5uOnB3', 'Bearer abc', 'OAuth oauth_token="x"', 'basic !!not even base64']) {
-    const request = createRequest({ method: 'GET', target: '/', fields: [['Authorization', value]] });
+    const request = createRequest({ method: 'GET', target: '/', headers: [['Authorization', value]] });
     assert.equal(await house.verdictOn(request), 'tls-required');
   }
 });
 
 test('a scheme that is not offered is answered with those that are', async () => {
   const house = openTestService();
-  const request = createRequest({ method: 'GET', target: '/', fields: [['Authorization', 'Negotiate abc']] });
+  const request = createRequest({
+    method: 'GET',
+    target: '/',
+    headers: [['Authorization', 'Negotiate abc']],
+  });
   const problem = await house.problemWith(request);
   assert.equal(problem.type, 'scheme-not-offered');
-  assert.match(String(problem.fields[0]?.[1]), /^hmac /);
+  assert.match(String(problem.headers[0]?.[1]), /^hmac /);
 });
 
 test('Authentication carries no scheme but hmac', async () => {
-  const request = createRequest({ method: 'GET', target: '/', fields: [['Authentication', 'Digest x="y"']] });
+  const request = createRequest({
+    method: 'GET',
+    target: '/',
+    headers: [['Authentication', 'Digest x="y"']],
+  });
   assert.equal(await openTestService().verdictOn(request), 'malformed-credentials');
 });
 
@@ -254,7 +262,7 @@ test('after too many failures a peer is not listened to until the minute is over
   }
   const problem = await house.problemWith(signedRequest({ nonce: 'c' }));
   assert.equal(problem.type, 'too-many-failures');
-  assert.deepEqual(problem.fields, [['Retry-After', '60']]);
+  assert.deepEqual(problem.headers, [['Retry-After', '60']]);
   assert.equal(await house.verdictOn(signedRequest({ nonce: 'd', peer: '127.0.0.2' })), 'ann');
   house.clock.advance(60_000);
   assert.equal(await house.verdictOn(signedRequest({ nonce: 'e' })), 'ann');
@@ -274,7 +282,7 @@ test('a user who is attacked from many peers still gets in with the right secret
 test('malformed credentials count as a failure of their peer, and of no user', async () => {
   const house = openTestService({ limit: 2 });
   const malformed = (peer: string) =>
-    createRequest({ method: 'GET', target: '/', fields: [['Authorization', 'hmac ann:nonsense']], peer });
+    createRequest({ method: 'GET', target: '/', headers: [['Authorization', 'hmac ann:nonsense']], peer });
   for (const expected of ['malformed-credentials', 'malformed-credentials', 'too-many-failures'])
     assert.equal(await house.verdictOn(malformed('127.0.0.2')), expected);
   assert.equal(await house.verdictOn(signedRequest({ peer: '127.0.0.2' })), 'too-many-failures');

@@ -3,7 +3,7 @@ import { createHmac, generateKeyPairSync } from 'node:crypto';
 import test from 'node:test';
 import type { Accounts } from '../../../src/auth/accounts.ts';
 import { formatContentDigest } from '../../../src/http/headers/content-digest.ts';
-import { createRequest, type Request } from '../../../src/http/message.ts';
+import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
 import type { RequestToSign } from '../../../src/signature/message-signatures/sign.ts';
 import { signMessage } from '../../../src/signature/message-signatures/sign.ts';
 import { operationsOf } from '../../support/schemes/counted-crypto.ts';
@@ -29,14 +29,17 @@ const put: RequestToSign = {
   content: '{"title":"Ink"}',
 };
 
-async function detailOf(request: Request, setting: SchemeSetting = {}): Promise<string> {
+async function detailOf(request: HttpRequest, setting: SchemeSetting = {}): Promise<string> {
   const { verdict } = await openScheme(setting).judge(request);
   return problemOf(verdict).detail;
 }
 
 /** The request with other values of some fields; undefined removes a field. */
-function withFields(request: Request, changes: Readonly<Record<string, string | undefined>>): Request {
-  const { raw } = request.fields;
+function withFields(
+  request: HttpRequest,
+  changes: Readonly<Record<string, string | undefined>>,
+): HttpRequest {
+  const { raw } = request.headers;
   const fields: [string, string][] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const [name = '', value = ''] = [raw[at], raw[at + 1]];
@@ -44,7 +47,7 @@ function withFields(request: Request, changes: Readonly<Record<string, string | 
     if (changed !== undefined) fields.push([name, changed]);
   }
   const { method, target, connection } = request;
-  return createRequest({ method, target, fields, secure: connection.secure });
+  return createRequest({ method, target, headers: fields, secure: connection.secure });
 }
 
 test('a request signed with the secret of a user is accepted in the name of the user', async () => {
@@ -106,7 +109,7 @@ test('any change of a covered component makes the signature wrong', async () => 
   const components = ['@method', '@authority', '@path', '@query', 'accept'];
   const request = signed({ ...get, fields: [['Accept', 'application/json']] }, { components });
   const { method, target, connection } = request;
-  const copy = (parts: { method?: string; target?: string; secure?: boolean }): Request => ({
+  const copy = (parts: { method?: string; target?: string; secure?: boolean }): HttpRequest => ({
     ...request,
     method: parts.method ?? method,
     target: parts.target ?? target,
@@ -124,7 +127,7 @@ test('any change of a covered component makes the signature wrong', async () => 
 
 test('the parameters of the signature cannot be changed', async () => {
   const request = signed(get, { nonce: 'n1', tag: 'app', expires: start + 60 });
-  const input = request.fields.get('signature-input') ?? '';
+  const input = request.headers.get('signature-input') ?? '';
   assert.equal(await outcomeOf(request), 'good ann');
   const changes: [from: string | RegExp, to: string][] = [
     [String(start), String(start + 1)],
@@ -147,7 +150,7 @@ test('the parameters of the signature cannot be changed', async () => {
 
 test('white space that structured fields permit does not change the signature', async () => {
   const request = signed(get);
-  const input = request.fields.get('signature-input') ?? '';
+  const input = request.headers.get('signature-input') ?? '';
   const spaced = input.replace('("', '(  "').replace(';created', '; created');
   assert.equal(await outcomeOf(withFields(request, { 'signature-input': ` ${spaced} ` })), 'good ann');
 });
@@ -155,7 +158,7 @@ test('white space that structured fields permit does not change the signature', 
 test('alg never chooses the algorithm', async () => {
   for (const alg of ['rsa-v1_5-sha256', 'none', 'ed25519', 'HMAC-SHA256']) {
     const request = arriving(get, Object.entries(signMessage(get, { key: annsSecret, created: start })));
-    const input = `${request.fields.get('signature-input')};alg="${alg}"`;
+    const input = `${request.headers.get('signature-input')};alg="${alg}"`;
     assert.equal(await outcomeOf(withFields(request, { 'signature-input': input })), 'credentials-refused');
   }
   // The public key as the secret of an HMAC.
@@ -180,7 +183,7 @@ test('a valid signature whose alg names another algorithm is refused', async () 
 });
 
 /** A request whose signature with the secret of ann covers another algorithm. */
-function signedWithAlg(alg: string): Request {
+function signedWithAlg(alg: string): HttpRequest {
   const tagged = signMessage(get, { key: annsSecret, created: start, tag: 'TAG' });
   const input = tagged['Signature-Input'].replace('tag="TAG"', `alg="${alg}"`);
   return arriving(get, [
@@ -218,7 +221,7 @@ test('the requirements are components, parameters, and the digest of content', a
   assert.equal(await outcomeOf(signed(put)), 'good ann');
 });
 
-function withoutCreated(): Request {
+function withoutCreated(): HttpRequest {
   return arriving(get, Object.entries(signMessage(get, { key: annsSecret })));
 }
 
@@ -300,7 +303,7 @@ test('a component that cannot be covered is refused with the reason', async () =
       createRequest({
         method: 'GET',
         target,
-        fields: [
+        headers: [
           ['Host', 'example.com'],
           ['X-Some', 'a=('],
           ['Signature-Input', `sig1=(${component});keyid="ann"`],

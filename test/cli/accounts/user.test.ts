@@ -14,7 +14,7 @@ import { verifyPassword } from '../../../src/accounts/passwords.ts';
 import { type StoredUser, userFile } from '../../../src/accounts/users.ts';
 import { allUsers } from '../../../src/cli/serve/compose.ts';
 import { signRequest } from '../../../src/client/sign.ts';
-import { manualClock } from '../../../src/clock.ts';
+import { createManualClock } from '../../../src/clock.ts';
 import { createRequest, createService } from '../../../src/index.ts';
 import { readOptions } from '../../../src/options/options.ts';
 import { call, run } from '../../support/cli/command.ts';
@@ -96,7 +96,7 @@ test('a rotation leaves two secrets valid, and with --grace 0 the new one alone'
 
 test('where a service goes by the file, two secrets sign until the grace ends, and never three', async () => {
   const data = temporaryDirectory();
-  const clock = manualClock(Date.now());
+  const clock = createManualClock(Date.now());
   const service = createService({ clock, users: {}, maxAuthFailures: 0 });
   const secrets: string[] = [];
   const change = async (...args: string[]): Promise<void> => {
@@ -109,7 +109,7 @@ test('where a service goes by the file, two secrets sign until the grace ends, a
   const target = '/users/ann/financialrecords';
   const signs = async (secret: string): Promise<boolean> => {
     const headers = signRequest({ method: 'GET', url: `http://x${target}`, user: 'ann', secret, clock });
-    const request = createRequest({ method: 'GET', target, fields: Object.entries(headers) });
+    const request = createRequest({ method: 'GET', target, headers: Object.entries(headers) });
     return (await service.handle(request)).status === 200;
   };
   const valid = (): Promise<boolean[]> => Promise.all(secrets.map(signs));

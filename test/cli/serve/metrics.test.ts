@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { ServerMetrics } from '../../../src/cli/serve/metrics.ts';
 import { signRequest } from '../../../src/client/index.ts';
-import { manualClock } from '../../../src/clock.ts';
-import type { AccessEntry } from '../../../src/index.ts';
+import { createManualClock } from '../../../src/clock.ts';
+import type { AccessLogEntry } from '../../../src/index.ts';
 import { startServer } from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -25,7 +25,7 @@ function reportOf(metrics: string): string {
   return status === 0 ? `${stdout}${stderr}` : `exit status ${status}: ${stdout}${stderr}`;
 }
 
-function entry(changes: Partial<AccessEntry>): AccessEntry {
+function entry(changes: Partial<AccessLogEntry>): AccessLogEntry {
   return {
     time: 0,
     method: 'GET',
@@ -48,7 +48,7 @@ function entry(changes: Partial<AccessEntry>): AccessEntry {
 const gauges = { connections: 1, nonces: 2, journalBytes: 3 };
 
 test('requests are counted by method, status, scheme and problem, and their duration in buckets', () => {
-  const clock = manualClock(0);
+  const clock = createManualClock(0);
   const metrics = new ServerMetrics(clock);
   metrics.add(entry({ scheme: 'hmac' }));
   metrics.add(entry({ scheme: 'hmac', microseconds: 3_000 }));
@@ -78,7 +78,7 @@ test('requests are counted by method, status, scheme and problem, and their dura
 });
 
 test('the number of label combinations is bounded, and a client cannot choose a label', () => {
-  const metrics = new ServerMetrics(manualClock(0), 10);
+  const metrics = new ServerMetrics(createManualClock(0), 10);
   for (let status = 200; status < 300; status += 1) metrics.add(entry({ status }));
   for (let round = 0; round < 100; round += 1) metrics.add(entry({ method: `M${round}`, status: 200 }));
   const lines = metrics.text(gauges).split('\n');
@@ -91,13 +91,13 @@ test('the number of label combinations is bounded, and a client cannot choose a 
 });
 
 test('a label value is escaped', () => {
-  const metrics = new ServerMetrics(manualClock(0));
+  const metrics = new ServerMetrics(createManualClock(0));
   metrics.add(entry({ scheme: 'a"b\\c\nd' }));
   assert.match(metrics.text(gauges), /scheme="a\\"b\\\\c\\nd"/);
 });
 
 test('promtool accepts the metrics of a server with and without requests', { skip: promtool }, () => {
-  const metrics = new ServerMetrics(manualClock(0));
+  const metrics = new ServerMetrics(createManualClock(0));
   assert.equal(reportOf(metrics.text(gauges)), '');
   metrics.add(entry({ problem: 'a"b\\c\nd' }));
   metrics.synced(4);

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createAccessLog } from '../../../src/cli/serve/access-log.ts';
 import { createNotices } from '../../../src/cli/serve/notices.ts';
-import { manualClock } from '../../../src/clock.ts';
+import { createManualClock } from '../../../src/clock.ts';
 import { run, startServer } from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -115,7 +115,7 @@ test('a client cannot add a line, a member or a control character to the log', a
 test('an internal error is one line with its stack, and as text it is not JSON', () => {
   const written: string[] = [];
   const stderr = { write: (text: string) => written.push(text) };
-  const clock = manualClock(0);
+  const clock = createManualClock(0);
   createNotices('json', { stderr, clock }).fault(new Error('a\nb\u202e'));
   const [line = ''] = written;
   const parsed = JSON.parse(line);

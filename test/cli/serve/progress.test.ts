@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { showProgress } from '../../../src/cli/serve/progress.ts';
-import { manualClock } from '../../../src/clock.ts';
+import { createManualClock } from '../../../src/clock.ts';
 
 function terminal(isTTY: boolean): { isTTY: boolean; text: string; write(more: string): void } {
   return {
@@ -14,7 +14,7 @@ function terminal(isTTY: boolean): { isTTY: boolean; text: string; write(more: s
 }
 
 test('progress shows on a terminal once loading takes longer than a second, and goes when it ends', () => {
-  const clock = manualClock(0);
+  const clock = createManualClock(0);
   const outlet = terminal(true);
   const { loading, end } = showProgress(outlet, clock);
   loading('store.json', 10, 200, 1);
@@ -33,7 +33,7 @@ test('progress shows on a terminal once loading takes longer than a second, and 
 });
 
 test('progress does not show when it is quick, or where no terminal is', () => {
-  const clock = manualClock(0);
+  const clock = createManualClock(0);
   for (const isTTY of [true, false]) {
     const outlet = terminal(isTTY);
     const { loading, end } = showProgress(outlet, clock);

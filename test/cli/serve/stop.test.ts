@@ -10,7 +10,7 @@ const article = '<article><title>One</title><price currency="EUR">12.30</price><
 
 function post(): string {
   const given = { method: 'POST', url: 'http://x/articles', user: 'ann', secret: 'hidden-from-all' };
-  const fields = { ...signRequest({ ...given, content: article }), 'Content-Length': article.length };
+  const fields = { ...signRequest({ ...given, body: article }), 'Content-Length': article.length };
   const lines = Object.entries({ Host: 'x', 'Content-Type': 'application/xml', ...fields });
   return `POST /articles HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${article}`;
 }

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { CommandError } from '../../../src/cli/errors.ts';
 import type { Certificate } from '../../../src/cli/tls/certificate.ts';
 import { ownCertificate, temporaryCertificate } from '../../../src/cli/tls/own-certificate.ts';
-import { manualClock } from '../../../src/clock.ts';
+import { createManualClock } from '../../../src/clock.ts';
 import { makeCertificate, makeKey, pemOfKey } from '../../../src/net/tls/certificate.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -16,7 +16,7 @@ const start = Date.UTC(2030, 5, 15, 12);
 /** A directory for a certificate, a clock, and what is in the directory. */
 function place() {
   const directory = join(temporaryDirectory(), 'tls');
-  const clock = manualClock(start);
+  const clock = createManualClock(start);
   const surroundings = { clock, random: randomBytes };
   const read = (name: string): string => readFileSync(join(directory, `${name}.pem`), 'utf8');
   const write = (name: string, content: string): void =>

@@ -27,7 +27,7 @@ test('the next requests to an endpoint of OAuth 2.0 fail as they are told to, an
   }
   assert.equal((await ask()).status, 200);
   assert.deepEqual(
-    double.oauth2.requests('token').map(({ reply }) => reply?.status),
+    double.oauth2.requests('token').map(({ response: reply }) => reply?.status),
     [400, 400, 200],
   );
   assert.deepEqual(double.oauth2.requests('revoke'), []);

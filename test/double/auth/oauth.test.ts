@@ -61,7 +61,7 @@ test('tokens expire by the clock, by name, and all that fit', async () => {
     Promise.all(tokens.map(async (token) => (await withToken(double, token)).status === 200));
   const [one, two, three] = [await draw('johndoe'), await draw('johndoe'), await draw('ann')];
   assert.deepEqual(await good(one, two, three), [true, true, true]);
-  assert.equal(await double.oauth2.expire(one), 1);
+  assert.equal(await double.oauth2.expireTokens(one), 1);
   assert.deepEqual(await good(one, two, three), [false, true, true]);
   assert.equal(await double.auth.expireTokens({ client: 'app', user: 'johndoe' }), 2);
   assert.deepEqual(await good(two, three), [false, true]);
@@ -73,10 +73,10 @@ test('with a refresh token all tokens of its grant are revoked, with an access t
   await using double = await startDouble(options);
   const draw = () => double.oauth2.issueToken({ user: 'johndoe', refresh: true });
   const [ended, kept] = [await draw(), await draw()];
-  assert.equal(await double.oauth2.revoke(ended.refreshToken ?? ''), 1);
+  assert.equal(await double.oauth2.revokeTokens(ended.refreshToken ?? ''), 1);
   assert.equal((await withToken(double, ended.accessToken)).status, 401);
   assert.equal((await withToken(double, kept.accessToken)).status, 200);
-  assert.equal(await double.oauth2.revoke(kept.accessToken), 1);
+  assert.equal(await double.oauth2.revokeTokens(kept.accessToken), 1);
   assert.equal((await withToken(double, kept.accessToken)).status, 401);
   const form = { grant_type: 'refresh_token', refresh_token: kept.refreshToken ?? '' };
   const refreshed = await double.fetch('/oauth2/token', {
@@ -98,7 +98,7 @@ test('tokens are a part of what a snapshot has', async () => {
   await using double = await startDouble(options);
   const { accessToken } = await double.oauth2.issueToken({ user: 'ann' });
   const snapshot = double.snapshot();
-  await double.oauth2.revoke({ user: 'ann' });
+  await double.oauth2.revokeTokens({ user: 'ann' });
   const { accessToken: later } = await double.oauth2.issueToken({ user: 'ann' });
   assert.deepEqual(
     [(await withToken(double, accessToken)).status, (await withToken(double, later)).status],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import test from 'node:test';
-import { type Attempt, adversary, attack, hmacSigner, startDouble } from '../../../src/double/index.ts';
+import { type Attempt, attack, createAttempts, hmacSigner, startDouble } from '../../../src/double/index.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 
 const article = '<article><title>Tea</title><price currency="EUR">1.00</price></article>';
@@ -24,11 +24,11 @@ test('the attempts are those that the library makes, and a double holds against 
   await using double = await startDouble({ users: { ann: { secret: 's3cret', password: 'pw' }, bob: {} } });
   const control = createConsole(await double.openControl());
   const request = { method: 'PUT', url: `${double.url}/articles/tea`, headers, body: article };
-  const signer = { scheme: 'hmac', user: 'ann', bodyDigest: true };
+  const signer = { scheme: 'hmac', user: 'ann', signBody: true };
   const { attempts } = await control.send('POST', '/adversary', { request, signer, otherUser: 'bob' });
-  const made = adversary(
+  const made = createAttempts(
     { ...request, headers: { 'Content-Type': 'application/xml' } },
-    hmacSigner({ user: 'ann', secret: 's3cret', bodyDigest: true }),
+    hmacSigner({ user: 'ann', secret: 's3cret', signBody: true }),
     { clock: double.clock, otherUser: 'bob' },
   );
   const named = (list: readonly Pick<Attempt, 'name' | 'expected' | 'together'>[]): unknown =>
@@ -46,7 +46,7 @@ for (const [scheme, more] of Object.entries({
   basic: { user: 'ann' },
   bearer: { token: 'a-token' },
   oauth1: { consumer: 'printer', secret: 'x', token: 't', tokenSecret: 'y' },
-  aws4: { user: 'ann', declaration: { region: 'eu-central-1', service: 's3' }, presigned: 60 },
+  aws4: { user: 'ann', declaration: { region: 'eu-central-1', service: 's3' }, presign: 60 },
   'message-signatures': { user: 'ann' },
   declared: { user: 'ann', declaration: { preset: 'stripe', user: 'ann' } },
   'api-key': { user: 'ann', secret: 'x', declaration: apiKey },

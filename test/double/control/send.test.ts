@@ -24,7 +24,7 @@ test('exactly the given bytes are sent, and the bytes of the response and its en
   assert.match(textOf(sent), /^HTTP\/1\.1 200 OK\r\n.*\r\n\r\n/s);
   const entry = double.journal.last();
   assert.deepEqual(
-    entry?.request?.fields.find(([name]) => name === 'x-ODD'),
+    entry?.request?.headers.find(([name]) => name === 'x-ODD'),
     ['x-ODD', 'spaced'],
   );
   assert.equal(entry?.aborted, false);
@@ -63,7 +63,7 @@ test('the request of an entry is sent again with its credentials and its content
   const anonymous = await double.fetch('/articles', { method: 'POST', body });
   assert.equal(anonymous.status, 401);
   await control.send('POST', '/send', { entry: 3 });
-  assert.equal(double.journal.last()?.request?.text, double.journal.all()[2]?.request?.text);
+  assert.equal(double.journal.last()?.request?.body, double.journal.all()[2]?.request?.body);
   assert.ok(!textOf(sent).includes('the-secret-of-ann'));
 });
 

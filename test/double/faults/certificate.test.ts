@@ -60,7 +60,7 @@ test('taking it back, clearing, restoring and resetting put the good one back', 
   await using double = await startDouble();
   const snapshot = double.snapshot();
   const undo = [
-    (planned: PlannedFault) => planned.cancel(),
+    (planned: PlannedFault) => planned.remove(),
     () => double.faults.clear(),
     () => double.restore(snapshot),
     () => double.reset(),

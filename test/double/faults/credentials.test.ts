@@ -23,7 +23,7 @@ function ask(double: Double, nonce: string): Promise<Response> {
 
 function answered(double: Double): (string | number | undefined)[] {
   const entry = double.journal.last();
-  return [entry?.reply?.status, entry?.problem?.type, entry?.auth?.failedAt];
+  return [entry?.response?.status, entry?.problem?.type, entry?.auth?.failedAt];
 }
 
 test('a secret that was rotated meanwhile is refused, from then on', async () => {

@@ -18,7 +18,7 @@ async function statuses(double: Double, ...paths: string[]): Promise<number[]> {
 
 test('a status is answered in the place of the server, with its fields and content, everywhere alike', async () => {
   await using double = await startDouble({ seed, now: '2026-03-01T12:00:00Z' });
-  double.faults.times(3, {}, { status: 503, body: 'busy', retryAfter: 2, fields: { 'X-Cause': 'load' } });
+  double.faults.times(3, {}, { status: 503, body: 'busy', retryAfter: 2, headers: { 'X-Cause': 'load' } });
   const raw = await rawExchange(double.url, get('/articles/1'));
   assert.equal(
     raw.bytes,
@@ -51,7 +51,7 @@ test('the server does nothing where a status is answered in its place', async ()
   assert.equal(reply.status, 500);
   assert.deepEqual(await statuses(double, '/articles/b'), [404]);
   const entry = double.journal.last({ method: 'PUT' });
-  assert.deepEqual([entry?.step, entry?.fault, entry?.reply?.status], [undefined, { status: 500 }, 500]);
+  assert.deepEqual([entry?.step, entry?.fault, entry?.response?.status], [undefined, { status: 500 }, 500]);
 });
 
 test('the server has acted where its reply breaks, and not where it is reset before it acts', async () => {
@@ -63,9 +63,9 @@ test('the server has acted where its reply breaks, and not where it is reset bef
   double.faults.next({ method: 'PUT' }, { reset: 'before', before: true });
   await assert.rejects(put('/articles/spared'), TypeError);
   assert.deepEqual(await statuses(double, '/articles/acted', '/articles/spared'), [200, 404]);
-  const [acted, spared] = double.journal.find({ method: 'PUT' });
+  const [acted, spared] = double.journal.all({ method: 'PUT' });
   assert.deepEqual(
-    [acted?.step, acted?.reply, spared?.step, spared?.reply],
+    [acted?.step, acted?.response, spared?.step, spared?.response],
     [16, undefined, undefined, undefined],
   );
 });
@@ -100,7 +100,7 @@ test('closing the double ends what is delayed', { timeout: 30_000 }, async () =>
   const double = await startDouble();
   const delayed = double.faults.next({}, { delay: 60_000 });
   const asking = double.fetch('/');
-  while (delayed.met === 0) await setImmediate();
+  while (delayed.count === 0) await setImmediate();
   await double.close();
   assert.equal((await asking).status, 200);
 });
@@ -128,9 +128,9 @@ test('a fault meets the requests that fit everything that is given, and no other
     note('GET /articles/1', await double.fetch('/articles/%31'));
     note('GET /articles', await double.fetch('/articles?path=/articles/1'));
     note('PUT /articles/1', await double.as('ann').fetch('/articles/1', { method: 'PUT', body: bread }));
-    planned.cancel();
+    planned.remove();
     assert.deepEqual(met, meets);
-    assert.equal(planned.met, meets.length);
+    assert.equal(planned.count, meets.length);
   }
 });
 
@@ -140,7 +140,7 @@ test('faults are met in the order in which they were planned, one by each reques
   double.faults.times(2, { method: 'GET' }, { status: 501 });
   const always = double.faults.always({}, { status: 502 });
   assert.deepEqual(await statuses(double, '/', '/', '/', '/', '/'), [500, 501, 501, 502, 502]);
-  assert.equal(always.met, 2);
+  assert.equal(always.count, 2);
   double.faults.clear();
   assert.deepEqual(await statuses(double, '/'), [200]);
 });
@@ -167,9 +167,9 @@ test('a reply that has nothing to break leaves the fault for the next one that h
       headers: { 'if-none-match': head.headers.get('etag') ?? '' },
     });
     assert.equal(unchanged.status, 304);
-    assert.deepEqual([planned.left, planned.met], [1, 0]);
+    assert.deepEqual([planned.remaining, planned.count], [1, 0]);
     assert.equal(double.journal.last()?.fault, undefined);
-    planned.cancel();
+    planned.remove();
   }
 });
 
@@ -179,7 +179,7 @@ test('what is pending is what was planned and not all met', async () => {
   double.faults.times(2, { path: '/b' }, { status: 500 });
   double.faults.always({ path: '/c' }, { status: 500 });
   const listed = (): unknown[] =>
-    double.faults.pending().map(({ match, left, met }) => [match.path, left, met]);
+    double.faults.pending().map(({ match, remaining: left, count: met }) => [match.path, left, met]);
   assert.deepEqual(listed(), [
     ['/a', 1, 0],
     ['/b', 2, 0],
@@ -190,7 +190,7 @@ test('what is pending is what was planned and not all met', async () => {
     ['/a', 1, 0],
     ['/b', 1, 1],
   ]);
-  next.cancel();
+  next.remove();
   assert.deepEqual(await statuses(double, '/a', '/b'), [404, 500]);
   assert.deepEqual(listed(), []);
 });
@@ -221,7 +221,7 @@ test('a snapshot has the faults that are planned, and how far they have come', a
   const snapshot = double.snapshot();
   for (let times = 0; times < 2; times += 1) {
     double.restore(snapshot);
-    assert.deepEqual([planned.left, planned.met], [1, 1]);
+    assert.deepEqual([planned.remaining, planned.count], [1, 1]);
     assert.deepEqual(await statuses(double, '/', '/'), [500, 200]);
   }
   double.faults.always({}, { status: 500 });
@@ -251,8 +251,8 @@ test('a fault that cannot be is refused when it is planned', async () => {
     [{ reset: 'before', lostAfterActing: true }, /reset and lostAfterActing exclude each other/],
     [{ before: true, truncate: 1 }, /before of a fault requires delay/],
     [{ staleCertificate: true, delay: 1 }, /excludes all other faults/],
-    [{ status: 503, fields: { 'A B': 'x' } }, /"A B" is not a field name/],
-    [{ status: 503, fields: [['A', '1\r\nB: 2']] }, /value of A cannot be sent/],
+    [{ status: 503, headers: { 'A B': 'x' } }, /"A B" is not a field name/],
+    [{ status: 503, headers: [['A', '1\r\nB: 2']] }, /value of A cannot be sent/],
     [{ status: 503, retryAfter: 'soon\n' }, /value of Retry-After cannot be sent/],
     [{ skewedDate: 400 * 86_400_000 }, /skewedDate/],
   ];

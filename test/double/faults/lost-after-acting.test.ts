@@ -44,9 +44,9 @@ test('lostAfterActing waits for a request that makes a change', async () => {
   const planned = double.faults.next({}, { lostAfterActing: true });
   assert.equal((await double.fetch('/notes', note)).status, 401);
   assert.equal((await double.fetch('/notes')).status, 200);
-  assert.deepEqual([planned.left, planned.met], [1, 0]);
+  assert.deepEqual([planned.remaining, planned.count], [1, 0]);
   await assert.rejects(double.as('johndoe').fetch('/notes', note));
-  assert.deepEqual([planned.left, planned.met], [0, 1]);
+  assert.deepEqual([planned.remaining, planned.count], [0, 1]);
 });
 
 test('lostAfterActing also loses a response without content', async () => {

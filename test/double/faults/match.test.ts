@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Double, type FaultMatch, type MatchedRequest, startDouble } from '../../../src/double/index.ts';
+import {
+  type Double,
+  type MatchedRequest,
+  type RequestMatch,
+  startDouble,
+} from '../../../src/double/index.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 
 const users = {
@@ -18,10 +23,14 @@ const clients = {
 const consumers = { printer: { secret: 'the-secret-of-printer', scopes: ['read'] } } as const;
 
 /** Returns whether the next request gets a fault with this match. */
-async function isMatched(double: Double, match: FaultMatch, send: () => Promise<Response>): Promise<boolean> {
+async function isMatched(
+  double: Double,
+  match: RequestMatch,
+  send: () => Promise<Response>,
+): Promise<boolean> {
   const planned = double.faults.next(match, { status: 418 });
   const { status } = await send();
-  planned.cancel();
+  planned.remove();
   return status === 418;
 }
 
@@ -64,7 +73,7 @@ test('a fault matches by the user of a token of OAuth 1.0a in the query', async 
 });
 
 const byParts: readonly (readonly [
-  match: FaultMatch,
+  match: RequestMatch,
   path: string,
   headers: Record<string, string>,
   matches: boolean,
@@ -78,10 +87,10 @@ const byParts: readonly (readonly [
   [{ query: { q: '2' } }, '/articles?q=1&q=2', {}, true],
   [{ query: { limit: '1', after: /./g } }, '/articles?limit=1', {}, false],
   [{ query: { limit: '1', after: /./g } }, '/articles?limit=1&after=x', {}, true],
-  [{ fields: { 'X-Foo': 'bar' } }, '/articles', { 'x-foo': 'bar' }, true],
-  [{ fields: { 'x-foo': 'bar' } }, '/articles', { 'X-Foo': 'barn' }, false],
-  [{ fields: { 'X-Foo': /^bar/ } }, '/articles', { 'X-Foo': 'barn' }, true],
-  [{ fields: { 'X-Foo': 'bar' } }, '/articles', {}, false],
+  [{ headers: { 'X-Foo': 'bar' } }, '/articles', { 'x-foo': 'bar' }, true],
+  [{ headers: { 'x-foo': 'bar' } }, '/articles', { 'X-Foo': 'barn' }, false],
+  [{ headers: { 'X-Foo': /^bar/ } }, '/articles', { 'X-Foo': 'barn' }, true],
+  [{ headers: { 'X-Foo': 'bar' } }, '/articles', {}, false],
   [{ path: '/articles', query: { limit: '1' } }, '/other?limit=1', {}, false],
   [({ path }) => path === '/articles', '/articles?limit=1', {}, true],
   [({ path }) => path === '/other', '/articles', {}, false],
@@ -104,7 +113,7 @@ test('the function of a match receives the request as it was sent', async () => 
   double.faults.next(match, { status: 418 });
   const send = () => double.as('ann').fetch('/%61rticles?limit=1', { headers: { 'X-Foo': 'bar' } });
   assert.deepEqual([(await send()).status, (await send()).status, (await send()).status], [200, 418, 200]);
-  const [{ method, target, path, user, secure, fields } = assert.fail()] = seen;
+  const [{ method, target, path, user, secure, headers: fields } = assert.fail()] = seen;
   assert.deepEqual([method, target, path], ['GET', '/%61rticles?limit=1', '/articles']);
   assert.deepEqual([user, secure, fields.get('x-foo')], ['ann', false, 'bar']);
 });
@@ -133,7 +142,7 @@ test('the error of a function is reported, and the request is processed', async 
 
 test('a fault that was not applied is described with its whole match', async () => {
   const double = await startDouble({ users, https: false, pendingFaults: 'error' });
-  double.faults.next({ query: { limit: '1' }, fields: { 'X-Foo': /bar/ } }, { status: 418 });
+  double.faults.next({ query: { limit: '1' }, headers: { 'X-Foo': /bar/ } }, { status: 418 });
   double.faults.next(() => false, { status: 418 });
   await assert.rejects(double.close(), {
     message: [
@@ -156,13 +165,13 @@ test('a planned fault with a function survives a snapshot', async () => {
 test('the control interface plans a fault by query and field, and shows patterns and functions as text', async () => {
   await using double = await startDouble({ https: false });
   const control = createConsole(await double.openControl());
-  const match = { query: { limit: '1' }, fields: { 'X-Foo': 'bar' } };
+  const match = { query: { limit: '1' }, headers: { 'X-Foo': 'bar' } };
   const fault = { status: 418 };
   assert.deepEqual(await control.send('POST', '/faults', { match, fault }), {
     match,
     fault,
-    left: 1,
-    met: 0,
+    remaining: 1,
+    count: 0,
   });
   assert.equal((await double.fetch('/articles?limit=1')).status, 200);
   assert.equal((await double.fetch('/articles?limit=1', { headers: { 'X-Foo': 'bar' } })).status, 418);

@@ -159,7 +159,7 @@ test('signUrl returns the content with its signature', () => {
     method: 'POST',
     url: 'https://example.com/hooks',
     headers: { 'Content-Type': 'application/json' },
-    content: '{"event-data":{"event":"opened"}}',
+    body: '{"event-data":{"event":"opened"}}',
     secret,
     scheme: { preset: 'mailgun' },
     nonce: 'a8ce0edb2dd8301dee6c2405235584e45aa91d1e9f979f3de0',
@@ -167,7 +167,7 @@ test('signUrl returns the content with its signature', () => {
   });
   const token = 'a8ce0edb2dd8301dee6c2405235584e45aa91d1e9f979f3de0';
   const expected = createHmac('sha256', secret).update(`1529006854${token}`).digest('hex');
-  assert.deepEqual(JSON.parse(Buffer.from(signed.content ?? '').toString()), {
+  assert.deepEqual(JSON.parse(Buffer.from(signed.body ?? '').toString()), {
     'event-data': { event: 'opened' },
     signature: { timestamp: '1529006854', token, signature: expected },
   });

@@ -27,20 +27,20 @@ async function echoing(aliases: readonly string[] = []): Promise<Double> {
     'content-language',
     'authentication',
   ];
-  const echo: Action['handle'] = async ({ request, content, method }) => {
-    const { fields, target, connection } = request;
-    const named = told.map((name) => [name, fields.lines(name)]);
+  const echo: Action['handle'] = async ({ request, body: content, method }) => {
+    const { headers: fields, target, connection } = request;
+    const named = told.map((name) => [name, fields.getAll(name)]);
     const sent = Buffer.isBuffer(content) ? content.toString('latin1') : null;
     return json({ method, target, host: fields.get('host'), secure: connection.secure, named, sent });
   };
   const [bare, full] = [action('anyone', echo), action('anyone', echo, { reads: [reading] })];
   double.resource('/echo', { GET: bare, PUT: full, POST: full, DELETE: bare });
   double.resource('/long', { GET: action('anyone', async () => text('é'.repeat(3000))) });
-  const packed = { type: 'text/plain', content: gzipSync('Tea') };
+  const packed = { type: 'text/plain', body: gzipSync('Tea') };
   const answerPacked: Action['handle'] = async () => ({
     status: 200,
     representation: packed,
-    fields: [['content-encoding', 'gzip']],
+    headers: [['content-encoding', 'gzip']],
   });
   double.resource('/packed', { GET: action('anyone', answerPacked) });
   const { port } = new URL(double.url);
@@ -58,7 +58,7 @@ async function echoing(aliases: readonly string[] = []): Promise<Double> {
   };
   const move: Action['handle'] = async ({ parameters: { status, place = '' } }) => {
     const location = places[place];
-    return { status: Number(status), fields: location === undefined ? [] : [['Location', location]] };
+    return { status: Number(status), headers: location === undefined ? [] : [['Location', location]] };
   };
   const moved = action('anyone', move, { reads: [reading] });
   double.resource('/moved/{status}/{place}', { GET: moved, PUT: moved, POST: moved, DELETE: moved });
@@ -196,7 +196,7 @@ test('a redirect to where the double is not is given as it came', async () => {
   await using double = await startDouble({ https: false });
   const Location = 'https://client.example/cb?code=1';
   double.resource('/leave', {
-    GET: action('anyone', async () => ({ status: 303, fields: [['Location', Location]] })),
+    GET: action('anyone', async () => ({ status: 303, headers: [['Location', Location]] })),
   });
   const reply = await double.fetch('/leave');
   assert.deepEqual([reply.status, reply.headers.get('location'), reply.redirected], [303, Location, false]);
@@ -208,7 +208,7 @@ test('a redirect to another origin drops Authentication, which the platform woul
     const path = `/moved/307/${place}`;
     const headers = await double.as('ann').sign('POST', double.url + path, 'Tea');
     await double.fetch(path, { method: 'POST', headers, body: 'Tea' });
-    const sent = double.journal.last()?.raw().request?.fields ?? [];
+    const sent = double.journal.last()?.raw().request?.headers ?? [];
     return sent.some(([name]) => name.toLowerCase() === 'authentication');
   };
   assert.equal(await authenticationAfter('here'), true);
@@ -229,7 +229,7 @@ test('who signs signs what a redirect asks for, and nothing for another origin',
   const mine = action('authenticated', async ({ principal }) => text(String(principal?.name)));
   double.resource('/mine', { GET: mine });
   const to = (place: string) =>
-    action('anyone', async () => ({ status: 303, fields: [['Location', place]] }));
+    action('anyone', async () => ({ status: 303, headers: [['Location', place]] }));
   double.resource('/near', { GET: to('/mine') });
   double.resource('/far', { GET: to(`${double.secureUrl}/mine`) });
   for (const scheme of ['hmac', 'basic'] as const) {

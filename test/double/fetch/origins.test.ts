@@ -18,10 +18,10 @@ for (const url of ['http://example.com/articles', '//example.com/articles', 'htt
 test('a redirect to an alias or the public URL is followed, and gets no credentials', async () => {
   const aliases = ['http://partner.example'];
   await using double = await startDouble({ users: ['ann'], aliases, publicUrl: 'https://public.example/' });
-  const host = action('anyone', async ({ request }) => text(String(request.fields.get('host'))));
+  const host = action('anyone', async ({ request }) => text(String(request.headers.get('host'))));
   double.resource('/host', { GET: host });
   for (const origin of ['http://partner.example', 'https://public.example']) {
-    const moved = action('anyone', async () => ({ status: 307, fields: [['Location', `${origin}/host`]] }));
+    const moved = action('anyone', async () => ({ status: 307, headers: [['Location', `${origin}/host`]] }));
     double.resource('/away', { GET: moved });
     const reply = await double.as('ann').fetch('/away');
     assert.deepEqual([reply.url, await reply.text()], [`${origin}/host`, new URL(origin).host]);

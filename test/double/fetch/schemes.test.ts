@@ -8,7 +8,7 @@ import {
   type DoubleOptions,
   startDouble,
 } from '../../../src/double/index.ts';
-import { bytes } from '../../../src/index.ts';
+import { readBytes } from '../../../src/index.ts';
 
 const now = '2026-11-22T12:00:00Z';
 const secret = 'secret of ann';
@@ -117,7 +117,7 @@ describe('as with a configured scheme', () => {
       assert.equal(entry.user, 'ann');
       assert.match(String(entry), new RegExp(`by ann: 401, .*\n +${signing.scheme}: failed at ${failedAt}`));
       const { request } = entry.raw();
-      const credentials = credentialsIn(request?.fields ?? [], request?.target ?? '');
+      const credentials = credentialsIn(request?.headers ?? [], request?.target ?? '');
       assert.ok(credentials.length > 0, inspect(request));
       const shown = `${entry}${JSON.stringify(entry)}${inspect(entry)}`;
       for (const each of [...credentials, secret, 'wrong secret'])
@@ -216,7 +216,7 @@ describe('as with a configured scheme', () => {
     const consumers = { printer: { secret: 'the secret of the printer', callbacks: ['oob'] } };
     await using double = await startDouble({ now, users: { ann: { secret } }, schemes, consumers });
     const received = action('anyone', async () => ({ status: 204 }), {
-      reads: [{ ...bytes, type: 'application/x-www-form-urlencoded' }],
+      reads: [{ ...readBytes, type: 'application/x-www-form-urlencoded' }],
     });
     double.resource('/calls', { POST: received });
     for (const scheme of ['oauth1', 'twilio'] as const)
@@ -241,7 +241,7 @@ describe('as with a configured scheme', () => {
   });
 
   function fieldsOf({ journal }: Awaited<ReturnType<typeof startDouble>>): Record<string, string> {
-    return Object.fromEntries(journal.last()?.raw().request?.fields ?? []);
+    return Object.fromEntries(journal.last()?.raw().request?.headers ?? []);
   }
 });
 

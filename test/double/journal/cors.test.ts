@@ -140,7 +140,7 @@ test('the response of a fault is shared as any other', async () => {
 
 test('a fault can have fields of the protocol itself', async () => {
   await using double = await startDouble({ cors: [app], https: false });
-  double.faults.next({}, { status: 200, fields: { 'Access-Control-Allow-Origin': other } });
+  double.faults.next({}, { status: 200, headers: { 'Access-Control-Allow-Origin': other } });
   const { headers } = await double.fetch('/articles', { headers: { Origin: app } });
   assert.equal(headers.get('Access-Control-Allow-Origin'), other);
 });

@@ -21,7 +21,7 @@ test('an entry has the request as it was sent, the reply, who asked and the step
     method: 'PUT',
     body: article,
   });
-  const { number, time, request, reply, principal, step, problem, aborted } = latest(double);
+  const { number, time, request, response: reply, principal, step, problem, aborted } = latest(double);
   assert.deepEqual(
     [number, time, step, problem, aborted],
     [1, Date.UTC(2026, 2, 1, 12), 16, undefined, false],
@@ -34,10 +34,10 @@ test('an entry has the request as it was sent, the reply, who asked and the step
     ['note', 'a b'],
     ['note', 'ä'],
   ]);
-  assert.equal(request.text, article);
+  assert.equal(request.body, article);
   assert.equal(request.length, article.length);
   assert.equal(reply?.status, 201);
-  assert.ok(reply.fields.some(([name, value]) => name === 'Location' && value === '/articles/tea'));
+  assert.ok(reply.headers.some(([name, value]) => name === 'Location' && value === '/articles/tea'));
 });
 
 test('an entry names the user that refused credentials speak of, by HMAC and by Basic', async () => {
@@ -48,7 +48,7 @@ test('an entry names the user that refused credentials speak of, by HMAC and by 
   ] as const;
   for (const attempt of attempts) {
     await double.as('johndoe', attempt).fetch('/articles');
-    const { user, principal, reply } = latest(double);
+    const { user, principal, response: reply } = latest(double);
     assert.deepEqual([user, principal, reply?.status], ['johndoe', undefined, 401], attempt.scheme);
   }
 });
@@ -58,7 +58,7 @@ test('field lines stand in the order in which they came over a socket', async ()
   const lines = ['Host: localhost', 'X-B: 2', 'X-A: 1', 'x-b:  3', 'Connection: close'];
   await rawExchange(double.url, `GET /articles/1 HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`);
   assert.deepEqual(
-    latest(double).request?.fields.map((line) => line.join(': ')),
+    latest(double).request?.headers.map((line) => line.join(': ')),
     lines.map((line) => line.replace(/ {2}/, ' ')),
   );
 });
@@ -72,17 +72,17 @@ test('a reply that was packed is shown unpacked', async () => {
     })),
   });
   await double.fetch('/articles', { headers: { 'accept-encoding': 'gzip' } });
-  const { reply } = latest(double);
-  assert.ok(reply?.fields.some(([name, value]) => name === 'Content-Encoding' && value === 'gzip'));
-  assert.match(reply?.text ?? '', /^<articles>.*<\/articles>$/s);
+  const { response: reply } = latest(double);
+  assert.ok(reply?.headers.some(([name, value]) => name === 'Content-Encoding' && value === 'gzip'));
+  assert.match(reply?.body ?? '', /^<articles>.*<\/articles>$/s);
 });
 
 test('a reply that says it is packed and is not is shown as it was sent', async () => {
   await using double = await startDouble({ users, https: false });
-  double.faults.next({}, { status: 200, body: 'Tea', fields: { 'Content-Encoding': 'gzip' } });
+  double.faults.next({}, { status: 200, body: 'Tea', headers: { 'Content-Encoding': 'gzip' } });
   const reply = await fetch(`${double.url}/articles`);
   await assert.rejects(reply.text());
-  assert.equal(latest(double).reply?.text, 'Tea');
+  assert.equal(latest(double).response?.body, 'Tea');
 });
 
 const host = 'Host: localhost\r\n';
@@ -116,7 +116,7 @@ for (const [step, status, bytes] of steps) {
     const { head } = await rawExchange(double.url, bytes);
     assert.match(head, new RegExp(`^HTTP/1.1 ${status} `));
     const entry = latest(double);
-    assert.deepEqual([entry.step, entry.reply?.status], [step, status]);
+    assert.deepEqual([entry.step, entry.response?.status], [step, status]);
   });
 }
 
@@ -141,7 +141,7 @@ test('what could not be parsed is there with what was being read', async () => {
     /^GET \/ HTTP\/1\.1\r\nHost: a\r\nAuthorization: \[redacted\]\r\nno colon/,
   );
   assert.match(entry.raw().received ?? '', /Basic abc/);
-  assert.deepEqual([entry.problem?.type, entry.reply?.status], ['malformed-request', 400]);
+  assert.deepEqual([entry.problem?.type, entry.response?.status], ['malformed-request', 400]);
 });
 
 test('a request that breaks off within its content is there, aborted', async () => {
@@ -155,7 +155,7 @@ test('a request that breaks off within its content is there, aborted', async () 
   socket.end(`${head}<article>`);
   const entry = await double.journal.waitFor({ method: 'POST' });
   assert.deepEqual([entry.aborted, entry.step, entry.problem?.type], [true, 15, 'content-incomplete']);
-  assert.equal(entry.request?.text, '<article>');
+  assert.equal(entry.request?.body, '<article>');
 });
 
 test('a client that leaves before its reply is seen to have left, over a socket and in process', async () => {
@@ -166,7 +166,7 @@ test('a client that leaves before its reply is seen to have left, over a socket 
     const client = new AbortController();
     const asked = ask(`${double.url}/articles/1`, { signal: client.signal });
     asked.catch(() => {}); // judged below
-    while (delayed.met === 0) await setImmediate();
+    while (delayed.count === 0) await setImmediate();
     client.abort();
     await assert.rejects(asked, { name: 'AbortError' });
     const entry = await double.journal.waitFor({ path: '/articles/1' });
@@ -198,7 +198,7 @@ test('of long content the beginning is kept, and its whole length', async () => 
   await using double = await startDouble({ users, journal: { content: 10 } });
   await double.as('johndoe').fetch('/articles/a', { method: 'PUT', body: article });
   const { request } = latest(double);
-  assert.deepEqual([request?.text, request?.length], [article.slice(0, 10), article.length]);
+  assert.deepEqual([request?.body, request?.length], [article.slice(0, 10), article.length]);
 });
 
 test('entries are found by method, path, template, pattern, user, status, step, problem, text and function', async () => {
@@ -207,8 +207,8 @@ test('entries are found by method, path, template, pattern, user, status, step, 
   await double.as('johndoe').fetch('/articles/b', { method: 'PUT', body: article });
   await double.fetch('/nowhere');
   const { journal } = double;
-  const numbers = (match: Parameters<typeof journal.find>[0]): number[] =>
-    journal.find(match).map(({ number }) => number);
+  const numbers = (match: Parameters<typeof journal.all>[0]): number[] =>
+    journal.all(match).map(({ number }) => number);
   assert.deepEqual(numbers({ method: 'GET' }), [1, 3]);
   assert.deepEqual(numbers({ method: ['PUT', 'POST'] }), [2]);
   assert.deepEqual(numbers({ path: '/articles/1' }), [1]);
@@ -231,10 +231,10 @@ test('entries are selected by former users, and by unknown users that requests n
   const { journal } = double;
   await double.as('johndoe').fetch('/articles');
   double.auth.removeUser('johndoe');
-  assert.equal(journal.find({ user: 'johndoe' }).length, 1);
-  assert.throws(() => journal.find({ user: 'stranger' }), /^RangeError: the double has no user stranger/);
+  assert.equal(journal.all({ user: 'johndoe' }).length, 1);
+  assert.throws(() => journal.all({ user: 'stranger' }), /^RangeError: the double has no user stranger/);
   await double.fetch('/articles', { headers: { Authentication: `hmac stranger:${'A'.repeat(43)}=` } });
-  assert.equal(journal.find({ user: 'stranger' }).length, 1);
+  assert.equal(journal.all({ user: 'stranger' }).length, 1);
 });
 
 test('entries can be walked through, listened to and forgotten, and are numbered on', async () => {

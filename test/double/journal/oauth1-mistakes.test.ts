@@ -49,7 +49,7 @@ async function signed(
 
 test('an expired token of OAuth 1.0a is explained, with the time since it expired', async () => {
   await using double = await openWithOAuth();
-  const { token, tokenSecret } = await double.oauth1.issueToken({ consumer: 'key1', user: 'johndoe' });
+  const { token, tokenSecret } = await double.oauth1.issueToken({ client: 'key1', user: 'johndoe' });
   double.clock.advance('25h');
   await signed(double, { key: `${escaped(secrets.key1)}&${tokenSecret}`, changes: { oauth_token: token } });
   assert.match(
@@ -82,7 +82,7 @@ test('a wrong verifier of OAuth 1.0a is explained, with the number of attempts l
     verb: 'POST',
   });
   const issued = new URLSearchParams(
-    Buffer.from(double.journal.last()?.raw().reply?.content ?? '').toString(),
+    Buffer.from(double.journal.last()?.raw().response?.body ?? '').toString(),
   );
   const [token = '', secret = ''] = ['oauth_token', 'oauth_token_secret'].map(
     (name) => issued.get(name) ?? '',

@@ -302,7 +302,7 @@ const elsewhere: readonly Mistake[] = [
         user: 'johndoe',
         refresh: true,
       });
-      await double.oauth2.revoke(refreshToken);
+      await double.oauth2.revokeTokens(refreshToken);
       await bearer(double, accessToken);
       return [accessToken];
     },

@@ -27,12 +27,12 @@ test('a user whose secret is a usual word is found by path, and the path is show
   await using double = await startDouble({ users: { test: { secret: 'test' } }, https: false });
   await double.as('test').fetch('/users/test/financialrecords');
   const path = '/users/test/financialrecords';
-  assert.equal(double.journal.find({ path }).length, 1);
+  assert.equal(double.journal.all({ path }).length, 1);
   const entry = await double.journal.waitFor({ path, user: 'test' });
   assert.deepEqual([entry.request?.path, entry.request?.target], [path, path]);
   assert.match(String(entry), /GET \/users\/test\/financialrecords by test: 200/);
   assert.equal(
-    entry.reply?.fields.some(([, value]) => value.includes('[redacted]')),
+    entry.response?.headers.some(([, value]) => value.includes('[redacted]')),
     false,
   );
 });
@@ -42,10 +42,10 @@ test('entries are selected by the path and the content as sent, although a secre
   await using double = await startDouble({ users: { johndoe: { secret } }, https: false });
   const body = `{"title":"with ${secret} in it"}`;
   await double.as('johndoe').fetch(`/articles/${secret}`, { method: 'PUT', body });
-  assert.equal(double.journal.find({ path: `/articles/${secret}`, text: `with ${secret}` }).length, 1);
+  assert.equal(double.journal.all({ path: `/articles/${secret}`, text: `with ${secret}` }).length, 1);
   const { request } = double.journal.last() ?? {};
   assert.deepEqual(
-    [request?.path, request?.text],
+    [request?.path, request?.body],
     ['/articles/[redacted]', '{"title":"with [redacted] in it"}'],
   );
   const missing = double.journal.waitFor({ path: '/nowhere' }, { timeout: 1 });
@@ -58,15 +58,15 @@ test('data named code or token is shown, and the same names in OAuth are not', a
     clients: { app: { redirectUris: ['https://client.example/cb'], secret: 'the-secret-of-the-app' } },
   });
   await double.as('johndoe').fetch('/articles', { method: 'POST', body: '{"code":"4711","token":"blue"}' });
-  assert.equal(double.journal.last()?.request?.text, '{"code":"4711","token":"blue"}');
+  assert.equal(double.journal.last()?.request?.body, '{"code":"4711","token":"blue"}');
   await double
     .as('johndoe')
     .fetch('/articles', { method: 'POST', body: '<article><code>4711</code></article>' });
-  assert.equal(double.journal.last()?.request?.text, '<article><code>4711</code></article>');
+  assert.equal(double.journal.last()?.request?.body, '<article><code>4711</code></article>');
   const body = new URLSearchParams({ grant_type: 'authorization_code', code: 'abc-def', client_id: 'app' });
   await double.fetch('/oauth2/token', { method: 'POST', secure: true, body });
   assert.equal(
-    double.journal.last()?.request?.text,
+    double.journal.last()?.request?.body,
     'grant_type=authorization_code&code=[redacted]&client_id=app',
   );
 });
@@ -81,9 +81,9 @@ test('an entity tag is shown as sent, whatever the secret is', async () => {
   await using double = await startDouble({ randomSeed: 1, users, https: false });
   const tag = (await double.fetch('/articles')).headers.get('etag') ?? '';
   await double.fetch('/articles', { headers: { 'if-none-match': tag } });
-  const { request, reply } = double.journal.last() ?? {};
-  assert.equal(reply?.fields.find(([name]) => name === 'ETag')?.[1], tag);
-  assert.equal(request?.fields.find(([name]) => name === 'if-none-match')?.[1], tag);
+  const { request, response: reply } = double.journal.last() ?? {};
+  assert.equal(reply?.headers.find(([name]) => name === 'ETag')?.[1], tag);
+  assert.equal(request?.headers.find(([name]) => name === 'if-none-match')?.[1], tag);
 });
 
 test('former secrets stay hidden after rotateSecret, removeUser, setUser, restore and reset', async () => {
@@ -135,7 +135,7 @@ test('issued tokens are hidden in any field, parameter and content', async () =>
       headers: { 'X-Api-Key': each, 'X-Note': `see ${each}.` },
       body: `{"note":"${each}"}`,
     });
-    await double.oauth2.revoke(each);
+    await double.oauth2.revokeTokens(each);
   }
   assertHidden(double, accessToken, token, tokenSecret);
 });
@@ -153,7 +153,9 @@ test('keys, tokens and digests in a field with another name are hidden, and chal
   await rawExchange(double.url, `GET / HTTP/1.1\r\nHost: a\r\nAutentication: ${value}\r\nno colon\r\n\r\n`);
   assertHidden(double, digest, 'an-unknown-key');
   await double.fetch('/articles', { method: 'POST', body: '{}' });
-  const challenge = double.journal.last()?.reply?.fields.find(([name]) => name === 'WWW-Authenticate')?.[1];
+  const challenge = double.journal
+    .last()
+    ?.response?.headers.find(([name]) => name === 'WWW-Authenticate')?.[1];
   assert.match(challenge ?? '', /^HMAC /i);
 });
 
@@ -166,8 +168,8 @@ test('a short secret is hidden where a credential stands, and the same word else
   await double.as('ann').fetch('/articles?q=tea&password=milk', init);
   const { request } = double.journal.last() ?? {};
   assert.equal(request?.target, '/articles?q=tea&password=[redacted]');
-  assert.equal(request?.text, '{"title":"tea and milk"}');
-  assert.equal(request?.fields.find(([name]) => name === 'x-note')?.[1], 'tea');
+  assert.equal(request?.body, '{"title":"tea and milk"}');
+  assert.equal(request?.headers.find(([name]) => name === 'x-note')?.[1], 'tea');
   assert.deepEqual(request?.query, [
     ['q', 'tea'],
     ['password', '[redacted]'],

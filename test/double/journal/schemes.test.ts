@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import { type SchemeSigning, signRequest } from '../../../src/client/index.ts';
-import { manualClock } from '../../../src/clock.ts';
+import { type SigningScheme, signRequest } from '../../../src/client/index.ts';
+import { createManualClock } from '../../../src/clock.ts';
 import { type DoubleOptions, startDouble } from '../../../src/double/index.ts';
 
 const now = Date.UTC(2026, 10, 22, 12);
@@ -36,8 +36,8 @@ async function refusal(sign: (url: string) => Record<string, string>): Promise<s
   return String(double.journal.last());
 }
 
-const by = (scheme: SchemeSigning) => (url: string) =>
-  signRequest({ method: 'GET', url, scheme, clock: manualClock(now) });
+const by = (scheme: SigningScheme) => (url: string) =>
+  signRequest({ method: 'GET', url, scheme, clock: createManualClock(now) });
 const mac = (key: string): string =>
   createHmac('sha256', key).update(`${second}.GET./articles`).digest('hex');
 const partner = (key: string) => () => ({
@@ -99,7 +99,13 @@ test('a secret of another user, a former one and a password are recognized in ev
   const sources: Record<string, (key: string) => (url: string) => Record<string, string>> = {
     partner,
     stripe: (key) => (url) =>
-      signRequest({ method: 'GET', url, secret: key, scheme: { preset: 'stripe' }, clock: manualClock(now) }),
+      signRequest({
+        method: 'GET',
+        url,
+        secret: key,
+        scheme: { preset: 'stripe' },
+        clock: createManualClock(now),
+      }),
     aws4: (key) => by({ ...aws4, secret: key }),
     'message-signatures': (key) => by({ ...signatures, key: { id: 'ann', secret: key } }),
   };

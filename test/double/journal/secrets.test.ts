@@ -22,7 +22,7 @@ function printed({ journal }: Double): string {
       JSON.stringify(entry),
       inspect(entry, { depth: 9, customInspect: false, showHidden: true }),
     );
-    const { request, reply, auth, received, problem, fault } = entry;
+    const { request, response: reply, auth, received, problem, fault } = entry;
     texts.push(inspect({ request, reply, auth, received, problem, fault }, { depth: 9 }));
   }
   return texts.join('\n');
@@ -43,7 +43,7 @@ test('neither of the fields with credentials is shown, and raw() has both', asyn
   await double.fetch('/articles', { secure: true, headers: { authorization: basic } });
   await double.fetch('/articles', { headers: { authorization: basic, authentication } });
   assert.deepEqual(
-    double.journal.all().map(({ reply }) => reply?.status),
+    double.journal.all().map(({ response: reply }) => reply?.status),
     [200, 200, 400],
   );
   holdsNone(
@@ -54,9 +54,9 @@ test('neither of the fields with credentials is shown, and raw() has both', asyn
   );
   const shown = double.journal
     .all()
-    .map(({ request }) => request?.fields.filter(([, value]) => value === '[redacted]').length);
+    .map(({ request }) => request?.headers.filter(([, value]) => value === '[redacted]').length);
   assert.deepEqual(shown, [1, 1, 2]);
-  const raw = double.journal.last()?.raw().request?.fields;
+  const raw = double.journal.last()?.raw().request?.headers;
   assert.deepEqual(
     raw?.filter(([name]) => name.startsWith('auth')),
     [

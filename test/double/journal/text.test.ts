@@ -64,7 +64,7 @@ for (const [status, request, text] of refusals) {
   test(`the text of an entry with the status ${status} contains the step by its name and the detail`, async () => {
     await using double = await open();
     await request(double);
-    assert.equal(double.journal.last()?.reply?.status, status);
+    assert.equal(double.journal.last()?.response?.status, status);
     assert.match(String(double.journal.last()), text);
   });
 }
@@ -124,7 +124,7 @@ test('text in UTF-8 stays UTF-8, in the text and in the members of an entry', as
   const entry = double.journal.last();
   assert.equal(String(entry), '#1 GET /articles by jürgen: 200, step 16 (action)');
   assert.deepEqual(
-    entry?.request?.fields.filter(([name]) => name.toLowerCase() === 'x-note').map(([, value]) => value),
+    entry?.request?.headers.filter(([name]) => name.toLowerCase() === 'x-note').map(([, value]) => value),
     ['grün'],
   );
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { signRequest } from '../../../src/client/index.ts';
-import { type Double, type DoubleOptions, type ShownStory, startDouble } from '../../../src/double/index.ts';
+import { type Double, type DoubleOptions, type JournalAuth, startDouble } from '../../../src/double/index.ts';
 import { digestOnce } from '../../../src/signature/hmac.ts';
 
 const users = { johndoe: { secret: 'a-secret', password: 'a-password' } };
@@ -16,7 +16,7 @@ async function storyOf(
   target: string,
   headers: Record<string, string>,
   secure = false,
-): Promise<ShownStory> {
+): Promise<JournalAuth> {
   await double.fetch(target, { headers, secure });
   const auth = double.journal.last()?.auth;
   assert.ok(auth !== undefined, 'there is no story');
@@ -238,7 +238,7 @@ test('the journal has the story where refusals do not explain themselves', async
   const headers = credentialsOver('GET+/articles+01mar202612:00:00+n-1');
   const story = await storyOf(double, '/articles?limit=2', headers);
   assert.equal(story.hint, 'the query was left out');
-  const { text } = double.journal.last()?.reply ?? { text: '' };
+  const { body: text } = double.journal.last()?.response ?? { body: '' };
   assert.doesNotMatch(text, /left out|GET\+/);
 });
 

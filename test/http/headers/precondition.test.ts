@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Fields } from '../../../src/http/fields.ts';
+import { HttpHeaders } from '../../../src/http/fields.ts';
 import { type Current, evaluatePreconditions, type Verdict } from '../../../src/http/headers/precondition.ts';
-import type { Method } from '../../../src/http/method.ts';
+import type { HttpMethod } from '../../../src/http/method.ts';
 import { Problem } from '../../../src/http/problem.ts';
 import { hostile } from '../../support/http/hostile.ts';
 import { seeded } from '../../support/seeded.ts';
@@ -16,8 +16,12 @@ const current: Current = { tags: ['xml-1', 'json-1'], modified };
 
 type Outcome = Verdict | 'failed' | 'malformed';
 
-function outcome(method: Method, lines: Record<string, string>, at: Current | 'nothing' = current): Outcome {
-  const fields = new Fields(Object.entries(lines).flat());
+function outcome(
+  method: HttpMethod,
+  lines: Record<string, string>,
+  at: Current | 'nothing' = current,
+): Outcome {
+  const fields = new HttpHeaders(Object.entries(lines).flat());
   try {
     return evaluatePreconditions(fields, method, at === 'nothing' ? undefined : at, now);
   } catch (error) {
@@ -41,7 +45,7 @@ test('If-Match needs a strong match with any current representation', () => {
 
 test('a weak tag in If-Match is named, with the reason and the remedy', () => {
   const detailOf = (value: string): string => {
-    const fields = new Fields(['If-Match', value]);
+    const fields = new HttpHeaders(['If-Match', value]);
     try {
       evaluatePreconditions(fields, 'PUT', current, now);
       return '';
@@ -109,7 +113,7 @@ test('a malformed list of tags is refused and its field is named', () => {
     for (const value of ['xml-1', '"a" "b"', '*, "a"'])
       for (const at of [current, undefined])
         assert.throws(
-          () => evaluatePreconditions(new Fields([field, value]), 'PUT', at, now),
+          () => evaluatePreconditions(new HttpHeaders([field, value]), 'PUT', at, now),
           (error) => error instanceof Problem && error.status === 400 && error.members['field'] === field,
           `${field}: ${value}`,
         );
@@ -122,7 +126,7 @@ test('a refusal names the field and tells nothing of the state', () => {
     ['If-None-Match', '*'],
   ] as const)
     assert.throws(
-      () => evaluatePreconditions(new Fields([field, value]), 'PUT', current, now),
+      () => evaluatePreconditions(new HttpHeaders([field, value]), 'PUT', current, now),
       (error) =>
         error instanceof Problem &&
         error.status === 412 &&
@@ -132,7 +136,7 @@ test('a refusal names the field and tells nothing of the state', () => {
 });
 
 test('two lines of one field are one list', () => {
-  const fields = new Fields(['If-Match', '"old"', 'If-Match', '"xml-1"']);
+  const fields = new HttpHeaders(['If-Match', '"old"', 'If-Match', '"xml-1"']);
   assert.equal(evaluatePreconditions(fields, 'PUT', current, now), 'proceed');
 });
 

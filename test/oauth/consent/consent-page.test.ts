@@ -100,7 +100,7 @@ test('whatever clients, users and addresses are called, it is text on the page',
       lifetime: 90_000,
       variant: undefined,
     });
-    const text = String(representation?.content).replace(/<style>[^<]*<\/style>/, '');
+    const text = String(representation?.body).replace(/<style>[^<]*<\/style>/, '');
     const bare = text.replace(/&(amp|lt|gt|quot|#\d+);/g, '');
     const seen = `seed ${random.seed}: ${text}`;
     const tags = new Set(

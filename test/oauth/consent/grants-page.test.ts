@@ -190,7 +190,7 @@ test('whatever clients and users are called, it is text on the page', () => {
       revoked: false,
     } as const;
     const view = { user: name(), grants: [grant], ticket: name(), action: name() };
-    const text = String(showGrants(view, undefined).representation?.content).replace(
+    const text = String(showGrants(view, undefined).representation?.body).replace(
       /<style>[^<]*<\/style>/,
       '',
     );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { bucketSpanFor, createNonces, type Nonces } from '../../../src/store/nonces/nonces.ts';
-import { StoreError } from '../../../src/store/store.ts';
+import { StoreError } from '../../../src/store/errors.ts';
+import { bucketSpanFor, createNonces, type NonceStore } from '../../../src/store/nonces/nonces.ts';
 import {
   accessToken,
   ask,
@@ -20,7 +20,7 @@ function keeping() {
   });
   const claimed: { user: string; nonce: string; until: number }[] = [];
   let kept: Promise<void> | undefined;
-  const nonces: Nonces = {
+  const nonces: NonceStore = {
     claim(user, nonce, until, now) {
       claimed.push({ user, nonce, until });
       return inMemory.claim(user, nonce, until, now);

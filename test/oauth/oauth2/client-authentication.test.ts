@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { hashPassword, verifyPassword } from '../../../src/accounts/passwords.ts';
 import { createHashQueue } from '../../../src/auth/hash-queue.ts';
 import { createRateLimiter } from '../../../src/auth/rate-limit.ts';
-import { manualClock } from '../../../src/clock.ts';
+import { createManualClock } from '../../../src/clock.ts';
 import { createRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
 import { type Client, type ClientSecret, createRegistry } from '../../../src/oauth/clients.ts';
@@ -25,7 +25,7 @@ interface Presented {
 
 /** Clients, the outcome of requests that claim to be from one, and how many hashes were computed for that. */
 function open(clients: readonly Client[], limit = 0, verify = verifyPassword) {
-  const clock = manualClock(0);
+  const clock = createManualClock(0);
   const registry = createRegistry(new Map(clients.map((each) => [each.id, each])));
   const rateLimiter = createRateLimiter(limit, clock);
   let hashes = 0;
@@ -42,12 +42,12 @@ function open(clients: readonly Client[], limit = 0, verify = verifyPassword) {
   });
   const outcome = async ({ basic, values = {}, peer = '192.0.2.1' }: Presented): Promise<string> => {
     const fields: [string, string][] = basic === undefined ? [] : [['Authorization', basicField(basic)]];
-    const request = createRequest({ method: 'POST', target: '/', fields, peer, secure: true });
+    const request = createRequest({ method: 'POST', target: '/', headers: fields, peer, secure: true });
     try {
       return (await authenticate(request, new Map(Object.entries(values)), 'any')).client.id;
     } catch (error) {
       if (error instanceof OAuthError) return error.code;
-      if (error instanceof Problem) return `${error.type} ${error.fields.join()}`;
+      if (error instanceof Problem) return `${error.type} ${error.headers.join()}`;
       throw error;
     }
   };

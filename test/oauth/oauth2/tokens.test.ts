@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AccessEntry, createMemoryStore } from '../../../src/index.ts';
+import { type AccessLogEntry, createMemoryStore } from '../../../src/index.ts';
 import {
   codeFor,
   decide,
@@ -114,7 +114,7 @@ test('of every other token a client learns that it is not active, and nothing el
 });
 
 test('no code, ticket, token, secret or password is in a log, a fault or the store', async () => {
-  const entries: AccessEntry[] = [];
+  const entries: AccessLogEntry[] = [];
   const faults: unknown[] = [];
   const store = createMemoryStore({ storeId: 'm' });
   const server = openServer({

@@ -99,7 +99,7 @@ describe('in a browser, a page of another origin', inBrowser, () => {
     double.resource('/cookie', {
       GET: action('anyone', () => ({
         status: 200,
-        fields: [
+        headers: [
           ['Set-Cookie', 'a=b'],
           ['X-Own', 'own'],
         ],
@@ -179,19 +179,19 @@ describe('in a browser, a page of another origin', inBrowser, () => {
   test('follows a redirect, and revalidates what it has stored', async (t) => {
     const { page, double } = await open(t);
     double.resource('/moved', {
-      GET: action('anyone', () => ({ status: 303, fields: [['Location', '/articles/1']] })),
+      GET: action('anyone', () => ({ status: 303, headers: [['Location', '/articles/1']] })),
     });
     assert.equal((await request(page, `${double.url}/moved`)).status, 200);
     const again = await request(page, `${double.url}/articles/1`);
     assert.equal(again.status, 200);
-    assert.equal(double.journal.last()?.reply?.status, 304);
+    assert.equal(double.journal.last()?.response?.status, 304);
     assert.ok(again.fields?.['etag']);
   });
 
   test('that is not listed reads nothing, and its preflight fails', async (t) => {
     const { page, double, origin } = await open(t, () => ({ cors: ['https://app.example'] }));
     assert.deepEqual(await request(page, `${double.url}/articles`), { error: 'TypeError' });
-    assert.equal(double.journal.last()?.reply?.status, 200);
+    assert.equal(double.journal.last()?.response?.status, 200);
     const failed = { origin, failedAt: 'origin', detail: `${origin} is not one of https://app.example` };
     assert.deepEqual(double.journal.last()?.cors, { ...failed, preflight: false });
     assert.deepEqual(await sign(page, double, 'DELETE', '/articles/1', { nonce: 'n1' }), {

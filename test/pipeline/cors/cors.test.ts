@@ -106,8 +106,8 @@ test('a request with two Origin fields is not shared', async () => {
     ['Origin', app],
     ['Origin', app],
   ];
-  const { fields: sent } = await guest.service.handle(
-    createRequest({ method: 'GET', target: '/articles', fields }),
+  const { headers: sent } = await guest.service.handle(
+    createRequest({ method: 'GET', target: '/articles', headers: fields }),
   );
   assert.deepEqual(
     sent.filter(([name]) => name.startsWith('Access-Control')),
@@ -299,7 +299,7 @@ test('a resource in code names the further fields that it reads, and methods of 
         DELETE: action([], () => text('')),
         POST: action(['ann'], () => text('')),
         headAccess: 'nobody',
-        requestFields: ['X-Trace'],
+        requestHeaders: ['X-Trace'],
       },
     },
   });
@@ -316,11 +316,11 @@ describe('every response is shared, and exposes exactly its fields that are neit
     cors: [app],
     maxAuthFailures: 1,
     resources: {
-      '/moved': { GET: action('anyone', () => ({ status: 303, fields: [['Location', '/articles']] })) },
+      '/moved': { GET: action('anyone', () => ({ status: 303, headers: [['Location', '/articles']] })) },
       '/set': {
         GET: action('anyone', () => ({
           status: 200,
-          fields: [
+          headers: [
             ['Set-Cookie', 'a=b'],
             ['X-Own', '1'],
             ['x-own', '2'],
@@ -456,7 +456,7 @@ test('a resource in code that sets Access-Control-Allow-Origin itself is left al
       '/own': {
         GET: action('anyone', () => ({
           status: 200,
-          fields: [['access-control-allow-origin', other]],
+          headers: [['access-control-allow-origin', other]],
           representation: text(''),
         })),
       },
@@ -529,10 +529,10 @@ describe('an invalid cors is refused', () => {
         message: message.replace('cors', 'cors of the resource at /own'),
       });
     });
-  test('requestFields', () => {
-    const resource = { GET: action('anyone', () => text('')), requestFields: ['a b'] };
+  test('requestHeaders', () => {
+    const resource = { GET: action('anyone', () => text('')), requestHeaders: ['a b'] };
     assert.throws(() => createService({ resources: { '/own': resource } }), {
-      message: 'requestFields of the resource at /own must be a list of field names',
+      message: 'requestHeaders of the resource at /own must be a list of field names',
     });
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { action, type Outcome } from '../../../src/index.ts';
+import { type ActionResponse, action } from '../../../src/index.ts';
 import {
   bytesOf,
   type Guarded,
@@ -20,7 +20,7 @@ async function openHooked(
   context: TestContext,
   handle: () => Promise<void> = () => Promise.resolve(),
 ): Promise<Guarded> {
-  const answer = async (): Promise<Outcome> => {
+  const answer = async (): Promise<ActionResponse> => {
     await handle();
     return { status: 204 };
   };

@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { cp, readdir, readFile, rm, stat, truncate, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, describe, type TestContext, test } from 'node:test';
-import { type ManualClock, manualClock, systemClock } from '../../../src/clock.ts';
+import { createManualClock, type ManualClock, systemClock } from '../../../src/clock.ts';
+import { StoreError } from '../../../src/store/errors.ts';
 import { type Disk, type DiskFile, nodeDisk } from '../../../src/store/files/disk.ts';
 import { type FileNonces, type NonceFileOptions, openNonces } from '../../../src/store/nonces/file.ts';
-import { StoreError } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
 import { startChild } from '../../support/store/child.ts';
 import { faultyDisk } from '../../support/store/faulty-disk.ts';
@@ -101,7 +101,7 @@ noncesContract('nonces in files', async (context, { bucketSpan, max, maxPerUser,
 describe('a file of nonces', () => {
   test('is JSON lines that a person can read, and nobody else, with checksums that zlib gives', async (context) => {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const nonces = await open({ directory, clock, durability: 'fsync' });
     assert.deepEqual(await filesIn(directory), []);
     nonces.claim('demo', '123456', start + window + 999, start);
@@ -153,7 +153,7 @@ for line in open(sys.argv[1], 'rb'):
   test('is read again as it was, whatever the texts are', async (context) => {
     const random = seeded();
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const claims = new Map<string, readonly [string, string, number]>();
     for (let restart = 0; restart < 5; restart += 1) {
       const nonces = await open({ directory, clock });
@@ -182,7 +182,7 @@ for line in open(sys.argv[1], 'rb'):
 
   test('remembers more than it may, and takes no new one then', async (context) => {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const before = await open({ directory, clock });
     for (const nonce of 'abcde') await claim(before, clock, nonce);
     await before.close();
@@ -197,7 +197,7 @@ for line in open(sys.argv[1], 'rb'):
 
   test('counts what a user had before a restart towards the share, until that expires', async (context) => {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const before = await open({ directory, clock, maxPerUser: 2 });
     for (const nonce of 'ab') assert.equal(await claim(before, clock, nonce), 'fresh');
     await before.close();
@@ -214,7 +214,7 @@ for line in open(sys.argv[1], 'rb'):
 
   test('takes what a change kept, whatever the clock says and however many there are, and writes it once', async (context) => {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const kept = [...'abc'].map((nonce) => ({ user: 'demo', nonce, until: start + window }));
     const nonces = await open({ directory, clock, max: 2, maxPerUser: 2 });
     clock.set(start + hour);
@@ -244,11 +244,12 @@ for line in open(sys.argv[1], 'rb'):
 
   test('is one of a version that this program does not know: that is told', async (context) => {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     // The checksum is by zlib.crc32 of Python.
     await writeFile(join(directory, 'nonces-1.jsonl'), '{"crc":"cdf6881b","version":2}\n');
     await assert.rejects(open({ directory, clock }), {
-      name: 'CorruptionError',
+      name: 'StoreError',
+      code: 'damaged',
       message: /nonces-1\.jsonl .* its version is 2, and this program reads 1/,
     });
   });
@@ -266,7 +267,7 @@ function pythonOf(program: string, argument: string): string | undefined {
 describe('a restart', () => {
   test("lets no replay in, and stands in nobody's way", async (context) => {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const dates: number[] = [];
     for (let restart = 0; restart < 60; restart += 1) {
       const nonces = await open({ directory, clock });
@@ -284,7 +285,7 @@ describe('a restart', () => {
 
   test('with another window still knows what that window lets in', async (context) => {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const short = await open({ directory, clock, window: 5 * minute });
     for (let turn = 0; turn < 6; turn += 1) {
       assert.equal(short.claim('demo', `n${turn}`, clock.now() + 5 * minute, clock.now()), 'fresh');
@@ -308,7 +309,7 @@ describe('a restart', () => {
   for (const jump of [-3 * hour, -window, -minute, minute, window, 3 * hour, 50 * hour]) {
     test(`when the clock has jumped by ${jump / minute} minutes, and comes back, lets no replay in`, async (context) => {
       const directory = temporaryDirectory(context);
-      const clock = manualClock(start);
+      const clock = createManualClock(start);
       const dates: number[] = [];
       const run = async (minutes: number): Promise<void> => {
         const nonces = await open({ directory, clock });
@@ -339,7 +340,7 @@ describe('a restart', () => {
 
   test('keeps a nonce that was claimed again when its first time had passed', async (context) => {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const nonces = await open({ directory, clock });
     nonces.claim('demo', 'n', start + 1000, start);
     await nonces.kept(false);
@@ -359,7 +360,7 @@ describe('a restart', () => {
 describe('turns', () => {
   test('have a file each, which goes when all in it has passed and not before', async (context) => {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const nonces = await open({ directory, clock });
     await claim(nonces, clock, 'ahead', window);
     for (let passed = 0; passed < 120; passed += 1) {
@@ -375,7 +376,7 @@ describe('turns', () => {
 
   test('end early when a file is large', async (context) => {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const nonces = await open({ directory, clock });
     const user = 'u'.repeat(4 * 1024 * 1024);
     for (let number = 0; number < 18; number += 1) {
@@ -391,7 +392,7 @@ describe('turns', () => {
 
   test('outlast a clock that jumps ahead, for as long as it may come back', async (context) => {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const nonces = await open({ directory, clock });
     await claim(nonces, clock, 'n');
     clock.set(start + 24 * hour);
@@ -442,7 +443,7 @@ async function refusesAll(
     nonces = await open({ ...given, onReport: (loss) => told.push(loss) });
     await nonces.begin();
   } catch (error) {
-    assert.ok(error instanceof Error && error.name === 'CorruptionError', String(error));
+    assert.ok(error instanceof Error && error.name === 'StoreError', String(error));
     assert.match(
       error.message,
       /nonces-[0-9]\.jsonl cannot be used: line [0-9]+, at byte [0-9]+, is /,
@@ -482,7 +483,7 @@ describe('a file that is not as it was', () => {
       ? ['nonces-1.jsonl', 'nonces-3.jsonl', 'nonces-4.jsonl']
       : ['nonces-3.jsonl']) {
       test(`${name}, cut at any byte of its last lines after ${ended}, lets no replay in`, async (context) => {
-        const clock = manualClock(start);
+        const clock = createManualClock(start);
         const [original, directory] = [temporaryDirectory(context), temporaryDirectory(context)];
         const dates = await threeFiles(original, clock, inOrder);
         const content = await readFile(join(original, name));
@@ -503,7 +504,7 @@ describe('a file that is not as it was', () => {
 
       test(`${name}, with any byte of its last lines flipped after ${ended}, lets no replay in`, async (context) => {
         const random = seeded();
-        const clock = manualClock(start);
+        const clock = createManualClock(start);
         const [original, directory] = [temporaryDirectory(context), temporaryDirectory(context)];
         const dates = await threeFiles(original, clock, inOrder);
         const content = await readFile(join(original, name));
@@ -530,7 +531,7 @@ describe('a file that is not as it was', () => {
     for (const name of ['nonces-1.jsonl', 'nonces-2.jsonl', 'nonces-3.jsonl']) {
       for (const spoil of [(path: string) => writeFile(path, ''), (path: string) => rm(path)]) {
         const directory = temporaryDirectory(context);
-        const clock = manualClock(start);
+        const clock = createManualClock(start);
         const dates = await threeFiles(directory, clock, true);
         await spoil(join(directory, name));
         assert.equal(await refusesAll({ directory, clock }, dates, name), 'opened');
@@ -543,7 +544,7 @@ describe('a file that is not as it was', () => {
 
   test('is told with its line and byte, and what to do; and nothing is changed', async (context) => {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     await threeFiles(directory, clock, true);
     const path = join(directory, 'nonces-2.jsonl');
     const content = await readFile(path, 'latin1');
@@ -561,7 +562,7 @@ describe('a file that is not as it was', () => {
 describe('after a crash', () => {
   test('nothing is refused that is new, when all lines are whole', async (context) => {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const dates = await threeFiles(directory, clock, false);
     const nonces = await open({ directory, clock });
     for (const [name, date] of dates) assert.equal(replay(nonces, clock, name, date), 'seen');
@@ -571,7 +572,7 @@ describe('after a crash', () => {
 
   test('what is opened and never begun is left as it was found', async (context) => {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const { nonces } = await openLost({ directory, clock });
     assert.equal(await claim(nonces, clock, 'one'), 'fresh');
     const kept = async (): Promise<string[]> =>
@@ -583,7 +584,7 @@ describe('after a crash', () => {
 
   test('a write that a kill stopped between two pages was told to nobody: nothing that is new is refused, and no replay gets in', async (context) => {
     const [original, directory] = [temporaryDirectory(context), temporaryDirectory(context)];
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const nonces = await open({ directory: original, clock });
     for (let number = 0; number < 100; number += 1) await claim(nonces, clock, `n${number}`);
     const content = await readFile(join(original, 'nonces-1.jsonl'));
@@ -604,7 +605,7 @@ describe('after a crash', () => {
 
   test('of the host, what may be lost is refused for one window; it is told once, and not again after that', async (context) => {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     await threeFiles(directory, clock, false);
     const boot = async () => 'second';
     const { nonces, told } = await openLost({ directory, clock, boot });
@@ -625,7 +626,7 @@ describe('after a crash', () => {
 
   test('a directory that has a store and no file of nonces any more refuses what may have been signed', async (context) => {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const nonces = await open({ directory, clock });
     await nonces.begin();
     await writeFile(join(directory, 'journal-1.jsonl'), '');
@@ -646,7 +647,7 @@ describe('after a crash', () => {
   test('of the host after an end in order, nothing is refused that is new', async (context) => {
     for (const durability of ['fsync', 'os'] as const) {
       const directory = temporaryDirectory(context);
-      const clock = manualClock(start);
+      const clock = createManualClock(start);
       const nonces = await open({ directory, clock, durability });
       await claim(nonces, clock, 'n');
       await nonces.close();
@@ -660,17 +661,17 @@ describe('after a crash', () => {
 
   test('of the host, files that were not yet on the medium are a loss and no damage', async (context) => {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const dates = await threeFiles(directory, clock, false);
     await truncate(join(directory, 'nonces-2.jsonl'), 400);
-    await assert.rejects(open({ directory, clock }), { name: 'CorruptionError' });
+    await assert.rejects(open({ directory, clock }), { name: 'StoreError', code: 'damaged' });
     assert.equal(await refusesAll({ directory, clock, boot: async () => undefined }, dates, 'cut'), 'opened');
   });
 
   for (const operation of ['write', 'sync', 'rename'] as const) {
     test(`before the ${operation} of a file that was being begun, nothing is lost and nothing left`, async (context) => {
       const [original, directory] = [temporaryDirectory(context), temporaryDirectory(context)];
-      const clock = manualClock(start);
+      const clock = createManualClock(start);
       const disk = faultyDisk();
       for (const turn of ['first', 'second']) {
         const nonces = await open({ directory: original, clock, disk, durability: 'fsync' });
@@ -734,7 +735,7 @@ describe('after a crash', () => {
 describe('a disk', () => {
   async function openFaulty(context: TestContext, durability: 'fsync' | 'os' = 'fsync') {
     const directory = temporaryDirectory(context);
-    const clock = manualClock(start);
+    const clock = createManualClock(start);
     const disk = faultyDisk();
     const told: string[] = [];
     const nonces = await open({ directory, clock, durability, disk, onReport: (line) => told.push(line) });
@@ -794,7 +795,7 @@ describe('a disk', () => {
     assert.equal(disk.counts.get('write'), writes + 1);
     assert.equal(seenOrLost(nonces.claim('demo', lost.nonce, start + window, start)), 'seen');
     await nonces.close();
-    const again = await open({ directory, clock: manualClock(start), disk });
+    const again = await open({ directory, clock: createManualClock(start), disk });
     const verdicts = ['first', 'released', 'changed', 'lost'].map((nonce) =>
       seenOrLost(again.claim('demo', nonce, start + window, start)),
     );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { manualClock } from '../../../src/clock.ts';
+import { createManualClock } from '../../../src/clock.ts';
 import { openNonces } from '../../../src/store/nonces/file.ts';
 import { start, window } from '../../support/store/nonces-contract.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -9,7 +9,7 @@ const until = start + window;
 
 /** Opens the nonces of a directory. */
 async function open(directory: string) {
-  const clock = manualClock(start);
+  const clock = createManualClock(start);
   const options = {
     directory,
     durability: 'fsync',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Change } from '../../../src/store/store.ts';
+import type { StoreChange } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
 import { at, judgeLosses, never, Run, say } from '../../support/store/power-loss.ts';
 import { PowerLossDisk } from '../../support/store/power-loss-disk.ts';
@@ -16,20 +16,20 @@ function value(length: number): { readonly text: string } {
 }
 
 /** What several writers ask for at once. */
-const first: readonly Change[] = [
+const first: readonly StoreChange[] = [
   { kind: 'create', collection: '/a', value: value(130), at },
   { kind: 'put', collection: '/b', id: '7', expected: 'absent', value: value(20), at },
   { kind: 'create', collection: '/a', value: value(210), at },
   { kind: 'put', collection: '/a', id: '3', expected: 'absent', value: value(70), at },
 ];
-const second: readonly Change[] = [
+const second: readonly StoreChange[] = [
   { kind: 'put', collection: '/a', id: '1', expected: 1, value: value(150), at },
   { kind: 'create', collection: '/b', value: value(90), at },
   { kind: 'delete', collection: '/a', id: '2', expected: 3, at },
   { kind: 'create', collection: '/a', value: value(40), at },
 ];
 
-const again: readonly Change[] = ['1', '2', '1', '1', '2'].map((id, n) => ({
+const again: readonly StoreChange[] = ['1', '2', '1', '1', '2'].map((id, n) => ({
   kind: 'put',
   collection: '/a',
   id,
@@ -39,7 +39,7 @@ const again: readonly Change[] = ['1', '2', '1', '1', '2'].map((id, n) => ({
 }));
 
 /** What is asked for one after the other. */
-const others: readonly Change[] = Array.from({ length: 6 }, (_, n) => ({
+const others: readonly StoreChange[] = Array.from({ length: 6 }, (_, n) => ({
   kind: 'create',
   collection: '/c',
   value: value(60 * n),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Change } from '../../../src/store/store.ts';
+import type { StoreChange } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
 import {
   type Asked,
@@ -18,7 +18,7 @@ const random = seeded();
 const sampling = { random, all: 32, drawn: 6 };
 
 /** Some items in three collections. */
-function filling(count: number): Change[] {
+function filling(count: number): StoreChange[] {
   return Array.from({ length: count }, (_, n) => ({
     kind: 'create' as const,
     collection: ['/a', '/b', '/c'][n % 3] ?? '/a',
@@ -29,13 +29,13 @@ function filling(count: number): Change[] {
 }
 
 /** Changes of all kinds to what `asked` made, one at a time for each item. */
-function changes(asked: readonly Asked[], round: number): Change[] {
+function changes(asked: readonly Asked[], round: number): StoreChange[] {
   const made = asked.flatMap(({ change, entry }) =>
     change.kind === 'create' && entry !== undefined ? [{ collection: change.collection, ...entry }] : [],
   );
   const put = made[round * 2];
   const gone = made[round * 2 + 1];
-  const several: Change[] = [{ kind: 'create', collection: '/b', value: { round }, at }];
+  const several: StoreChange[] = [{ kind: 'create', collection: '/b', value: { round }, at }];
   if (put !== undefined)
     several.push({
       kind: 'put',

@@ -13,7 +13,7 @@ import { recover } from '../../../src/store/recovery/recovery.ts';
 import { ExportReader } from '../../../src/store/snapshot/export-reader.ts';
 import { ExportFormatter, partsOf } from '../../../src/store/snapshot/export-writer.ts';
 import { State } from '../../../src/store/state/state.ts';
-import type { Change } from '../../../src/store/store.ts';
+import type { StoreChange } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
 import { at, creation, found, receiptOf, receiptsContract } from '../../support/store/receipts-contract.ts';
 import { make, reread, textOf } from '../../support/store/snapshot.ts';
@@ -42,7 +42,7 @@ async function open(
   });
 }
 
-const plain: Change = { kind: 'create', collection: '/notes', value: { text: 'plain' }, at };
+const plain: StoreChange = { kind: 'create', collection: '/notes', value: { text: 'plain' }, at };
 
 receiptsContract('the receipts of a store in memory', async () => {
   const memory = createMemoryStore({ storeId: 'm' });
@@ -123,7 +123,7 @@ describe('a journal', () => {
       writeFileSync(path, changed);
       const where = `SEED=${random.seed}, byte ${place}`;
       if (start === bytes.indexOf('"receipt"'))
-        await assert.rejects(recover({ directory }), { name: 'CorruptionError' }, where);
+        await assert.rejects(recover({ directory }), { name: 'StoreError', code: 'damaged' }, where);
       else {
         const { state } = await recover({ directory });
         assert.ok(state.receipts.find('a', at), where);

@@ -10,7 +10,7 @@ import { formatJournalHeader } from '../../../src/store/journal/line.ts';
 import { recoverCorrupt } from '../../../src/store/recovery/recover-corrupt.ts';
 import { examine, type Recovered, recover } from '../../../src/store/recovery/recovery.ts';
 import { State } from '../../../src/store/state/state.ts';
-import type { Change, RecordValue } from '../../../src/store/store.ts';
+import type { StoreChange, StoredRecord } from '../../../src/store/store.ts';
 import { type Seeded, seeded } from '../../support/seeded.ts';
 import { begun, History } from '../../support/store/history.ts';
 import { PowerLossDisk } from '../../support/store/power-loss-disk.ts';
@@ -39,9 +39,9 @@ async function contents(directory: string): Promise<Map<string, string>> {
 }
 
 /** Some change to one of few items of few collections. */
-function someChange({ state }: History, random: Seeded, at: number): Change {
+function someChange({ state }: History, random: Seeded, at: number): StoreChange {
   const collection = random.pick(['/a', '/b']);
-  const value: RecordValue = { at, text: random.text('ab"\\ž\u{1f511}\n', 6) };
+  const value: StoredRecord = { at, text: random.text('ab"\\ž\u{1f511}\n', 6) };
   if (random.below(4) === 0) return { kind: 'create', collection, value, at };
   const id = random.pick(['1', '2', '3', '5', '8', '13', 'x', 'y"', 'a-name-that-is-longer']);
   const known = state.read(collection, id);

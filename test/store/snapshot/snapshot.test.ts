@@ -7,7 +7,7 @@ import { nodeDisk } from '../../../src/store/files/disk.ts';
 import { readSnapshot } from '../../../src/store/snapshot/reader.ts';
 import { writeSnapshot } from '../../../src/store/snapshot/writer.ts';
 import { State } from '../../../src/store/state/state.ts';
-import type { Entry } from '../../../src/store/store.ts';
+import type { StoredItem } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
 import { head, make, reread, seen, textOf } from '../../support/store/snapshot.ts';
 import { long, stride } from '../../support/store/thoroughness.ts';
@@ -166,7 +166,7 @@ describe('a snapshot', () => {
       [700, 900],
     ] as const) {
       const state = new State();
-      const create = (): Entry => make(state, { kind: 'create', collection: '/a', value: { a: 1 }, at });
+      const create = (): StoredItem => make(state, { kind: 'create', collection: '/a', value: { a: 1 }, at });
       const there = Array.from({ length: before }, create);
       const parts = writeSnapshot({ ...head, revision: state.revision }, state, () => 0);
       const first = parts.next().value;

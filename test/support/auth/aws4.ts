@@ -6,9 +6,9 @@ import { createAws4Scheme } from '../../../src/auth/aws4/scheme.ts';
 import type { Scheme, Verdict } from '../../../src/auth/scheme.ts';
 import type { SchemeContext } from '../../../src/auth/scheme-context.ts';
 import { AuthenticationTrace } from '../../../src/auth/trace.ts';
-import { type ManualClock, manualClock } from '../../../src/clock.ts';
+import { createManualClock, type ManualClock } from '../../../src/clock.ts';
 import { parseCredentials } from '../../../src/http/headers/authorization.ts';
-import { createRequest, type Request } from '../../../src/http/message.ts';
+import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
 import type { Aws4SignOptions } from '../../../src/signature/aws4/sign.ts';
 import { pathRulesOf } from '../../../src/signature/aws4/sign.ts';
@@ -50,21 +50,21 @@ export interface Received {
 }
 
 /** Creates a request. Empty content is no content. */
-export function received({ method, target, fields, content = '' }: Received): Request {
-  const parts = { method, target, fields };
-  return createRequest(content === '' ? parts : { ...parts, content: Buffer.from(content, 'latin1') });
+export function received({ method, target, fields, content = '' }: Received): HttpRequest {
+  const parts = { method, target, headers: fields };
+  return createRequest(content === '' ? parts : { ...parts, body: Buffer.from(content, 'latin1') });
 }
 
 /** The scheme on a clock that stands, with the users AKIDEXAMPLE and ann, who has the key AKIAANN. */
 export interface Aws4Service {
   readonly scheme: Scheme;
   readonly clock: ManualClock;
-  verdictOn(request: Request, authTrace?: AuthenticationTrace): Promise<Verdict>;
+  verdictOn(request: HttpRequest, authTrace?: AuthenticationTrace): Promise<Verdict>;
   /** The principal's name, or the type of the problem. */
-  outcomeOf(request: Request): Promise<string>;
-  problemWith(request: Request): Promise<Problem>;
+  outcomeOf(request: HttpRequest): Promise<string>;
+  problemWith(request: HttpRequest): Promise<Problem>;
   /** The details that the trace records of a refused request. */
-  traceOf(request: Request): Promise<AuthenticationTrace>;
+  traceOf(request: HttpRequest): Promise<AuthenticationTrace>;
 }
 
 /** Creates accounts with a key in the manner of the composed service. */
@@ -97,7 +97,7 @@ export function openAws4Service(
   changes: Partial<SchemeContext> = {},
 ): Aws4Service {
   keepSecret(secret);
-  const clock = manualClock(time);
+  const clock = createManualClock(time);
   const context: SchemeContext = {
     realm: 'test',
     accounts: aws4Accounts(),
@@ -116,8 +116,8 @@ export function openAws4Service(
   };
   const read = readAws4Options({ region: 'us-east-1', service: 'service', ...options }, 'schemes.aws4');
   const scheme = createAws4Scheme('aws4', read, context);
-  const verdictOn = async (request: Request, authTrace?: AuthenticationTrace): Promise<Verdict> => {
-    const credentials = parseCredentials(request.fields.get('authorization') ?? '');
+  const verdictOn = async (request: HttpRequest, authTrace?: AuthenticationTrace): Promise<Verdict> => {
+    const credentials = parseCredentials(request.headers.get('authorization') ?? '');
     try {
       return await scheme.authenticate(request, credentials?.rest ?? '', authTrace);
     } catch (problem) {
@@ -125,11 +125,11 @@ export function openAws4Service(
       throw problem;
     }
   };
-  const problemWith = async (request: Request): Promise<Problem> => {
+  const problemWith = async (request: HttpRequest): Promise<Problem> => {
     const verdict = await verdictOn(request);
     if (verdict.outcome === 'good') throw new Error(`${verdict.principal.name} passed`);
     const { problem } = verdict;
-    keepSaid(JSON.stringify([problem.detail, problem.fields, problem.members, problem.document ?? '']));
+    keepSaid(JSON.stringify([problem.detail, problem.headers, problem.members, problem.document ?? '']));
     return problem;
   };
   return {

@@ -2,14 +2,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { AccountKey } from '../../../src/auth/account-key.ts';
-import { type Account, createAccounts, type UserDeclaration } from '../../../src/auth/accounts.ts';
+import { type Account, type AccountRecord, createAccounts } from '../../../src/auth/accounts.ts';
 import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
 import { createDeclaredScheme } from '../../../src/auth/declared/scheme.ts';
 import type { Scheme } from '../../../src/auth/scheme.ts';
 import type { SchemeContext } from '../../../src/auth/scheme-context.ts';
 import { AuthenticationTrace } from '../../../src/auth/trace.ts';
-import { type ManualClock, manualClock } from '../../../src/clock.ts';
-import type { Request } from '../../../src/http/message.ts';
+import { createManualClock, type ManualClock } from '../../../src/clock.ts';
+import type { HttpRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
 import { keyOf } from '../../../src/signature/hmac.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
@@ -25,22 +25,22 @@ export interface DeclaredTest {
   readonly scheme: Scheme;
   readonly clock: ManualClock;
   /** Resolves to the name of the principal, or the type of the problem. */
-  verdictOn(request: Request, rest?: string): Promise<string>;
-  problemWith(request: Request, rest?: string): Promise<Problem>;
+  verdictOn(request: HttpRequest, rest?: string): Promise<string>;
+  problemWith(request: HttpRequest, rest?: string): Promise<Problem>;
   /** Resolves to the trace of an authentication. */
-  traceOf(request: Request, rest?: string): Promise<AuthenticationTrace>;
+  traceOf(request: HttpRequest, rest?: string): Promise<AuthenticationTrace>;
 }
 
 /** The parts of a scheme that a test replaces. */
 export interface DeclaredParts {
-  readonly users?: ReadonlyMap<string, UserDeclaration>;
+  readonly users?: ReadonlyMap<string, AccountRecord>;
   /** Keys by the name of their user. */
   readonly keys?: Readonly<Record<string, readonly AccountKey[]>>;
   readonly context?: Partial<SchemeContext>;
   readonly at?: number;
 }
 
-const ann: ReadonlyMap<string, UserDeclaration> = new Map([
+const ann: ReadonlyMap<string, AccountRecord> = new Map([
   ['ann', { secrets: [{ secret: 'the secret of ann' }] }],
   ['bob', { secrets: [{ secret: 'the secret of bob' }] }],
 ]);
@@ -54,7 +54,7 @@ export function openDeclared(configuration: unknown, parts: DeclaredParts = {}):
 /** Opens any scheme that takes a context. */
 export function openScheme(create: (context: SchemeContext) => Scheme, parts: DeclaredParts): DeclaredTest {
   const { users = ann, keys = {}, context = {}, at = start } = parts;
-  const clock = manualClock(at);
+  const clock = createManualClock(at);
   const scheme = create({
     realm: 'test',
     accounts: accountsWith(users, keys),
@@ -70,7 +70,7 @@ export function openScheme(create: (context: SchemeContext) => Scheme, parts: De
     bodyLimit: 2_000_000,
     ...context,
   });
-  const problemWith = async (request: Request, rest = ''): Promise<Problem> => {
+  const problemWith = async (request: HttpRequest, rest = ''): Promise<Problem> => {
     const verdict = await scheme.authenticate(request, rest);
     if (verdict.outcome === 'good') throw new Error(`${verdict.principal.name} passed`);
     const { detail, members } = verdict.problem;
@@ -100,7 +100,7 @@ export function openScheme(create: (context: SchemeContext) => Scheme, parts: De
 }
 
 function accountsWith(
-  users: ReadonlyMap<string, UserDeclaration>,
+  users: ReadonlyMap<string, AccountRecord>,
   keys: Readonly<Record<string, readonly AccountKey[]>>,
 ): SchemeContext['accounts'] {
   const accounts = createAccounts(users);

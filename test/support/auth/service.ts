@@ -1,10 +1,10 @@
-import { createAccounts, type UserDeclaration } from '../../../src/auth/accounts.ts';
+import { type AccountRecord, createAccounts } from '../../../src/auth/accounts.ts';
 import { type Authenticator, createAuthenticator } from '../../../src/auth/authenticate.ts';
 import { createHmacScheme, type HmacOptions } from '../../../src/auth/hmac/scheme.ts';
 import { createRateLimiter } from '../../../src/auth/rate-limit.ts';
 import { signRequest } from '../../../src/client/sign.ts';
-import { type ManualClock, manualClock } from '../../../src/clock.ts';
-import { createRequest, type Request } from '../../../src/http/message.ts';
+import { createManualClock, type ManualClock } from '../../../src/clock.ts';
+import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
 import { keepSaid, keepSecret } from '../transcript.ts';
@@ -17,8 +17,8 @@ export interface TestService {
   readonly authenticator: Authenticator;
   readonly clock: ManualClock;
   /** The principal's name, `nobody`, or the type of the problem. */
-  verdictOn(request: Request): Promise<string>;
-  problemWith(request: Request): Promise<Problem>;
+  verdictOn(request: HttpRequest): Promise<string>;
+  problemWith(request: HttpRequest): Promise<Problem>;
 }
 
 export function openTestService(
@@ -26,10 +26,10 @@ export function openTestService(
     limit?: number;
     maxNonces?: number;
     maxNoncesPerUser?: number;
-    users?: Map<string, UserDeclaration>;
+    users?: Map<string, AccountRecord>;
   } = {},
 ): TestService {
-  const clock = manualClock(start);
+  const clock = createManualClock(start);
   const users =
     options.users ??
     new Map([
@@ -54,7 +54,7 @@ export function openTestService(
     ...options,
   });
   const authenticator = createAuthenticator([scheme], createRateLimiter(options.limit ?? 0, clock));
-  const outcome = (request: Request): Promise<string | Problem> =>
+  const outcome = (request: HttpRequest): Promise<string | Problem> =>
     authenticationOutcome(authenticator, request);
   return {
     authenticator,
@@ -66,7 +66,7 @@ export function openTestService(
     async problemWith(request) {
       const result = await outcome(request);
       if (typeof result === 'string') throw new Error(`${result} passed`);
-      keepSaid(JSON.stringify([result.detail, result.fields, result.members]));
+      keepSaid(JSON.stringify([result.detail, result.headers, result.members]));
       return result;
     },
   };
@@ -86,7 +86,7 @@ export function signedRequest(
     peer?: string;
     content?: string;
   } = {},
-): Request {
+): HttpRequest {
   const { method = 'GET', target = '/articles', user = 'ann', secret = `${user}-secret`, content } = changes;
   const headers = signRequest({
     method,
@@ -95,24 +95,24 @@ export function signedRequest(
     secret,
     form: changes.form ?? 'full',
     nonce: changes.nonce ?? 'n1',
-    clock: manualClock(changes.at ?? start),
-    ...(content === undefined ? {} : { content }),
+    clock: createManualClock(changes.at ?? start),
+    ...(content === undefined ? {} : { body: content }),
   });
   keepSecret(secret);
   keepSecret(headers['Authentication']?.split(':').at(-1) ?? '');
   return createRequest({
     method,
     target,
-    fields: [...Object.entries(headers), ...(changes.fields ?? [])],
+    headers: [...Object.entries(headers), ...(changes.fields ?? [])],
     peer: changes.peer ?? '127.0.0.1',
-    ...(content === undefined ? {} : { content }),
+    ...(content === undefined ? {} : { body: content }),
   });
 }
 
 /** The name of the user whom a request's credentials prove, `nobody` without credentials, or the refusal. */
 export async function authenticationOutcome(
   authenticator: Authenticator,
-  request: Request,
+  request: HttpRequest,
 ): Promise<string | Problem> {
   try {
     return (await authenticator.authenticate(request))?.name ?? 'nobody';

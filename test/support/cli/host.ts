@@ -54,7 +54,7 @@ export function signedOnce(
 ): (server: Running) => Promise<string> {
   const clock = { now: () => Date.now() + ahead, steady: () => 0 };
   const given = { method, url: `http://127.0.0.1${path}`, user: 'ann', secret, clock };
-  const signature = signRequest(content === undefined ? given : { ...given, content });
+  const signature = signRequest(content === undefined ? given : { ...given, body: content });
   const init = { method, headers: { ...signature, 'Content-Type': 'application/xml' } };
   return async (server) => {
     const reply = await fetch(

@@ -315,7 +315,11 @@ function signedRequest(
 ): Request {
   const given = { method, url: `http://x${path}`, user: 'ann', secret };
   const bytes = (size: number): Uint8Array => Uint8Array.from({ length: size }, () => random.below(256));
-  const signature = signRequest({ ...given, random: bytes, ...(content === undefined ? {} : { content }) });
+  const signature = signRequest({
+    ...given,
+    random: bytes,
+    ...(content === undefined ? {} : { body: content }),
+  });
   const all = [['Host', 'x'], ...Object.entries(signature), ...fields];
   if (content !== undefined) {
     all.push(['Content-Type', 'application/xml'], ['Content-Length', String(Buffer.byteLength(content))]);

@@ -64,7 +64,7 @@ function ask(
         const pairs = raw.flatMap((name, at): [string, string][] =>
           at % 2 === 0 ? [[name, raw[at + 1] ?? '']] : [],
         );
-        resolve(answerOf({ status: reply.statusCode ?? 0, fields: pairs, content: Buffer.concat(chunks) }));
+        resolve(answerOf({ status: reply.statusCode ?? 0, headers: pairs, body: Buffer.concat(chunks) }));
       });
     });
     sent.on('error', reject);

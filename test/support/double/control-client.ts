@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Control } from '../../../src/double/index.ts';
+import type { ControlServer } from '../../../src/double/index.ts';
 
 /** Sends what a program in another language would, over a socket. */
-export function createConsole({ url, token }: Pick<Control, 'url' | 'token'>) {
+export function createConsole({ url, token }: Pick<ControlServer, 'url' | 'token'>) {
   const raw = (method: string, path: string, body?: string, type = 'application/json'): Promise<Response> => {
     const headers = { Authorization: `Bearer ${token}`, ...(body !== undefined && { 'Content-Type': type }) };
     return fetch(url + path, { method, headers, ...(body !== undefined && { body }) });

@@ -4,7 +4,7 @@ import { jsonDecoder } from '../../../src/formats/json/index.ts';
 import { xmlDecoder } from '../../../src/formats/xml/index.ts';
 import { Problem } from '../../../src/http/problem.ts';
 import type { Shape } from '../../../src/schema/schema.ts';
-import type { RecordValue } from '../../../src/store/store.ts';
+import type { StoredRecord } from '../../../src/store/store.ts';
 
 /** A shape of items with these fields, `<thing>` in `<things>`. */
 export function shapeOf(fields: unknown): Shape {
@@ -14,16 +14,16 @@ export function shapeOf(fields: unknown): Shape {
 const options = { partial: false, maxDepth: 32, maxAttributes: 64 };
 
 /** Decodes a whole XML document. */
-export function fromXml(shape: Shape, document: string | Uint8Array, partial = false): RecordValue {
+export function fromXml(shape: Shape, document: string | Uint8Array, partial = false): StoredRecord {
   return whole(xmlDecoder(shape, { ...options, partial }), document);
 }
 
 /** Decodes a whole JSON document. */
-export function fromJson(shape: Shape, document: string | Uint8Array, partial = false): RecordValue {
+export function fromJson(shape: Shape, document: string | Uint8Array, partial = false): StoredRecord {
   return whole(jsonDecoder(shape, { ...options, partial }), document);
 }
 
-function whole(decoder: ItemDecoder, document: string | Uint8Array): RecordValue {
+function whole(decoder: ItemDecoder, document: string | Uint8Array): StoredRecord {
   decoder.write(typeof document === 'string' ? Buffer.from(document) : document);
   return decoder.end();
 }

@@ -83,12 +83,12 @@ function writeFiles({ directory: host }: Server, directory: string, further: obj
   writeFileSync(
     store,
     `import pg from ${JSON.stringify(pathToFileURL(driver))};
-import { createPostgresStore } from ${JSON.stringify(pathToFileURL(entry))};
+import { openPostgresStore } from ${JSON.stringify(pathToFileURL(entry))};
 export default async () => {
   const pool = new pg.Pool({ ...${JSON.stringify(connection)}, password: process.env.PGPASSWORD, max: 8 });
   pool.on('error', () => {});
   const onReport = (line) => console.error(line);
-  return { store: await createPostgresStore(pool, { onReport }) };
+  return { store: await openPostgresStore(pool, { onReport }) };
 };
 `,
   );
@@ -152,8 +152,8 @@ function askOver(url: string): Asked['ask'] {
     });
     return answerOf({
       status: response.status,
-      fields: [...response.headers],
-      content: Buffer.from(await response.arrayBuffer()),
+      headers: [...response.headers],
+      body: Buffer.from(await response.arrayBuffer()),
     });
   };
 }
@@ -171,7 +171,7 @@ export function signed(
 ): Sent {
   const url = `http://localhost${path}`;
   const credentials = { method, url, user: 'ann', secret: users()['ann']?.secret ?? '' };
-  const signature = signRequest(content === undefined ? credentials : { ...credentials, content });
+  const signature = signRequest(content === undefined ? credentials : { ...credentials, body: content });
   const type = content === undefined ? [] : [['Content-Type', 'application/json'] as const];
   const accept = [['Accept', 'application/json'] as const];
   const all = [...Object.entries(signature), ...type, ...accept, ...fields];

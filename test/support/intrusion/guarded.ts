@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import type { ServiceOptions } from '../../../src/index.ts';
-import { createNonces, type Nonces } from '../../../src/store/nonces/nonces.ts';
+import { createNonces, type NonceStore } from '../../../src/store/nonces/nonces.ts';
 import { transport } from '../net/transport.ts';
 import { exchange, type WireReply } from '../net/wire.ts';
 import { type Guest, openService } from '../service/guest.ts';
@@ -73,7 +73,7 @@ export async function openGuarded(options: ServiceOptions = {}): Promise<Guarded
   };
 }
 
-function countedNonces(): Nonces {
+function countedNonces(): NonceStore {
   return createNonces({ bucketSpan: 150_000, max: 10_000, key: new Uint8Array(16), monotonic: () => 0 });
 }
 
@@ -94,22 +94,22 @@ export interface Signing {
   readonly nonce?: string;
   readonly secret?: string;
   /** The value of Content-Digest or Content-MD5. */
-  readonly bodyDigest?: string;
+  readonly signBody?: string;
 }
 
 /** VERB+TARGET+DATE+NONCE, the date without its spaces. */
 export function fullSignature(signing: Signing): string {
-  const { verb = 'GET', bodyDigest } = signing;
+  const { verb = 'GET', signBody } = signing;
   const stamp = (signing.date ?? date).replaceAll(' ', '');
   const parts = [verb, signing.target ?? target, stamp, signing.nonce ?? 'n'];
-  if (bodyDigest !== undefined) parts.push(bodyDigest);
+  if (signBody !== undefined) parts.push(signBody);
   return signatureOf(parts.join('+'), signing.secret);
 }
 
 /** VERB+TARGET. */
-export function simpleSignature({ verb = 'GET', bodyDigest, secret, ...signing }: Signing): string {
+export function simpleSignature({ verb = 'GET', signBody, secret, ...signing }: Signing): string {
   const parts = [verb, signing.target ?? target];
-  if (bodyDigest !== undefined) parts.push(bodyDigest);
+  if (signBody !== undefined) parts.push(signBody);
   return signatureOf(parts.join('+'), secret);
 }
 
@@ -136,7 +136,7 @@ export function fullLines(signing: Signing, user = 'ann'): string[] {
     `Authentication: hmac ${user}:${signing.nonce ?? 'n'}:${fullSignature(signing)}`,
     `Date: ${signing.date ?? date}`,
   ];
-  if (signing.bodyDigest !== undefined) lines.push(`Content-Digest: ${signing.bodyDigest}`);
+  if (signing.signBody !== undefined) lines.push(`Content-Digest: ${signing.signBody}`);
   return lines;
 }
 

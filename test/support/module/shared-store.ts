@@ -1,16 +1,16 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Documents } from '../../../src/store/documents.ts';
+import type { DocumentStore } from '../../../src/store/documents.ts';
 import { partsOf } from '../../../src/store/snapshot/export-writer.ts';
 import { ReservedIds } from '../../../src/store/state/reserved-ids.ts';
 import { State } from '../../../src/store/state/state.ts';
-import type { Entry, Store } from '../../../src/store/store.ts';
-import type { Transferable, TransferredPart } from '../../../src/store/transfer.ts';
+import type { Store, StoredItem } from '../../../src/store/store.ts';
+import type { Transferable, TransferPart } from '../../../src/store/transfer.ts';
 import { clearInterval, delay, setInterval } from '../../../src/timers.ts';
 
 /** A store for tests of modules. Processes share its documents; its items are loaded when it is opened and written when it is closed. */
 export interface SharedStore extends Store, Transferable {
-  readonly documents: Documents;
+  readonly documents: DocumentStore;
 }
 
 /** The number of times that `importState` was called, and its last `noncesUntil`. */
@@ -20,7 +20,7 @@ export const imports: number[] = [];
 export function openSharedStore(directory: string): SharedStore {
   mkdirSync(directory, { recursive: true });
   const path = join(directory, 'parts.json');
-  const saved: TransferredPart[] = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : [];
+  const saved: TransferPart[] = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : [];
   let { state, storeId } = stateOf(saved);
   let changed = false;
   return {
@@ -42,7 +42,7 @@ export function openSharedStore(directory: string): SharedStore {
     },
     async importState(parts, noncesUntil) {
       if ([...state.collections()].length > 0) return false;
-      const taken: TransferredPart[] = [];
+      const taken: TransferPart[] = [];
       for await (const part of parts) taken.push(part);
       ({ state, storeId } = stateOf(taken));
       imports.push(noncesUntil);
@@ -56,7 +56,7 @@ export function openSharedStore(directory: string): SharedStore {
   };
 }
 
-function stateOf(parts: readonly TransferredPart[]): { state: State; storeId: string } {
+function stateOf(parts: readonly TransferPart[]): { state: State; storeId: string } {
   const [store] = parts;
   const header = store?.kind === 'store' ? store : { storeId: undefined, revision: 0 };
   const state = new State(header.revision);
@@ -70,12 +70,12 @@ function stateOf(parts: readonly TransferredPart[]): { state: State; storeId: st
   return { state, storeId: header.storeId ?? 'shared' };
 }
 
-function entriesOf(parts: readonly TransferredPart[], path: string): Entry[] {
+function entriesOf(parts: readonly TransferPart[], path: string): StoredItem[] {
   return parts.flatMap((part) => (part.kind === 'item' && part.collection === path ? [part.entry] : []));
 }
 
 /** Documents in files, which processes share. A directory is the lock. */
-export function fileDocuments(directory: string): Documents {
+export function fileDocuments(directory: string): DocumentStore {
   const pathOf = (name: string): string => join(directory, `document-${name}`);
   const read = (name: string) => {
     if (!existsSync(pathOf(name))) return undefined;

@@ -39,9 +39,9 @@ const { port } = await listen({
   async respond({ target }) {
     await new Promise((resolve) => setImmediate(resolve));
     tracer.startSpan(`work ${target}`).end();
-    return { status: target === '/missing' ? 404 : 200, fields: [['ETag', '"e"']], content: target };
+    return { status: target === '/missing' ? 404 : 200, headers: [['ETag', '"e"']], body: target };
   },
-  refuse: () => ({ status: 503, fields: [], content: '' }),
+  refuse: () => ({ status: 503, headers: [], body: '' }),
 });
 process.stdout.write(`${port}\n`);
 

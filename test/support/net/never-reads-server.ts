@@ -14,8 +14,8 @@ const { port } = await listen({
   port: 0,
   limits,
   tls: process.argv[2] === 'tls' ? makeIdentity() : undefined,
-  respond: async () => ({ status: 200, fields: [['Content-Type', 'text/plain']], content: 'x'.repeat(500) }),
-  refuse: () => ({ status: 503, fields: [], content: '' }),
+  respond: async () => ({ status: 200, headers: [['Content-Type', 'text/plain']], body: 'x'.repeat(500) }),
+  refuse: () => ({ status: 503, headers: [], body: '' }),
 });
 process.stdout.write(`${port}\n`);
 process.stdin.on('data', () => {

@@ -1,8 +1,8 @@
 import type { TestContext } from 'node:test';
 import type { FieldLine } from '../../../src/http/fields.ts';
-import type { Request, Response } from '../../../src/http/message.ts';
+import type { HttpRequest, Response } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
-import { type Listener, type ListenerLimits, listen } from '../../../src/net/listener.ts';
+import { type ListenerLimits, listen, type ServerSocket } from '../../../src/net/listener.ts';
 import { transport } from './transport.ts';
 
 export const date = 'Tue, 15 Nov 1994 08:12:31 GMT';
@@ -17,9 +17,9 @@ const roomy: ListenerLimits = {
 
 /** A listener with a small service behind it, and what the service has seen. */
 export interface Served {
-  readonly listener: Listener;
+  readonly listener: ServerSocket;
   readonly port: number;
-  readonly requests: Request[];
+  readonly requests: HttpRequest[];
   /** Problems that the listener itself had made a reply of. */
   readonly refused: Problem[];
   /** How `/consume` came out: the bytes received, or what it was rejected with. */
@@ -32,25 +32,25 @@ export interface Served {
 function plain(status: number, content: string, fields: FieldLine[] = [], close = false): Response {
   return {
     status,
-    fields: [['Date', date], ['Content-Type', 'text/plain; charset=utf-8'], ...fields],
-    content,
+    headers: [['Date', date], ['Content-Type', 'text/plain; charset=utf-8'], ...fields],
+    body: content,
     close,
   };
 }
 
 /** What a problem looks like here: its type in one line. */
 export function replyTo(problem: Problem): Response {
-  return plain(problem.status, problem.type, [...problem.fields], problem.close);
+  return plain(problem.status, problem.type, [...problem.headers], problem.close);
 }
 
 /** Starts a listener on a free port, over what the test's file has for a transport, that closes with the test. */
 export async function serve(context: TestContext, limits: Partial<ListenerLimits> = {}): Promise<Served> {
-  const requests: Request[] = [];
+  const requests: HttpRequest[] = [];
   const refused: Problem[] = [];
   const consumed: (number | Problem)[] = [];
   const arrival = deferred();
   const gate = deferred();
-  const handle = async (request: Request): Promise<Response> => {
+  const handle = async (request: HttpRequest): Promise<Response> => {
     requests.push(request);
     return answer(request, consumed, async () => {
       arrival.resolve();
@@ -95,7 +95,7 @@ export function deferred(): Deferred {
 }
 
 async function answer(
-  request: Request,
+  request: HttpRequest,
   consumed: (number | Problem)[],
   wait: () => Promise<void>,
 ): Promise<Response> {
@@ -113,13 +113,13 @@ async function answer(
       await wait();
       return plain(200, 'waited');
     case '/empty':
-      return { status: 204, fields: [['Date', date]], content: undefined };
+      return { status: 204, headers: [['Date', date]], body: undefined };
     case '/unchanged':
-      return { status: 304, fields: [['Date', date]], content: 'never sent' };
+      return { status: 304, headers: [['Date', date]], body: 'never sent' };
     case '/nothing':
-      return { status: 200, fields: [['Date', date]], content: undefined };
+      return { status: 200, headers: [['Date', date]], body: undefined };
     case '/bytes':
-      return { status: 200, fields: [['Date', date]], content: Uint8Array.of(0, 255, 10) };
+      return { status: 200, headers: [['Date', date]], body: Uint8Array.of(0, 255, 10) };
     case '/large':
       return plain(200, 'x'.repeat(16 * 1024 * 1024));
     case '/umlaut':
@@ -140,7 +140,7 @@ async function answer(
 }
 
 async function consume(
-  request: Request,
+  request: HttpRequest,
   consumed: (number | Problem)[],
   most: number,
   close = true,

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { makeCertificate, makeKey, pemOfKey } from '../../../src/net/tls/certificate.ts';
-import type { ServerIdentity } from '../../../src/net/tls/identity.ts';
+import type { TlsIdentity } from '../../../src/net/tls/identity.ts';
 
 /** What is under HTTP in the tests of a file: TLS with this identity, or nothing. */
 export interface Transport {
-  tls: ServerIdentity | undefined;
+  tls: TlsIdentity | undefined;
 }
 
 /** The connections and listeners of a test file go by this. */

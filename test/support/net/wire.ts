@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely, createSecureContext, type SecureContext } from 'node:tls';
-import type { ServerIdentity } from '../../../src/net/tls/identity.ts';
+import type { TlsIdentity } from '../../../src/net/tls/identity.ts';
 import { keepSaid } from '../transcript.ts';
 import { transport } from './transport.ts';
 
@@ -213,7 +213,7 @@ function contextFor(cert: string | Buffer): SecureContext {
 }
 
 /** Puts TLS on a connection; whether it is agreed on or the server ends it, is seen on the wire that comes out. */
-async function openSecurely(carrier: Socket, { cert }: ServerIdentity): Promise<Wire> {
+async function openSecurely(carrier: Socket, { cert }: TlsIdentity): Promise<Wire> {
   const socket = connectSecurely({
     socket: carrier,
     secureContext: contextFor(cert),

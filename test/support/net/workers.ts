@@ -12,11 +12,11 @@ async function work(): Promise<void> {
     limits,
     respond: async () => ({
       status: 200,
-      fields: [['Date', 'Tue, 15 Nov 1994 08:12:31 GMT']],
-      content: `${process.pid}`,
+      headers: [['Date', 'Tue, 15 Nov 1994 08:12:31 GMT']],
+      body: `${process.pid}`,
       close: true,
     }),
-    refuse: () => ({ status: 500, fields: [], content: '' }),
+    refuse: () => ({ status: 500, headers: [], body: '' }),
   });
   process.send?.({ port });
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type ManualClock, manualClock } from '../../../src/clock.ts';
+import { createManualClock, type ManualClock } from '../../../src/clock.ts';
 import { createRequest, createService, type Service, type ServiceOptions } from '../../../src/index.ts';
 import { seeded } from '../seeded.ts';
 
@@ -72,7 +72,7 @@ export interface Server extends Asked {
 
 /** Opens a service with the users ann and bob (passwords `ann-password`, `bob-password`) on a clock that stands. */
 export function openServer(options: ServiceOptions = {}): Server {
-  const clock = manualClock(start);
+  const clock = createManualClock(start);
   const random = seeded(1);
   const service = createService({
     clock,
@@ -96,8 +96,10 @@ export function users(): Record<string, { secret: string; password: string; disa
 async function ask(service: Service, method: string, target: string, sending: Sending = {}): Promise<Answer> {
   const { secure = true, peer = '127.0.0.1' } = sending;
   const { fields, content } = messageOf(sending);
-  const parts = { method, target, fields, secure, peer };
-  const reply = await service.handle(createRequest(content === undefined ? parts : { ...parts, content }));
+  const parts = { method, target, headers: fields, secure, peer };
+  const reply = await service.handle(
+    createRequest(content === undefined ? parts : { ...parts, body: content }),
+  );
   return answerOf(reply);
 }
 
@@ -119,11 +121,11 @@ export function basicField(pair: string): string {
 
 /** A reply as tests look at it. */
 export function answerOf(
-  reply: Pick<Awaited<ReturnType<Service['handle']>>, 'status' | 'fields' | 'content'>,
+  reply: Pick<Awaited<ReturnType<Service['handle']>>, 'status' | 'headers' | 'body'>,
 ): Answer {
-  const text = Buffer.from(reply.content ?? '').toString();
+  const text = Buffer.from(reply.body ?? '').toString();
   const field = (name: string): string =>
-    reply.fields
+    reply.headers
       .filter(([known]) => known.toLowerCase() === name.toLowerCase())
       .map(([, value]) => value)
       .join(' | ');

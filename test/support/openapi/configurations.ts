@@ -1,5 +1,5 @@
 import type { DoubleOptions } from '../../../src/double/index.ts';
-import { action, bytes, type CollectionDeclaration, json, type Resource } from '../../../src/index.ts';
+import { action, type CollectionDeclaration, json, type Resource, readBytes } from '../../../src/index.ts';
 
 /** A collection with a field of every type, every rule and every kind of markup. */
 export const everyType = {
@@ -87,11 +87,11 @@ export const resourcesInCode: Readonly<Record<string, Resource>> = {
   '/weather/{city}': {
     GET: action('anyone', ({ parameters }) => json({ city: parameters['city'] })),
     headAccess: 'authenticated',
-    requestFields: ['X-Unit'],
+    requestHeaders: ['X-Unit'],
   },
   '/upload': {
-    PUT: action(['ann'], () => ({ status: 204 }), { reads: [bytes] }),
-    POST: action('authenticated', () => json({}), { reads: [{ ...bytes, type: 'image/png' }] }),
+    PUT: action(['ann'], () => ({ status: 204 }), { reads: [readBytes] }),
+    POST: action('authenticated', () => json({}), { reads: [{ ...readBytes, type: 'image/png' }] }),
     DELETE: action('nobody', () => ({ status: 204 })),
     produces: [{ type: 'application/json', mark: 'j' }],
     schemes: ['hmac'],

@@ -1,5 +1,5 @@
 import { signRequest } from '../../../src/client/sign.ts';
-import { type ManualClock, manualClock } from '../../../src/clock.ts';
+import { createManualClock, type ManualClock } from '../../../src/clock.ts';
 import { createRequest, createService, type Service, type ServiceOptions } from '../../../src/index.ts';
 import { seeded } from '../seeded.ts';
 import { keepSaid, keepSecret } from '../transcript.ts';
@@ -37,7 +37,7 @@ export interface Guest {
 
 /** Opens a service with the users ann and bob (secrets `ann-secret`, `bob-secret`) on a clock that stands. */
 export function openService(options: ServiceOptions = {}): Guest {
-  const clock = manualClock(start);
+  const clock = createManualClock(start);
   const random = seeded(1);
   const service = createService({
     clock,
@@ -70,13 +70,15 @@ async function ask(
     keepSecret(secret);
     keepSecret(signature['Authentication']?.split(':').at(-1) ?? '');
   }
-  const parts = { method, target, fields: lines };
-  const reply = await service.handle(createRequest(content === undefined ? parts : { ...parts, content }));
-  const bytes = Buffer.from(reply.content ?? '');
+  const parts = { method, target, headers: lines };
+  const reply = await service.handle(
+    createRequest(content === undefined ? parts : { ...parts, body: content }),
+  );
+  const bytes = Buffer.from(reply.body ?? '');
   const text = bytes.toString();
-  keepSaid(`${reply.fields.map((line) => line.join(': ')).join('\n')}\n${text}`);
+  keepSaid(`${reply.headers.map((line) => line.join(': ')).join('\n')}\n${text}`);
   const values = (name: string): string[] =>
-    reply.fields.filter(([known]) => known.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
+    reply.headers.filter(([known]) => known.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
   return {
     status: reply.status,
     text,

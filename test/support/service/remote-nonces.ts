@@ -1,6 +1,7 @@
+import type { NonceClaim } from '../../../src/principal.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
-import type { Claimed, Nonces } from '../../../src/store/nonces/nonces.ts';
-import { NonceRefusedError, type Store, type StoredNonce } from '../../../src/store/store.ts';
+import { createRefusal, type NonceResult, type NonceStore } from '../../../src/store/nonces/nonces.ts';
+import type { Store } from '../../../src/store/store.ts';
 
 /** A claim that a test answers. */
 export interface ClaimInFlight {
@@ -25,7 +26,7 @@ export interface RemoteNoncesOptions {
 
 /** An engine on another host: all claims return promises. */
 export interface RemoteNonces {
-  readonly nonces: Nonces;
+  readonly nonces: NonceStore;
   /** A store that claims deferred nonces with its changes. */
   readonly store: Store;
   /** All claims, in order. */
@@ -41,23 +42,23 @@ export function createRemoteNonces(options: RemoteNoncesOptions = {}): RemoteNon
   const { byHand = false, defers = false, failure, max = Number.POSITIVE_INFINITY } = options;
   const stored = new Set<string>();
   const provisional = new Set<string>();
-  const held = new Set<StoredNonce>();
+  const held = new Set<NonceClaim>();
   const claims: { nonce: string; deferrable: boolean }[] = [];
   const inFlight: ClaimInFlight[] = [];
   const released: string[] = [];
   const memory = createMemoryStore({ storeId: 'test' });
   const keyOf = (user: string, nonce: string): string => JSON.stringify([user, nonce]);
 
-  const store = (key: string): Claimed => {
+  const store = (key: string): NonceResult => {
     if (stored.has(key)) return 'seen';
     if (stored.size >= max) return 'full';
     stored.add(key);
     return 'fresh';
   };
-  const storeDeferred = (nonce: StoredNonce): void => {
+  const storeDeferred = (nonce: NonceClaim): void => {
     if (!held.delete(nonce)) return;
     const claimed = store(keyOf(nonce.user, nonce.nonce));
-    if (claimed !== 'fresh') throw new NonceRefusedError(claimed);
+    if (claimed !== 'fresh') throw createRefusal(claimed);
   };
 
   return {
@@ -71,7 +72,7 @@ export function createRemoteNonces(options: RemoteNoncesOptions = {}): RemoteNon
       claim(user, nonce, _until, _now, deferrable = false) {
         claims.push({ nonce, deferrable });
         const key = keyOf(user, nonce);
-        const claim = (): Claimed => {
+        const claim = (): NonceResult => {
           if (!defers || !deferrable) return store(key);
           provisional.add(key);
           return 'fresh';

@@ -1,5 +1,5 @@
-import { type SchemeSigning, signRequest, signUrl } from '../../../src/client/index.ts';
-import { manualClock } from '../../../src/clock.ts';
+import { type SigningScheme, signRequest, signUrl } from '../../../src/client/index.ts';
+import { createManualClock } from '../../../src/clock.ts';
 import { createRequest, type RequestParts, type ServiceOptions } from '../../../src/index.ts';
 import { accessToken, type Credentials, openTestService, sign } from '../oauth/consumer.ts';
 import { type Server, start, users } from '../oauth/server.ts';
@@ -22,7 +22,7 @@ const schemes = {
   'message-signatures': {},
 } as const;
 
-const signings: Readonly<Record<string, { scheme: SchemeSigning; user?: string; secret?: string }>> = {
+const signings: Readonly<Record<string, { scheme: SigningScheme; user?: string; secret?: string }>> = {
   partner: { scheme: partner, user: 'ann', secret },
   aws4: { scheme: { type: 'aws4', ...region, accessKeyId: 'ann', secret } },
   'message-signatures': { scheme: { type: 'message-signatures', key: { id: 'ann', secret } } },
@@ -32,7 +32,7 @@ const signings: Readonly<Record<string, { scheme: SchemeSigning; user?: string; 
 export const schemeNames: readonly string[] = ['hmac', ...Object.keys(signings), 'oauth'];
 
 /** A signed request, which can be sent several times. */
-export type Signed = Required<Pick<RequestParts, 'method' | 'target' | 'fields'>> & RequestParts;
+export type Signed = Required<Pick<RequestParts, 'method' | 'target' | 'headers'>> & RequestParts;
 
 /** A request to sign. */
 export interface Unsigned {
@@ -78,7 +78,11 @@ function signedService(server: Server, token: Credentials): SignedService {
     server,
     sign: (scheme, unsigned) => signedBy(scheme, unsigned, server, token),
     async send(signed) {
-      const { status, fields, content } = await server.service.handle(createRequest({ ...signed }));
+      const {
+        status,
+        headers: fields,
+        body: content,
+      } = await server.service.handle(createRequest({ ...signed }));
       return { status, fields, text: Buffer.from(content ?? '').toString() };
     },
   };
@@ -92,17 +96,17 @@ function signedBy(
 ): Signed {
   const type = content === undefined ? [] : [['Content-Type', 'application/json'] as const];
   const before = [['Host', 'localhost'] as const, ...type, ...given];
-  const parts = { method, target, secure: true, ...(content === undefined ? {} : { content }) };
+  const parts = { method, target, secure: true, ...(content === undefined ? {} : { body: content }) };
   if (name === 'oauth') {
     const { target: sent, sending } = sign(server, { method, target, token });
-    return { ...parts, target: sent, fields: [...before, ...(sending.fields ?? [])] };
+    return { ...parts, target: sent, headers: [...before, ...(sending.fields ?? [])] };
   }
   const url = `https://localhost${target}`;
-  const clock = manualClock(start);
+  const clock = createManualClock(start);
   if (name === 'hmac') {
     const chosen = simple ? ({ form: 'simple' } as const) : nonce === undefined ? {} : { nonce };
     const headers = signRequest({ method, url, user: 'ann', secret, clock, ...chosen });
-    return { ...parts, fields: [...before, ...Object.entries(headers)] };
+    return { ...parts, headers: [...before, ...Object.entries(headers)] };
   }
   const signing = signings[name];
   if (signing === undefined) throw new RangeError(`${name} is not a scheme of these tests`);
@@ -112,12 +116,12 @@ function signedBy(
     clock,
     headers: before,
     ...signing,
-    ...(content === undefined ? {} : { content }),
+    ...(content === undefined ? {} : { body: content }),
     ...(nonce === undefined || name === 'aws4' ? {} : { nonce }),
   });
   const replaced = new Set(Object.keys(headers).map((field) => field.toLowerCase()));
   const kept = before.filter(([field]) => !replaced.has(field.toLowerCase()));
-  return { ...parts, fields: [...kept, ...Object.entries(headers)] };
+  return { ...parts, headers: [...kept, ...Object.entries(headers)] };
 }
 
 /** Returns the value of a field; '' without it. */

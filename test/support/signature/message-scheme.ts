@@ -6,8 +6,8 @@ import { readMessageSignaturesOptions } from '../../../src/auth/message-signatur
 import { createMessageSignaturesScheme } from '../../../src/auth/message-signatures/scheme.ts';
 import type { Scheme, Verdict } from '../../../src/auth/scheme.ts';
 import { AuthenticationTrace, type TraceKnowledge } from '../../../src/auth/trace.ts';
-import { type ManualClock, manualClock } from '../../../src/clock.ts';
-import { createRequest, type Request } from '../../../src/http/message.ts';
+import { createManualClock, type ManualClock } from '../../../src/clock.ts';
+import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
 import type { Problem } from '../../../src/http/problem.ts';
 import { keyOf } from '../../../src/signature/hmac.ts';
 import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
@@ -89,7 +89,7 @@ export interface Judged {
 export interface SchemeUnderTest {
   readonly scheme: Scheme;
   readonly clock: ManualClock;
-  judge(request: Request): Promise<Judged>;
+  judge(request: HttpRequest): Promise<Judged>;
 }
 
 /** What a test double knows beside the accounts. */
@@ -107,7 +107,7 @@ export function openScheme({
   explain,
   notBefore,
 }: SchemeSetting = {}): SchemeUnderTest {
-  const clock = manualClock(start * 1000);
+  const clock = createManualClock(start * 1000);
   const nonces = createNonces({ bucketSpan: 75_000, max: 1000, key: new Uint8Array(16), monotonic: () => 0 });
   const scheme = createMessageSignaturesScheme(
     'message-signatures',
@@ -145,20 +145,20 @@ export function problemOf(verdict: Verdict): Problem {
 export function arriving(
   { method, url, target, fields = [], content }: RequestToSign,
   more: readonly (readonly [string, string])[],
-): Request {
+): HttpRequest {
   const { host, pathname, search, protocol } = new URL(url);
   const hasHost = fields.some(([name]) => name === 'Host');
   return createRequest({
     method,
     target: target ?? pathname + search,
     secure: protocol === 'https:',
-    fields: [...(hasHost ? [] : [['Host', host] as const]), ...fields, ...more],
-    ...(content === undefined ? {} : { content }),
+    headers: [...(hasHost ? [] : [['Host', host] as const]), ...fields, ...more],
+    ...(content === undefined ? {} : { body: content }),
   });
 }
 
 /** Signs a request and returns it as it arrives. */
-export function signed(request: RequestToSign, signing: Partial<MessageSigning> = {}): Request {
+export function signed(request: RequestToSign, signing: Partial<MessageSigning> = {}): HttpRequest {
   const lines = signMessage(request, { key: annsSecret, created: start, ...signing });
   return arriving(request, Object.entries(lines));
 }
@@ -167,7 +167,7 @@ export function signed(request: RequestToSign, signing: Partial<MessageSigning> 
 export const get: RequestToSign = { method: 'GET', url: 'https://example.com/articles?limit=5' };
 
 /** Returns the outcome of a request to a scheme that has seen no other. */
-export async function outcomeOf(request: Request, setting: SchemeSetting = {}): Promise<string> {
+export async function outcomeOf(request: HttpRequest, setting: SchemeSetting = {}): Promise<string> {
   const { outcome } = await openScheme(setting).judge(request);
   return outcome;
 }

@@ -1,4 +1,4 @@
-import type { Applied, Change, ReceiptedChange, Store } from '../../../src/store/store.ts';
+import type { Store, StoreChange, StoredReceipt, StoreResult } from '../../../src/store/store.ts';
 
 /** Ways in which a store of receipts can be wrong. */
 export type ReceiptFault =
@@ -13,10 +13,10 @@ export type ReceiptFault =
 
 /** Adds receipts to a store in memory. */
 export function withReceipts(store: Store, fault?: ReceiptFault): Store & Required<Pick<Store, 'receipt'>> {
-  const receipts = new Map<string, ReceiptedChange>();
+  const receipts = new Map<string, StoredReceipt>();
   const keyOf = (key: string, collection: string): string =>
     fault === 'of a collection' ? `${collection} ${key}` : key;
-  const find = (key: string, now: number): ReceiptedChange | undefined => {
+  const find = (key: string, now: number): StoredReceipt | undefined => {
     const found = receipts.get(key);
     return found !== undefined && (found.receipt.until >= now || fault === 'never expired')
       ? found
@@ -31,7 +31,7 @@ export function withReceipts(store: Store, fault?: ReceiptFault): Store & Requir
     );
     return made;
   };
-  const apply = async (change: Change, isStored: boolean): Promise<Applied> => {
+  const apply = async (change: StoreChange, isStored: boolean): Promise<StoreResult> => {
     const { receipt, collection, kind } = change;
     if (receipt === undefined) return store.apply(change);
     if (isStored && fault !== 'applied again') return { applied: false };
@@ -46,7 +46,7 @@ export function withReceipts(store: Store, fault?: ReceiptFault): Store & Requir
       receipts.set(keyOf(receipt.key, collection), { receipt, kind, created, collection, entry });
     return result;
   };
-  const isStored = ({ receipt, collection, at }: Change): boolean =>
+  const isStored = ({ receipt, collection, at }: StoreChange): boolean =>
     receipt !== undefined && find(keyOf(receipt.key, collection), at) !== undefined;
   return {
     ...store,

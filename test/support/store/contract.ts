@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Change, Store } from '../../../src/store/store.ts';
+import type { Store, StoreChange } from '../../../src/store/store.ts';
 import { at, create, entryOf, put, remove } from '../../../src/store-contract/changes.ts';
-import { type CheckOptions, storeCheck } from '../../../src/store-contract/check.ts';
+import { type ContractOptions, storeCheck } from '../../../src/store-contract/check.ts';
 import { storeContract as published } from '../../../src/store-contract/index.ts';
 import { Model } from '../../../src/store-contract/model.ts';
 import { seeded } from '../seeded.ts';
@@ -44,7 +44,7 @@ const furtherChecks = [
   ),
 
   storeCheck('simultaneous changes are checked in the order of the calls', async (store) => {
-    const creation: Change = { kind: 'create', collection: '/a', value: {}, at };
+    const creation: StoreChange = { kind: 'create', collection: '/a', value: {}, at };
     const changes = [put('/a', '1', 'present', { n: 1 }), creation, put('/a', '1', 'present', { n: 2 })];
     const done = await Promise.all(changes.map((change) => store.apply(change)));
     assert.deepEqual(
@@ -87,7 +87,7 @@ const furtherChecks = [
 export function storeContract(
   name: string,
   open: () => Promise<Store>,
-  options: CheckOptions<Store> = {},
+  options: ContractOptions<Store> = {},
 ): void {
   const { seed } = seeded();
   describe(`${name} (SEED=${seed})`, () => {

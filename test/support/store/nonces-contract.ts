@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import type { NoncesLost } from '../../../src/store/nonces/lost.ts';
-import type { Claimed, SynchronousNonces } from '../../../src/store/nonces/nonces.ts';
+import type { NonceResult, SynchronousNonces } from '../../../src/store/nonces/nonces.ts';
 
 export const span = 150_000;
 export const window = 600_000;
@@ -30,10 +30,10 @@ export interface Clocked {
 }
 
 /** The result of a claim, in which `seen` includes the times whose nonces are not known any more. */
-export type SeenOrNot = Exclude<Claimed, NoncesLost>;
+export type SeenOrNot = Exclude<NonceResult, NoncesLost>;
 
 /** Returns `seen` also for a time whose nonces are not known any more: the user has, or may have, used the nonce. */
-export function seenOrLost(claimed: Claimed): SeenOrNot {
+export function seenOrLost(claimed: NonceResult): SeenOrNot {
   return typeof claimed === 'object' && 'knownFrom' in claimed ? 'seen' : claimed;
 }
 
@@ -224,7 +224,7 @@ export function noncesContract(
 
       test('takes no room from others', async (context) => {
         const set = await clocked(context, { max: 3, maxPerUser: 2 });
-        const claim = (user: string, nonce: string): Claimed =>
+        const claim = (user: string, nonce: string): NonceResult =>
           set.nonces.claim(user, nonce, set.now() + window, set.now());
         assert.deepEqual([claim('one', 'a'), claim('one', 'b')], ['fresh', 'fresh']);
         for (let time = 0; time < 10; time += 1) assert.equal(typeof claim('one', `c${time}`), 'object');

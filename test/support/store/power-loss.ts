@@ -3,9 +3,10 @@ import { createHash } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import type { Clock } from '../../../src/clock.ts';
 import { type JournaledStore, openJournaledStore } from '../../../src/store/durable.ts';
+import { StoreError } from '../../../src/store/errors.ts';
 import { type Recovered, recover } from '../../../src/store/recovery/recovery.ts';
 import type { CompactionLimits } from '../../../src/store/snapshot/compaction.ts';
-import { type Change, type Entry, type Store, StoreError } from '../../../src/store/store.ts';
+import type { Store, StoreChange, StoredItem } from '../../../src/store/store.ts';
 import type { Seeded } from '../seeded.ts';
 import { type Files, PowerLossDisk, type Sampling } from './power-loss-disk.ts';
 import { stride } from './thoroughness.ts';
@@ -21,13 +22,13 @@ export const always: CompactionLimits = { minBytes: 1, ratio: 0 };
 
 /** A change that was asked for, and what came of it. */
 export interface Asked {
-  readonly change: Change;
+  readonly change: StoreChange;
   readonly user: string;
   readonly nonce: string;
   readonly revision: number;
   /** How many operations the disk had done when it was answered. */
   answered?: number;
-  entry?: Entry;
+  entry?: StoredItem;
   /** Why it was not made. */
   refused?: StoreError['code'];
 }
@@ -85,7 +86,7 @@ export class Run {
   }
 
   /** Asks for a change, and notes the answer. */
-  async ask(change: Change): Promise<void> {
+  async ask(change: StoreChange): Promise<void> {
     this.#revision += 1;
     const revision = this.#revision;
     const asked: Asked = { change, user: `user ${revision % 3}`, nonce: `nonce ${revision}`, revision };
@@ -105,7 +106,7 @@ export class Run {
   }
 
   /** Asks for all of them at once. */
-  async askAll(changes: readonly Change[]): Promise<void> {
+  async askAll(changes: readonly StoreChange[]): Promise<void> {
     await Promise.all(changes.map((change) => this.ask(change)));
   }
 
@@ -165,7 +166,7 @@ export function say(context: TestContext, { seed }: Seeded, found: Findings): vo
 }
 
 /** Changes of as many items, which nobody else names. */
-export function puts(name: string, count: number, random: Seeded): Change[] {
+export function puts(name: string, count: number, random: Seeded): StoreChange[] {
   return Array.from({ length: count }, (_, n) => ({
     kind: 'put' as const,
     collection: '/a',

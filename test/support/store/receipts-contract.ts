@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Change, Receipt, ReceiptedChange, Store } from '../../../src/store/store.ts';
+import type { Receipt, Store, StoreChange, StoredReceipt } from '../../../src/store/store.ts';
 
 /** The time of the changes. */
 export const at = Date.UTC(2024, 1, 29, 12);
@@ -15,7 +15,7 @@ export function receiptOf(key: string, more: Partial<Receipt> = {}): Receipt {
 const common = { collection: '/notes', at };
 
 /** Returns a creation with a receipt. */
-export function creation(key: string, text: string, more: Partial<Receipt> = {}): Change {
+export function creation(key: string, text: string, more: Partial<Receipt> = {}): StoreChange {
   return { ...common, kind: 'create', value: { text }, receipt: receiptOf(key, more) };
 }
 
@@ -31,7 +31,7 @@ export interface OpenedStore {
 }
 
 /** Returns the change of a receipt. */
-export async function found(store: Store, key: string, now = at): Promise<ReceiptedChange | undefined> {
+export async function found(store: Store, key: string, now = at): Promise<StoredReceipt | undefined> {
   assert.ok(store.receipt !== undefined);
   return store.receipt(key, now);
 }

@@ -4,7 +4,7 @@ import { nodeDisk } from '../../../src/store/files/disk.ts';
 import { readSnapshot, type Snapshot } from '../../../src/store/snapshot/reader.ts';
 import { writeSnapshot } from '../../../src/store/snapshot/writer.ts';
 import type { CollectionView, State } from '../../../src/store/state/state.ts';
-import type { Change, Entry } from '../../../src/store/store.ts';
+import type { StoreChange, StoredItem } from '../../../src/store/store.ts';
 
 /** The first line of the snapshots of tests. */
 export const head = {
@@ -34,7 +34,7 @@ export async function reread(directory: string, content: string | Uint8Array): P
 }
 
 /** Makes a change whose expectation holds. */
-export function make(state: State, change: Change): Entry {
+export function make(state: State, change: StoreChange): StoredItem {
   const prepared = state.prepare(change);
   if (prepared === undefined) throw new Error('the expectation does not hold');
   state.commit(prepared);

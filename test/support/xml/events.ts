@@ -1,4 +1,4 @@
-import { createParser, XmlError, type XmlOptions } from '../../../src/xml/index.ts';
+import { createParser, XmlError, type XmlParserOptions } from '../../../src/xml/index.ts';
 
 /** What a parser told of a document: its events in short, and the error at their end if there was one. */
 export interface Outcome {
@@ -7,7 +7,7 @@ export interface Outcome {
 }
 
 /** Parses a document given as chunks; text that comes in pieces is put together. */
-export function parse(chunks: Iterable<Uint8Array>, options: XmlOptions = {}): Outcome {
+export function parse(chunks: Iterable<Uint8Array>, options: XmlParserOptions = {}): Outcome {
   const events: string[] = [];
   let text = '';
   let textAt = '';
@@ -46,7 +46,7 @@ export function parse(chunks: Iterable<Uint8Array>, options: XmlOptions = {}): O
 }
 
 /** Parses a document given whole. */
-export function parseWhole(document: string | Uint8Array, options: XmlOptions = {}): Outcome {
+export function parseWhole(document: string | Uint8Array, options: XmlParserOptions = {}): Outcome {
   return parse([typeof document === 'string' ? Buffer.from(document) : document], options);
 }
 

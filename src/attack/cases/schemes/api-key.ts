@@ -1,10 +1,10 @@
 import type { ApiKeyOptions } from '../../../auth/api-key/options.ts';
 import { fieldIn } from '../../../signature/declared/places.ts';
 import {
+  type AttackRequest,
   type Attempt,
   adding,
   malformed,
-  type OutgoingRequest,
   refused,
   replacing,
   without,
@@ -19,7 +19,7 @@ export function* apiKeyAttempts(forger: Forger, options: ApiKeyOptions): Generat
   const good = forger.good();
   const { user = '', plain, otherUser } = forger;
   const secret = forger.credentials(good)?.[1] ?? '';
-  const alone = (field: string): OutgoingRequest => ({ ...good, headers: without(good.headers, field) });
+  const alone = (field: string): AttackRequest => ({ ...good, headers: without(good.headers, field) });
   const query = `${userField}=${encodeURIComponent(user)}&${secretField}=${encodeURIComponent(secret)}`;
   const inQuery = { ...plain, url: `${plain.url}${plain.url.includes('?') ? '&' : '?'}${query}` };
   const both = 'Without both, nothing is proved.';

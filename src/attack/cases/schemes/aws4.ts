@@ -2,11 +2,11 @@ import type { Aws4Options } from '../../../auth/aws4/options.ts';
 import { emptyHash } from '../../../signature/aws4/canonical-request.ts';
 import type { Scope } from '../../../signature/aws4/signing-key.ts';
 import {
+  type AttackRequest,
   type Attempt,
   adding,
   lineOf,
   malformed,
-  type OutgoingRequest,
   refused,
   replacing,
 } from '../../attempt.ts';
@@ -100,7 +100,7 @@ function* signedHeaders({ good, resigned }: Forger): Generator<Forgery> {
   yield ['the signature covers a field that is absent', ambiguous, refused, absent];
 }
 
-function rewritten(request: OutgoingRequest, change: (value: string) => string): OutgoingRequest {
+function rewritten(request: AttackRequest, change: (value: string) => string): AttackRequest {
   const headers = request.headers.map(([name, value]) =>
     name === 'Authorization' ? ([name, change(value)] as const) : ([name, value] as const),
   );

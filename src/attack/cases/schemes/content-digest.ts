@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Attempt, type HeaderLine, malformed, type OutgoingRequest } from '../../attempt.ts';
+import { type AttackRequest, type Attempt, type HeaderLine, malformed } from '../../attempt.ts';
 import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
 import { alteredContent, contentBytes } from '../content.ts';
 
@@ -11,10 +11,7 @@ export function* contentDigestAttempts(forger: Forger): Generator<Attempt> {
 function* digestForgeries({ plain, resigned }: Forger): Generator<Forgery> {
   if (plain.body === undefined) return;
   const [content, altered] = [contentBytes(plain.body), alteredContent(plain.body)];
-  const signedWith = (
-    value: string,
-    body: OutgoingRequest['body'] = altered,
-  ): OutgoingRequest | undefined => {
+  const signedWith = (value: string, body: AttackRequest['body'] = altered): AttackRequest | undefined => {
     const line: HeaderLine = ['Content-Digest', value];
     return resigned({}, { ...plain, headers: [...plain.headers, line], body: body ?? altered });
   };

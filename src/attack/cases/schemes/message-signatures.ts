@@ -4,7 +4,7 @@ import type { MessageKey } from '../../../signature/message-signatures/algorithm
 import { coversContentDigest, parseIdentifier } from '../../../signature/message-signatures/identifiers.ts';
 import { serializeItem } from '../../../signature/structured-fields/serialize.ts';
 import type { BareItem } from '../../../signature/structured-fields/value.ts';
-import { type Attempt, malformed, type OutgoingRequest, refused } from '../../attempt.ts';
+import { type AttackRequest, type Attempt, malformed, refused } from '../../attempt.ts';
 import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
 import { contentDigestAttempts } from './content-digest.ts';
 import { labelAttempts } from './signature-labels.ts';
@@ -44,7 +44,7 @@ function* invalidComponents({ resigned }: Forger): Generator<Forgery> {
   const signed = resigned({});
   const [name, input] = signed?.headers.find(([field]) => field === 'Signature-Input') ?? ['', ''];
   if (signed === undefined) return;
-  const covering = (component: string): OutgoingRequest => ({
+  const covering = (component: string): AttackRequest => ({
     ...signed,
     headers: signed.headers.map((line) =>
       line[0] === name ? [name, input.replace(')', ` ${component})`)] : line,

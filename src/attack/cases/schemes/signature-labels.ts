@@ -1,10 +1,10 @@
 import {
+  type AttackRequest,
   type Attempt,
   attempt,
   type HeaderLine,
   lineOf,
   malformed,
-  type OutgoingRequest,
   refused,
   replacing,
 } from '../../attempt.ts';
@@ -59,7 +59,7 @@ function capital(value: string): string {
   return value.replace('sig1', 'Sig1');
 }
 
-function withPair(request: OutgoingRequest, change: (pair: Pair) => Pair): OutgoingRequest {
+function withPair(request: AttackRequest, change: (pair: Pair) => Pair): AttackRequest {
   const lineValue = (name: string): string => lineOf(request.headers, name)?.[1] ?? '';
   const { input, signature } = change({
     input: lineValue('Signature-Input'),

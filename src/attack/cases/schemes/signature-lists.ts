@@ -1,10 +1,10 @@
 import type { DeclaredOptions } from '../../../auth/declared/options.ts';
 import {
+  type AttackRequest,
   type Attempt,
   attempt,
   lineOf,
   malformed,
-  type OutgoingRequest,
   refused,
   replacing,
 } from '../../attempt.ts';
@@ -15,11 +15,11 @@ interface List {
   readonly field: string;
   readonly separator: string;
   /** Returns a good request. */
-  readonly good: () => OutgoingRequest;
+  readonly good: () => AttackRequest;
   /** Returns the value of a request as elements. */
-  readonly elements: (request: OutgoingRequest) => readonly string[];
+  readonly elements: (request: AttackRequest) => readonly string[];
   /** Returns a request with other elements. */
-  readonly sent: (request: OutgoingRequest, elements: readonly string[]) => OutgoingRequest;
+  readonly sent: (request: AttackRequest, elements: readonly string[]) => AttackRequest;
   /** Returns whether an element is a signature. */
   readonly isSignature: (element: string) => boolean;
 }
@@ -53,7 +53,7 @@ const maxSignatures = 16;
 
 function* longLists(list: List): Generator<Forgery> {
   const { good, elements, sent, isSignature } = list;
-  const wrongFor = (request: OutgoingRequest, count: number): string[] => {
+  const wrongFor = (request: AttackRequest, count: number): string[] => {
     const signature = elements(request).find(isSignature) ?? '';
     return Array.from({ length: count }, (_, at) => wrong(signature, at));
   };

@@ -1,5 +1,5 @@
 import type { FieldLine } from '../../../http/fields.ts';
-import type { Request } from '../../../http/message.ts';
+import type { HttpRequest } from '../../../http/message.ts';
 import { type ForeignDocument, Problem } from '../../../http/problem.ts';
 import type { ProblemType } from '../../../http/problem-types.ts';
 import type { Aws4Options } from '../options.ts';
@@ -37,7 +37,7 @@ export function createProblemWriter(options: Aws4Options): WriteProblem {
     count += 1;
     const id = requestId(now, count);
     const { document, fields } = documentOf(reason, { detail, facts, options, now }, id);
-    return new Problem(types[reason], detail, { members, document, fields });
+    return new Problem(types[reason], detail, { members, document, headers: fields });
   };
 }
 
@@ -63,7 +63,7 @@ function documentOf(reason: Reason, context: ErrorContext, id: string): AwsAnswe
  */
 export function expressRefusal(
   problem: Problem,
-  { fields, target }: Request,
+  { headers: fields, target }: HttpRequest,
   write: WriteProblem,
   now: number,
 ): Problem {
@@ -72,7 +72,7 @@ export function expressRefusal(
   const isVersion2 = /^aws\s/i.test(fields.get('authorization') ?? '') || /[?&]AWSAccessKeyId=/.test(target);
   const { detail, members } = problem;
   return write({ reason, detail, facts: { presigned: false, isVersion2 }, members }, now).with(
-    problem.fields,
+    problem.headers,
   );
 }
 
@@ -90,7 +90,7 @@ function requestId(now: number, count: number): string {
 
 function s3Document({ status, code, message, more = {} }: AwsError, id: string): ForeignDocument {
   const content = { Code: code, Message: message, ...more, RequestId: id };
-  return { status, type: 'application/xml', root: 'Error', content };
+  return { status, type: 'application/xml', root: 'Error', body: content };
 }
 
 /** The names that Amazon API Gateway has for the codes of other services. */
@@ -107,7 +107,7 @@ const gatewayMessages: ReadonlyMap<string, string> = new Map([
 function gatewayAnswer({ status, code, message }: AwsError, id: string): AwsAnswer {
   const content = { message: gatewayMessages.get(code) ?? message };
   return {
-    document: { status: status < 500 ? 403 : status, type: 'application/json', content },
+    document: { status: status < 500 ? 403 : status, type: 'application/json', body: content },
     fields: [
       ['x-amzn-RequestId', id],
       ['x-amzn-ErrorType', gatewayTypes.get(code) ?? `${code}Exception`],
@@ -118,5 +118,5 @@ function gatewayAnswer({ status, code, message }: AwsError, id: string): AwsAnsw
 /** Creates a document in the form of services with the query protocol, such as IAM and STS. */
 function queryDocument({ status, code, message }: AwsError, id: string): ForeignDocument {
   const content = { Error: { Type: 'Sender', Code: code, Message: message }, RequestId: id };
-  return { status, type: 'text/xml', root: 'ErrorResponse', content };
+  return { status, type: 'text/xml', root: 'ErrorResponse', body: content };
 }

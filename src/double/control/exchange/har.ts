@@ -1,4 +1,4 @@
-import type { JournalEntry, ShownReply, ShownRequest } from '../../journal/entry.ts';
+import type { JournalEntry, JournalRequest, JournalResponse } from '../../journal/entry.ts';
 import { entriesJson } from './entries-json.ts';
 
 type Line = readonly [name: string, value: string];
@@ -25,7 +25,19 @@ export async function harOf(
 
 function harEntry(entry: JournalEntry, { url, secureUrl }: Origins): object {
   // Each getter redacts anew, so each is read once.
-  const { number, time, duration, step, problem, auth, fault, user, request, received, reply } = entry;
+  const {
+    number,
+    time,
+    duration,
+    step,
+    problem,
+    auth,
+    fault,
+    user,
+    request,
+    received,
+    response: reply,
+  } = entry;
   const origin = (request?.secure === true ? secureUrl : url) ?? url ?? secureUrl ?? '';
   return {
     startedDateTime: new Date(time).toISOString(),
@@ -44,14 +56,18 @@ function harEntry(entry: JournalEntry, { url, secureUrl }: Origins): object {
 }
 
 /** Returns the request. One that could not be parsed has the method `-` and its text as content. */
-function harRequest(request: ShownRequest | undefined, received: string | undefined, origin: string): object {
+function harRequest(
+  request: JournalRequest | undefined,
+  received: string | undefined,
+  origin: string,
+): object {
   const {
     method = '-',
     target = '/',
     version = '1.1',
-    fields = [],
+    headers: fields = [],
     query = [],
-    text = received ?? '',
+    body: text = received ?? '',
   } = request ?? {};
   return {
     method,
@@ -68,8 +84,8 @@ function harRequest(request: ShownRequest | undefined, received: string | undefi
   };
 }
 
-function harResponse(reply: ShownReply | undefined): object {
-  const { status = 0, fields = [], text = '' } = reply ?? {};
+function harResponse(reply: JournalResponse | undefined): object {
+  const { status = 0, headers: fields = [], body: text = '' } = reply ?? {};
   return {
     status,
     statusText: '',

@@ -1,9 +1,9 @@
-import { Fields } from '../../../http/fields.ts';
+import { HttpHeaders } from '../../../http/fields.ts';
 import { parseCredentials } from '../../../http/headers/authorization.ts';
 import { parseSignedDate } from '../../../http/headers/date.ts';
 import { splitHmacCredentials } from '../../../signature/hmac.ts';
 import type { JournalEntry } from '../../journal/entry.ts';
-import type { Journal } from '../../journal/journal.ts';
+import type { DoubleJournal } from '../../journal/journal.ts';
 
 /** The date and the nonce with which a request was signed, as sent. Neither is a secret. */
 export interface Presented {
@@ -25,7 +25,7 @@ export interface NonceUse {
 export function presentedBy(entry: JournalEntry): Presented {
   const { request } = entry.raw();
   if (request === undefined) return {};
-  const fields = new Fields(request.fields.flat());
+  const fields = new HttpHeaders(request.headers.flat());
   const signatureInput = fields.get('signature-input');
   if (signatureInput !== undefined) return bySignatureInput(signatureInput);
   const credentials = credentialsOf(fields);
@@ -37,7 +37,7 @@ export function presentedBy(entry: JournalEntry): Presented {
 }
 
 /** Returns the earliest other entry of the journal with the same nonce of the same user, before `entry`. */
-export function earlierUse(journal: Pick<Journal, 'all'>, entry: JournalEntry): NonceUse | undefined {
+export function earlierUse(journal: Pick<DoubleJournal, 'all'>, entry: JournalEntry): NonceUse | undefined {
   const { nonce } = presentedBy(entry);
   if (nonce === undefined) return undefined;
   const { user } = entry;
@@ -49,12 +49,12 @@ export function earlierUse(journal: Pick<Journal, 'all'>, entry: JournalEntry): 
   return undefined;
 }
 
-function credentialsOf(fields: Fields): ReturnType<typeof parseCredentials> {
+function credentialsOf(fields: HttpHeaders): ReturnType<typeof parseCredentials> {
   const value = fields.get('authorization') ?? fields.get('authentication');
   return value === undefined ? undefined : parseCredentials(value);
 }
 
-function byHmac(rest: string, fields: Fields): Presented {
+function byHmac(rest: string, fields: HttpHeaders): Presented {
   const credentials = splitHmacCredentials(rest);
   if (typeof credentials === 'string' || credentials.nonce === undefined) return {};
   return { ...dated(fields.get('x-date') ?? fields.get('date')), nonce: credentials.nonce };

@@ -5,7 +5,7 @@ import { encodeSegment, fillTemplate } from '../../../http/path.ts';
 import { createRouter } from '../../../pipeline/router.ts';
 import type { Attribute, Content, Field } from '../../../schema/schema.ts';
 import type { Simple } from '../../../schema/simple-type.ts';
-import type { Entry } from '../../../store/store.ts';
+import type { StoredItem } from '../../../store/store.ts';
 import type { ServedData } from '../../compose.ts';
 
 /** A field of an item. `rules` are the options of its declaration, such as `maxLength`. */
@@ -95,7 +95,7 @@ function decoded(segment: string): string {
 
 function listedItem(
   { shape, form }: Collection,
-  { id, sequence, revision, modified, value }: Entry,
+  { id, sequence, revision, modified, value }: StoredItem,
   path: string,
   storeId: string,
 ): ListedItem {

@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import type { RequestSigner } from '../../../attack/signer.ts';
+import type { Signer } from '../../../attack/signer.ts';
 import type { MessageKey } from '../../../attack/signers.ts';
 import { checkSchemes } from '../../../auth/configured-schemes.ts';
 import type { SchemeDeclarations } from '../../../auth/scheme-declarations.ts';
@@ -16,7 +16,7 @@ export const signer = object({
   secret: optional(text('the secret, the password (basic), or the consumer’s secret (oauth1)')),
   form: optional(word(['full', 'simple'], 'for hmac')),
   dateField: optional(word(['Date', 'X-Date'], 'for hmac')),
-  bodyDigest: optional(flag('for hmac: whether the content is signed')),
+  signBody: optional(flag('for hmac: whether the content is signed')),
   consumer: optional(text('for oauth1')),
   token: optional(text('for bearer and oauth1')),
   tokenSecret: optional(text('for oauth1')),
@@ -35,13 +35,13 @@ export const signer = object({
     ),
   ),
   privateKey: optional(text('for message-signatures: a key in PEM, instead of the secret')),
-  presigned: optional(number({ least: 1 }, 'for aws4: the lifetime of presigned URLs in seconds')),
+  presign: optional(number({ least: 1 }, 'for aws4: the lifetime of presigned URLs in seconds')),
 });
 
 type SignerOptions = ReturnType<typeof signer.read>;
 
 /** Creates the signer. Throws a Problem if a member is missing or invalid. */
-export async function signerOf(options: SignerOptions, target: ControlTarget): Promise<RequestSigner> {
+export async function signerOf(options: SignerOptions, target: ControlTarget): Promise<Signer> {
   switch (options.scheme) {
     case 'message-signatures':
     case 'aws4':
@@ -65,7 +65,7 @@ function secretOf(options: SignerOptions, target: ControlTarget): string {
   return target.auth.credentials(required(options, 'user')).secret;
 }
 
-async function builtInSigner(options: SignerOptions, target: ControlTarget): Promise<RequestSigner> {
+async function builtInSigner(options: SignerOptions, target: ControlTarget): Promise<Signer> {
   const { basicSigner, bearerSigner, hmacSigner, oauth1Signer } = await import('../../../attack/signers.ts');
   if (options.scheme === 'bearer') return bearerSigner({ token: required(options, 'token') });
   if (options.scheme === 'oauth1') {
@@ -82,17 +82,17 @@ async function builtInSigner(options: SignerOptions, target: ControlTarget): Pro
     const password = secret ?? target.auth.credentials(user).password ?? missing('signer.secret');
     return basicSigner({ user, password });
   }
-  const { form, dateField, bodyDigest } = options;
+  const { form, dateField, signBody } = options;
   return hmacSigner({
     user,
     secret: secretOf(options, target),
     ...(form !== undefined && { form }),
     ...(dateField !== undefined && { dateField }),
-    ...(bodyDigest !== undefined && { bodyDigest }),
+    ...(signBody !== undefined && { signBody }),
   });
 }
 
-async function configuredSigner(options: SignerOptions, target: ControlTarget): Promise<RequestSigner> {
+async function configuredSigner(options: SignerOptions, target: ControlTarget): Promise<Signer> {
   const declared = declarationsOf(options);
   const user = required(options, 'user');
   if (declared['message-signatures'] !== undefined) {
@@ -102,8 +102,8 @@ async function configuredSigner(options: SignerOptions, target: ControlTarget): 
   const secret = secretOf(options, target);
   if (declared.aws4 !== undefined) {
     const { aws4Signer } = await import('../../../attack/signers.ts');
-    const { presigned } = options;
-    const lifetime = presigned === undefined ? {} : { presigned };
+    const { presign } = options;
+    const lifetime = presign === undefined ? {} : { presign };
     return aws4Signer({ ...declared.aws4, ...lifetime, accessKeyId: user, secret });
   }
   if (declared['draft-cavage'] !== undefined) {

@@ -1,4 +1,4 @@
-import type { OutgoingRequest } from '../../../attack/attempt.ts';
+import type { AttackRequest } from '../../../attack/attempt.ts';
 import { decodeCanonicalBase64 } from '../../../http/headers/content-digest.ts';
 import { type Operation, operation } from '../operation.ts';
 import { flag, invalid, listOf, number, object, optional, text, word } from '../shape.ts';
@@ -71,7 +71,7 @@ function bytesOf(base64: string): Uint8Array {
 }
 
 /** Returns a request as JSON, with binary content in base64. */
-function toJson({ body, ...request }: OutgoingRequest) {
+function toJson({ body, ...request }: AttackRequest) {
   if (body === undefined) return request;
   return typeof body === 'string'
     ? { ...request, body }

@@ -130,7 +130,7 @@ function tokenOperations({ oauth1, oauth2, auth }: ControlTarget): readonly Oper
         scope: text(),
       }).schema,
       accepts: object({
-        consumer: optional(text('the consumer’s key; default: the first registered consumer')),
+        client: optional(text('the consumer’s key; default: the first registered consumer')),
         user: text(),
         scope: optional(text()),
         expiresIn: optional(seconds),
@@ -152,7 +152,7 @@ function tokenOperations({ oauth1, oauth2, auth }: ControlTarget): readonly Oper
       description: 'A code or a refresh token revokes its whole grant.',
       run: async ({ token, ...filter }) => {
         const choice = token ?? filter;
-        return { count: (await oauth1.revoke(choice)) + (await oauth2.revoke(choice)) };
+        return { count: (await oauth1.revokeTokens(choice)) + (await oauth2.revokeTokens(choice)) };
       },
     }),
     operation({

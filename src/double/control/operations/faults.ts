@@ -58,15 +58,15 @@ export function faultOperations({ faults }: Pick<ControlTarget, 'faults'>): read
 
 const plannedSchema = {
   type: 'object',
-  required: ['match', 'fault', 'left', 'met'],
+  required: ['match', 'fault', 'remaining', 'count'],
   properties: {
     match: { type: 'object' },
     fault: { type: 'object' },
-    left: {
+    remaining: {
       anyOf: [{ type: 'integer' }, { const: 'always' }],
       description: 'the number of requests to which it will still be applied',
     },
-    met: { type: 'integer', description: 'the number of requests to which it was applied' },
+    count: { type: 'integer', description: 'the number of requests to which it was applied' },
   },
 };
 
@@ -76,19 +76,24 @@ const listSchema = {
   properties: { faults: { type: 'array', items: plannedSchema } },
 };
 
-function toJson({ match, fault, left, met }: PlannedFault) {
-  return { match: matchToJson(match), fault, left: Number.isFinite(left) ? left : 'always', met };
+function toJson({ match, fault, remaining, count }: PlannedFault) {
+  return {
+    match: matchToJson(match),
+    fault,
+    remaining: Number.isFinite(remaining) ? remaining : 'always',
+    count,
+  };
 }
 
 /** Returns a match without what JSON cannot represent: patterns become text, and a function its name. */
 function matchToJson(match: PlannedMatch) {
-  const { path, query, fields, function: selects, ...others } = match;
+  const { path, query, headers, function: selects, ...others } = match;
   return {
     ...others,
     ...(selects !== undefined && { function: selects.name }),
     ...(path !== undefined && { path: String(path) }),
     ...(query !== undefined && { query: textsToJson(query) }),
-    ...(fields !== undefined && { fields: textsToJson(fields) }),
+    ...(headers !== undefined && { headers: textsToJson(headers) }),
   };
 }
 
@@ -100,7 +105,7 @@ const faultMatchMembers = {
   ...matchMembers,
   user: optional(text('the user whom the credentials name, or to whom the token was issued, valid or not')),
   query: optional(mapOf(text(), 'parameters of the query, decoded')),
-  fields: optional(mapOf(text(), 'header fields by name')),
+  headers: optional(mapOf(text(), 'header fields by name')),
 };
 
 const bytes = { least: 0 };
@@ -113,7 +118,7 @@ const faultMembers = {
     ),
   ),
   body: optional(text('content of that response')),
-  fields: optional(mapOf(text(), 'further fields of that response')),
+  headers: optional(mapOf(text(), 'further fields of that response')),
   retryAfter: optional(either(number({ least: 0 }), text(), 'Retry-After of that response')),
   delay: optional(number({ least: 0, whole: false }, 'ms by which the response is delayed')),
   dribble: optional(number({ whole: false }, 'rate of the content in bytes per second')),

@@ -2,7 +2,7 @@ import { didYouMean } from '../../../did-you-mean.ts';
 import { Problem } from '../../../http/problem.ts';
 import { type ProblemType, problemTypes } from '../../../http/problem-types.ts';
 import type { EntrySummary, JournalEntry } from '../../journal/entry.ts';
-import type { Journal } from '../../journal/journal.ts';
+import type { DoubleJournal } from '../../journal/journal.ts';
 import type { WaitOptions } from '../../journal/waiting.ts';
 import { JournalTimeout } from '../../journal/waiting.ts';
 import { entriesJson } from '../exchange/entries-json.ts';
@@ -58,7 +58,7 @@ export function journalOperations({
       media: 'application/json',
       summary: 'Returns the matching entries, oldest first',
       accepts: object(entryMembers),
-      run: (match) => entriesContent(journal.find(match)),
+      run: (match) => entriesContent(journal.all(match)),
     }),
     operation({
       method: 'POST',
@@ -145,7 +145,7 @@ async function entriesContent(entries: readonly JournalEntry[]): Promise<string>
 }
 
 /** Returns the latest entry whose number is at most `after`. If it was dropped from the journal, so were all before it. */
-function since(journal: Journal, after: number | undefined): Pick<WaitOptions, 'after'> {
+function since(journal: DoubleJournal, after: number | undefined): Pick<WaitOptions, 'after'> {
   const entry = after === undefined ? undefined : journal.all().findLast(({ number: each }) => each <= after);
   return entry === undefined ? {} : { after: entry };
 }
@@ -163,7 +163,7 @@ interface Listed {
 }
 
 /** Resolves at the next entry, whatever its number: a reset begins anew with 1. At the latest it resolves after `timeout` ms. */
-async function nextEntry(journal: Journal, timeout: number): Promise<void> {
+async function nextEntry(journal: DoubleJournal, timeout: number): Promise<void> {
   const known = new Set(journal.all());
   await journal
     .waitFor((entry) => !known.has(entry), { timeout })
@@ -174,7 +174,7 @@ async function nextEntry(journal: Journal, timeout: number): Promise<void> {
 
 /** Returns the summaries of a range, and the numbers of the first and last entry of the whole journal. */
 function listed(
-  journal: Journal,
+  journal: DoubleJournal,
   { after, before = Number.POSITIVE_INFINITY, limit = longestList }: Range,
 ): Listed {
   const all = journal.all();
@@ -222,18 +222,18 @@ const entrySchema = {
         path: { type: 'string' },
         query: fieldsSchema,
         version: { type: 'string' },
-        fields: fieldsSchema,
+        headers: fieldsSchema,
         length: { type: 'integer' },
-        text: { type: 'string' },
+        body: { type: 'string', description: 'the recorded content, as UTF-8' },
         peer: { type: 'string' },
         secure: { type: 'boolean' },
       },
     },
     received: { type: 'string', description: 'the received text if the request could not be parsed' },
-    reply: {
+    response: {
       type: 'object',
       description: 'the response; absent if there was none',
-      properties: { status: { type: 'integer' }, fields: fieldsSchema, text: { type: 'string' } },
+      properties: { status: { type: 'integer' }, headers: fieldsSchema, body: { type: 'string' } },
     },
     principal: {
       type: 'object',

@@ -1,7 +1,7 @@
 import { decodeCanonicalBase64 } from '../../../http/headers/content-digest.ts';
 import { Problem } from '../../../http/problem.ts';
 import type { JournalEntry, RawEntry } from '../../journal/entry.ts';
-import type { Journal } from '../../journal/journal.ts';
+import type { DoubleJournal } from '../../journal/journal.ts';
 import { sendExact } from '../exchange/send-exact.ts';
 import { type Operation, operation } from '../operation.ts';
 import { flag, number, object, optional, text } from '../shape.ts';
@@ -61,7 +61,7 @@ export function sendOperations({ addresses, journal }: ControlTarget): readonly 
   ];
 }
 
-function entryOf(journal: Journal, wanted: number): JournalEntry {
+function entryOf(journal: DoubleJournal, wanted: number): JournalEntry {
   const entry = journal.all().find(({ number: each }) => each === wanted);
   if (entry === undefined) throw new Problem('not-found', `The journal has no entry ${wanted}.`);
   return entry;
@@ -101,18 +101,18 @@ function decoded(base64 = ''): Buffer {
 function requestOf(entry: JournalEntry): Buffer {
   const { request, received } = entry.raw();
   if (request === undefined) return Buffer.from(received ?? '', 'latin1');
-  if ((entry.request?.length ?? 0) > request.content.length)
+  if ((entry.request?.length ?? 0) > request.body.length)
     throw new RangeError('the journal recorded only the beginning of the content of this request');
   return Buffer.concat([Buffer.from(headOf(request), 'latin1'), framed(request)]);
 }
 
-function headOf({ method, target, version, fields }: NonNullable<RawEntry['request']>): string {
+function headOf({ method, target, version, headers: fields }: NonNullable<RawEntry['request']>): string {
   const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${target} HTTP/${version}\r\n${lines.join('')}\r\n`;
 }
 
 /** Returns the content in the framing that the fields declare: one chunk, or the bytes themselves. */
-function framed({ fields, content }: NonNullable<RawEntry['request']>): Uint8Array {
+function framed({ headers: fields, body: content }: NonNullable<RawEntry['request']>): Uint8Array {
   const isChunked = fields.some(([name]) => name.toLowerCase() === 'transfer-encoding');
   if (!isChunked) return content;
   const chunk = content.length === 0 ? [] : [`${content.length.toString(16)}\r\n`, content, '\r\n'];

@@ -17,7 +17,7 @@ export function stateOperations(target: ControlTarget): readonly Operation[] {
     seed(target),
     ...snapshots(target),
     reset(target),
-    allowMatrix(target),
+    accessMatrix(target),
   ];
 }
 
@@ -192,11 +192,11 @@ const matrixSchema = {
   },
 };
 
-function allowMatrix(target: ControlTarget): Operation {
+function accessMatrix(target: ControlTarget): Operation {
   return operation({
     method: 'POST',
     path: '/allow-matrix',
-    id: 'allowMatrix',
+    id: 'accessMatrix',
     memoryOnly: true,
     summary: 'Compares Allow with what each principal is permitted to do, by trying all six methods',
     description:
@@ -208,7 +208,7 @@ function allowMatrix(target: ControlTarget): Operation {
     returns: matrixSchema,
     async run(options) {
       const matrix = await inMemory(target)
-        .allowMatrix(options)
+        .accessMatrix(options)
         .catch((error: unknown) => {
           if (error instanceof AllowMatrixError) return error.matrix;
           throw error;

@@ -25,7 +25,7 @@ export function resourcePath(template: string, resource: Resource, context: Docu
   const operations = describedMethods((method) => ruleOf(resource, method)).map(([method, access]) => {
     const action = method === 'HEAD' ? resource.GET : resource[method];
     const reads = (action?.reads ?? []).map(({ type }) => type);
-    const own = (resource.requestFields ?? []).map((name) =>
+    const own = (resource.requestHeaders ?? []).map((name) =>
       headerParameter(name, 'A field that the resource reads', context.components),
     );
     const isRead = method === 'GET' || method === 'HEAD';
@@ -40,7 +40,7 @@ export function resourcePath(template: string, resource: Resource, context: Docu
       reads: reads.length > 0,
       parameters: [...preconditions.map((name) => preconditionParameter(name, context.components)), ...own],
       ...(reads.length > 0 && {
-        requestBody: { required: action?.contentOptional !== true, content: unknownContent(reads) },
+        requestBody: { required: action?.bodyOptional !== true, content: unknownContent(reads) },
       }),
       responses: successes(resource, method, context),
       problems: [

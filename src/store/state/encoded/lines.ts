@@ -1,5 +1,5 @@
 import { formatMembers } from '../../encoding/item-json.ts';
-import type { Entry } from '../../store.ts';
+import type { StoredItem } from '../../store.ts';
 
 const comma = 0x2c;
 /** The end of every line. In a snapshot, the last line of a block has no comma. */
@@ -20,7 +20,7 @@ export const segmentSize = 1024 * 1024;
 export const spareRoom = 1 / 32;
 
 /** The members of an entry that a change needs. */
-export type EntryHead = Pick<Entry, 'sequence' | 'revision' | 'modified'>;
+export type EntryHead = Pick<StoredItem, 'sequence' | 'revision' | 'modified'>;
 
 /** Items encoded as lines of JSON, as they are in a snapshot, each with a comma at its end. */
 export interface EncodedLines {
@@ -92,7 +92,7 @@ export function bytesOf({ bytes, starts }: EncodedLines): Buffer {
  * @param allocate returns a buffer of at least this length
  */
 export function encodeLines(
-  parts: Iterable<Entry | EncodedLines>,
+  parts: Iterable<StoredItem | EncodedLines>,
   allocate: (length: number) => Buffer = allocateLines,
 ): EncodedLines {
   const chunks: Uint8Array[] = [];
@@ -124,7 +124,7 @@ export function encodeLines(
 }
 
 /** Formats an item as a line, without its end. */
-export function formatItem(entry: Entry): string {
+export function formatItem(entry: StoredItem): string {
   return `{${formatMembers(entry, JSON.stringify(entry.value))}}`;
 }
 
@@ -137,7 +137,7 @@ export function parseHead(bytes: Buffer, at: number, end: number): EntryHead {
 }
 
 /** An item in the form that it has in a snapshot. */
-interface EncodedItem extends Omit<Entry, 'modified'> {
+interface EncodedItem extends Omit<StoredItem, 'modified'> {
   /** ISO 8601. */
   readonly modified: string;
 }
@@ -146,7 +146,7 @@ interface EncodedItem extends Omit<Entry, 'modified'> {
  * Parses the line from `at` to its line end at `end`. The types of its members are not checked, because the checksum of
  * its block was verified.
  */
-export function parseLine(bytes: Buffer, at: number, end: number): Entry {
+export function parseLine(bytes: Buffer, at: number, end: number): StoredItem {
   const text = bytes.toString('utf8', at, bytes[end - 1] === comma ? end - 1 : end);
   const { id, sequence, revision, modified, value }: EncodedItem = JSON.parse(text);
   const time = Date.parse(modified);

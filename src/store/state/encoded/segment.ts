@@ -1,4 +1,4 @@
-import type { Entry } from '../../store.ts';
+import type { StoredItem } from '../../store.ts';
 import type { EntryCache } from '../entry-cache.ts';
 import type { EntryChunk } from '../entry-chunk.ts';
 import { type EncodedLines, type EntryHead, parseHead, parseLine, sliceLines } from './lines.ts';
@@ -13,7 +13,7 @@ export class EncodedSegment implements EntryChunk {
   readonly lines: EncodedLines;
   readonly #cache: EntryCache;
   /** The changed items by the index of their line; undefined for a removed one. */
-  readonly #changed = new Map<number, Entry | undefined>();
+  readonly #changed = new Map<number, StoredItem | undefined>();
   #count: number;
 
   /** Takes ownership of the lines, at least one. `cache` belongs to the collection. */
@@ -38,7 +38,7 @@ export class EncodedSegment implements EntryChunk {
     return this.#changed.size > 0;
   }
 
-  find(sequence: number): Entry | undefined {
+  find(sequence: number): StoredItem | undefined {
     const line = this.#lineOf(sequence);
     return line < 0 ? undefined : this.#entryAt(line);
   }
@@ -50,7 +50,7 @@ export class EncodedSegment implements EntryChunk {
     return this.#changed.get(line) ?? parseHead(bytes, starts[line] ?? 0, (starts[line + 1] ?? 0) - 1);
   }
 
-  replace(entry: Entry): boolean {
+  replace(entry: StoredItem): boolean {
     const line = this.#lineOf(entry.sequence);
     if (line >= 0) this.#changed.set(line, entry);
     return line >= 0;
@@ -64,8 +64,8 @@ export class EncodedSegment implements EntryChunk {
     return true;
   }
 
-  after(sequence: number, limit: number): Entry[] {
-    const entries: Entry[] = [];
+  after(sequence: number, limit: number): StoredItem[] {
+    const entries: StoredItem[] = [];
     this.readAfter(sequence, limit, Number.POSITIVE_INFINITY, entries);
     return entries;
   }
@@ -74,7 +74,7 @@ export class EncodedSegment implements EntryChunk {
    * Adds up to `limit` entries with a greater sequence to `entries`, until lines of `bytes` bytes were read. Returns the
    * number of bytes read. A changed item counts with the length of its old line.
    */
-  readAfter(sequence: number, limit: number, bytes: number, entries: Entry[]): number {
+  readAfter(sequence: number, limit: number, bytes: number, entries: StoredItem[]): number {
     let [line, left, read] = [this.#linesUpTo(sequence), limit, 0];
     for (; line < this.lines.sequences.length && left > 0 && read < bytes; line += 1) {
       if (this.#isRemoved(line)) continue;
@@ -93,7 +93,7 @@ export class EncodedSegment implements EntryChunk {
   }
 
   /** Returns the changed items, and the lines between them. */
-  *parts(): Generator<Entry | EncodedLines> {
+  *parts(): Generator<StoredItem | EncodedLines> {
     let first = 0;
     for (const line of [...this.#changed.keys(), this.lines.sequences.length].sort(
       (one, other) => one - other,
@@ -105,9 +105,9 @@ export class EncodedSegment implements EntryChunk {
     }
   }
 
-  #entryAt(line: number): Entry {
+  #entryAt(line: number): StoredItem {
     const { bytes, starts } = this.lines;
-    const parse = (): Entry => parseLine(bytes, starts[line] ?? 0, (starts[line + 1] ?? 0) - 1);
+    const parse = (): StoredItem => parseLine(bytes, starts[line] ?? 0, (starts[line + 1] ?? 0) - 1);
     return this.#changed.get(line) ?? this.#cache.get(this.#sequenceOf(line), this.#lengthOf(line), parse);
   }
 

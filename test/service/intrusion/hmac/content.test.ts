@@ -38,7 +38,7 @@ interface Sent {
 }
 
 function bytesFor({ signs, lines, sends }: Sent, nonce: string): string {
-  const signature = fullSignature({ ...place, nonce, ...(signs === undefined ? {} : { bodyDigest: signs }) });
+  const signature = fullSignature({ ...place, nonce, ...(signs === undefined ? {} : { signBody: signs }) });
   const own = [`Authentication: hmac ann:${nonce}:${signature}`, `Date: ${date}`];
   return bytesOf({ ...place, lines: [...own, ...lines], content: sends });
 }

@@ -218,18 +218,18 @@ refuses(guarded, [
   [
     'a full signature with a body digest as the simple one of a longer query',
     (nonce) => {
-      const bodyDigest = 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:';
-      const digest = fullSignature({ target: `${target}?`, nonce, bodyDigest });
-      return bytesOf({ target: `${target}?+${stamp}+${nonce}+${bodyDigest}`, lines: [simple(digest)] });
+      const signBody = 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:';
+      const digest = fullSignature({ target: `${target}?`, nonce, signBody });
+      return bytesOf({ target: `${target}?+${stamp}+${nonce}+${signBody}`, lines: [simple(digest)] });
     },
     '401 simple-form-refused',
   ],
   [
     'a full signature with a body digest as the simple one with date and nonce in the target',
     (nonce) => {
-      const bodyDigest = 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:';
-      const digest = fullSignature({ target: `${target}?`, nonce, bodyDigest });
-      const lines = [simple(digest), `Content-Digest: ${bodyDigest}`];
+      const signBody = 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:';
+      const digest = fullSignature({ target: `${target}?`, nonce, signBody });
+      const lines = [simple(digest), `Content-Digest: ${signBody}`];
       return bytesOf({ target: `${target}?+${stamp}+${nonce}`, lines });
     },
     '401 simple-form-refused',
@@ -280,13 +280,13 @@ const contentMd5 = createHash('md5').update(content).digest('base64');
 
 refuses(
   lenient,
-  [contentDigest, contentMd5].flatMap((bodyDigest): Attempt[] => [
+  [contentDigest, contentMd5].flatMap((signBody): Attempt[] => [
     [
-      `a simple signature of content with ${bodyDigest} as that of another path and any content`,
+      `a simple signature of content with ${signBody} as that of another path and any content`,
       () => {
-        const digest = simpleSignature({ verb: 'PUT', target: '/articles/9?', bodyDigest });
+        const digest = simpleSignature({ verb: 'PUT', target: '/articles/9?', signBody });
         const lines = [simple(digest)];
-        return bytesOf({ verb: 'PUT', target: `/articles/9?+${bodyDigest}`, lines, content: article('Any') });
+        return bytesOf({ verb: 'PUT', target: `/articles/9?+${signBody}`, lines, content: article('Any') });
       },
       '401 simple-form-refused',
     ],

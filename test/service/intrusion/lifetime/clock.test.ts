@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { manualClock } from '../../../../src/clock.ts';
+import { createManualClock } from '../../../../src/clock.ts';
 import { openNonces } from '../../../../src/store/nonces/file.ts';
 import { openGuarded, outcome, signed } from '../../../support/intrusion/guarded.ts';
 import { each } from '../../../support/intrusion/passwords.ts';
@@ -16,7 +16,7 @@ const outOfWindow = '401 date-out-of-window';
 async function startedAnew(context: TestContext) {
   const directory = temporaryDirectory(context);
   return async (now: number, bytes: readonly string[]): Promise<string[]> => {
-    const clock = manualClock(now);
+    const clock = createManualClock(now);
     const nonces = await openNonces({
       directory,
       durability: 'fsync',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createRequest, type ServiceOptions, type UserOption } from '../../../../src/index.ts';
+import { createRequest, type ServiceOptions, type UserDeclaration } from '../../../../src/index.ts';
 import { bytesOf, outcomeOf, password, secrets, target } from '../../../support/intrusion/guarded.ts';
 import {
   basic,
@@ -32,7 +32,7 @@ async function opened(context: TestContext, options: ServiceOptions = {}) {
   return { server, ask };
 }
 
-type Change = readonly [name: string, users: Readonly<Record<string, UserOption>>, outcome: string];
+type Change = readonly [name: string, users: Readonly<Record<string, UserDeclaration>>, outcome: string];
 
 /** What becomes of the users after ann's password was right, and what the same password then is. */
 const changes: readonly Change[] = [
@@ -134,7 +134,7 @@ each(
   async (context, [, users, status]) => {
     const { server } = await opened(context);
     const [name = '', value = ''] = basic(rightPair).split(/: /);
-    const request = createRequest({ method: 'GET', target, fields: [[name, value]], secure: true });
+    const request = createRequest({ method: 'GET', target, headers: [[name, value]], secure: true });
     const hashesSince = countHashes(context, () => server.service.replaceUsers(users));
     assert.equal(String((await server.service.handle(request)).status), status);
     assert.equal(hashesSince(), 1);

@@ -10,16 +10,20 @@ import {
 import { EncodedSegment } from '../../../../src/store/state/encoded/segment.ts';
 import { EntryCache } from '../../../../src/store/state/entry-cache.ts';
 import { OrderedIndex } from '../../../../src/store/state/ordered-index.ts';
-import type { Entry } from '../../../../src/store/store.ts';
+import type { StoredItem } from '../../../../src/store/store.ts';
 import { seeded } from '../../../support/seeded.ts';
 
 const modified = Date.UTC(2013, 3, 20, 12, 59, 24, 7);
 
-function entryOf(sequence: number, id = String(sequence), value: Entry['value'] = { text: 'ž\n"' }): Entry {
+function entryOf(
+  sequence: number,
+  id = String(sequence),
+  value: StoredItem['value'] = { text: 'ž\n"' },
+): StoredItem {
   return { id, sequence, revision: sequence, modified, value };
 }
 
-function blockOf(entries: readonly Entry[]): Buffer {
+function blockOf(entries: readonly StoredItem[]): Buffer {
   return Buffer.from(`${entries.map((entry) => formatItem(entry)).join(',\n')}\n`);
 }
 
@@ -29,7 +33,7 @@ function runOf(bytes: Buffer): EncodedSegment {
   return new EncodedSegment(scanned, new EntryCache());
 }
 
-function appendLines(order: OrderedIndex, entries: readonly Entry[]): void {
+function appendLines(order: OrderedIndex, entries: readonly StoredItem[]): void {
   const scanned = scanLines(blockOf(entries), () => true);
   if (scanned === undefined) assert.fail('these are no lines of items');
   order.appendLines(scanned);
@@ -270,7 +274,7 @@ describe('a run of a snapshot', () => {
     const random = seeded();
     for (let round = 0; round < 60; round += 1) {
       const order = new OrderedIndex();
-      const expected = new Map<number, Entry>();
+      const expected = new Map<number, StoredItem>();
       let sequence = 0;
       for (let run = 1 + random.below(3); run > 0; run -= 1) {
         const gaps = random.below(2) * 3;
@@ -322,8 +326,8 @@ describe('a run of a snapshot', () => {
 });
 
 /** All that a copy in parts of up to `limit` items has. */
-function copied(order: OrderedIndex, limit: number): Entry[] {
-  const entries: Entry[] = [];
+function copied(order: OrderedIndex, limit: number): StoredItem[] {
+  const entries: StoredItem[] = [];
   for (;;) {
     const pieces = order.next(entries.at(-1)?.sequence ?? 0, limit);
     if (pieces.length === 0) return entries;
@@ -339,8 +343,8 @@ function copied(order: OrderedIndex, limit: number): Entry[] {
 }
 
 /** The items of lines, the last of which may have a comma. */
-function entriesIn(lines: Buffer): Entry[] {
-  const items: (Omit<Entry, 'modified'> & { modified: string })[] = JSON.parse(
+function entriesIn(lines: Buffer): StoredItem[] {
+  const items: (Omit<StoredItem, 'modified'> & { modified: string })[] = JSON.parse(
     `[${lines.toString().replace(/,?\n$/, '')}]`,
   );
   return items.map(({ modified: date, ...item }) => ({ ...item, modified: Date.parse(date) }));
