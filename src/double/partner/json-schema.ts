@@ -26,18 +26,27 @@ export function createValidatingChecker(
   document: Pick<PartnerDocument, 'version' | 'resolve'>,
   compile: CompileSchema,
 ): SchemaChecker {
-  const compiled = new Map<string, SchemaValidator>();
+  const compiled = new Map<string, { readonly validate: SchemaValidator; readonly places: Places }>();
+  const compileOnce = (schema: LocatedSchema, direction: Direction) => {
+    const key = `${direction} ${schema.at}`;
+    const existing = compiled.get(key);
+    if (existing !== undefined) return existing;
+    const { translated, places } = translateSchema(schema, document, direction);
+    const made = { validate: compile(translated), places };
+    compiled.set(key, made);
+    return made;
+  };
   return {
-    check(schema, value, direction) {
-      const key = `${direction} ${schema.at}`;
-      const validate = compiled.get(key) ?? compile(toJsonSchema(schema, document, direction));
-      compiled.set(key, validate);
+    check(given, value, direction) {
+      const isReference = isObject(given.value) && Object.keys(given.value).join() === '$ref';
+      const schema = isReference ? document.resolve(given) : given;
+      const { validate, places } = compileOnce(schema, direction);
       if (validate(value) === true) return [];
       const errors = validate.errors ?? [{}];
       return errors.map(
         ({ instancePath = '', schemaPath = '', message = 'is not valid' }): Violation => ({
           path: instancePath,
-          rule: `${schema.at}${schemaPath.replace(/^#/, '')}`,
+          rule: ruleOf(schemaPath, schema.at, places),
           detail: message,
         }),
       );
@@ -57,12 +66,22 @@ const omitted: ReadonlySet<string> = new Set([
   ...['writeOnly', 'title', 'description', 'default', '$defs', 'definitions', '$id', '$anchor', '$comment'],
 ]);
 
+/** The places in the document of the definitions of a translated schema, by their names. */
+type Places = ReadonlyMap<string, string>;
+
+/** Returns the place in the document of a rule in a translated schema. */
+function ruleOf(schemaPath: string, at: string, places: Places): string {
+  const [, name = '', rest = ''] = /^#\/\$defs\/([^/]+)(.*)$/s.exec(schemaPath) ?? [];
+  const place = places.get(name);
+  return place === undefined ? at + schemaPath.replace(/^#/, '') : place + rest;
+}
+
 /** Returns a schema with all that it refers to, without the members that do not belong to the direction. */
-export function toJsonSchema(
+function translateSchema(
   schema: LocatedSchema,
   document: Pick<PartnerDocument, 'version' | 'resolve'>,
   direction: Direction,
-): JsonSchema {
+): { readonly translated: JsonSchema; readonly places: Places } {
   const definitions = new Map<string, unknown>();
   const names = new Map<string, string>();
   const other = direction === 'request' ? 'readOnly' : 'writeOnly';
@@ -108,7 +127,9 @@ export function toJsonSchema(
 
   const translated = translate(schema.value, schema.at);
   const root = isObject(translated) ? translated : { allOf: [translated] };
-  return definitions.size === 0 ? root : { ...root, $defs: Object.fromEntries(definitions) };
+  const places = new Map([...names].map(([at, name]) => [name, at]));
+  if (definitions.size === 0) return { translated: root, places };
+  return { translated: { ...root, $defs: Object.fromEntries(definitions) }, places };
 }
 
 function memberOf(value: unknown, name: string): unknown {

@@ -51,7 +51,12 @@ export function requestFor(operation: Operation, document: PartnerDocument): Ope
     headers['Content-Type'] = media.type.replace('*/*', 'application/json').replace('/*', '/plain');
     const created =
       /json$|\*\/\*/.test(media.essence) || media.essence.includes('form') ? create(media.schema) : 'text';
-    body = /json$|\*\/\*/.test(media.essence) ? JSON.stringify(created) : formOf(created);
+    const isJson = /json$|\*\/\*/.test(media.essence);
+    body = isJson ? JSON.stringify(created) : formOf(created);
+    if (media.essence === 'multipart/form-data') {
+      headers['Content-Type'] = 'multipart/form-data; boundary=limit';
+      body = multipartOf(created);
+    }
   }
   return {
     path: query.length === 0 ? path : `${path}?${query.join('&')}`,
@@ -100,6 +105,14 @@ function formOf(value: unknown): string {
   );
 }
 
+function multipartOf(value: unknown): string {
+  const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  const parts = entries.map(
+    ([name, each]) => `--limit\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${String(each)}\r\n`,
+  );
+  return `${parts.join('')}--limit--\r\n`;
+}
+
 /** Returns whether a value is valid, and the errors if it is not. */
 export type Validate = (place: string, value: unknown) => string | undefined;
 
@@ -132,7 +145,8 @@ function modernize(value: unknown, isOld: boolean): unknown {
     ]),
   );
   if (copy['nullable'] === true && typeof copy['type'] === 'string') copy['type'] = [copy['type'], 'null'];
-  if (typeof copy['$id'] === 'string') delete copy['$id'];
+  for (const name of ['$id', '$anchor', '$dynamicAnchor', '$dynamicRef'])
+    if (typeof copy[name] === 'string') delete copy[name];
   if (typeof copy['nullable'] === 'boolean') delete copy['nullable'];
   for (const [flag, bound] of [
     ['exclusiveMinimum', 'minimum'],
