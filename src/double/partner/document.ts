@@ -3,8 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { parseMediaType } from '../../http/headers/media-type.ts';
 import { isToken } from '../../http/syntax/token.ts';
-import { DeclarationError, kindOf } from '../../schema/error.ts';
+import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
+import { kindOf } from '../../shape/fault.ts';
 
 /** A schema or another object of the document, and its place. */
 export interface Located<Value = JsonSchema> {

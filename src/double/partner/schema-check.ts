@@ -1,6 +1,7 @@
 // Checks values against the schemas of a document: those of OpenAPI 3.0, and JSON Schema 2020-12 as far as documents of APIs use it.
-import { DeclarationError, kindOf } from '../../schema/error.ts';
+import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
+import { kindOf } from '../../shape/fault.ts';
 import { isObject, type Located, type LocatedSchema, type PartnerDocument, placeOf } from './document.ts';
 
 /** A rule that a value violates. */

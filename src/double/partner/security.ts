@@ -5,7 +5,8 @@ import { isToken } from '../../http/syntax/token.ts';
 import { oauth2Paths } from '../../oauth/paths.ts';
 import type { Access } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
-import { DeclarationError, kindOf } from '../../schema/error.ts';
+import { DeclarationError } from '../../schema/error.ts';
+import { kindOf } from '../../shape/fault.ts';
 import {
   isObject,
   type Located,
