@@ -247,6 +247,10 @@ test('a closed double refuses to open a control interface', async () => {
   const double = await startDouble(options);
   const opening = double.openControl();
   await double.close();
-  await assert.rejects(double.openControl(), { name: 'DoubleError', code: 'closed', message: 'the double is closed' });
+  await assert.rejects(double.openControl(), {
+    name: 'DoubleError',
+    code: 'closed',
+    message: 'the double is closed',
+  });
   await assert.rejects(opening, { name: 'DoubleError', code: 'closed', message: 'the double is closed' });
 });
