@@ -9,7 +9,6 @@ import type {
   StoredItem,
   StoredPage,
   StoredReceipt,
-  StoredRecord,
 } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 import { type EncodedLines, type EntryHead, scanLines } from './encoded/lines.ts';
