@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { keyWeakness } from '../auth/key-weakness.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
-import { knownScopes } from '../principal.ts';
+import { knownScopes, type Scope } from '../principal.ts';
 import { createFault, formatPath, type ShapeFault } from '../shape/fault.ts';
 import {
   convert,
@@ -69,11 +69,17 @@ export interface Registered<T> {
 /** The forms of a registered secret: a string, or an object with the plain text, its SHA-256 in base64url, or its scrypt hash. */
 export type SecretForm = 'text' | 'plain' | 'sha256' | 'scrypt';
 
-/** Returns the registered clients of OAuth 2.0 by id. Throws RangeError, with the id, if one is invalid. */
-export function clientsOf(registered: RegisteredBy<ClientDeclaration>): ReadonlyMap<string, Client> {
+/**
+ * Returns the registered clients of OAuth 2.0 by id. Throws RangeError, with the id, if one is invalid.
+ * @param scopes scopes beside `read` and `write`, which a client then has by default
+ */
+export function clientsOf(
+  registered: RegisteredBy<ClientDeclaration>,
+  scopes: readonly Scope[] = [],
+): ReadonlyMap<string, Client> {
   return registry(registered, 'client', (id, option) => {
     const { since, parts } = withoutDate(option);
-    const { made, faults } = readClient(id, parts, ['text', 'plain', 'sha256', 'scrypt']);
+    const { made, faults } = readClient(id, parts, ['text', 'plain', 'sha256', 'scrypt'], scopes);
     return { made: { id, ...made, since }, faults };
   });
 }
@@ -125,16 +131,17 @@ export function readClient(
   id: string,
   value: unknown,
   secretForms: readonly SecretForm[],
+  further: readonly Scope[] = [],
 ): Registered<ClientRegistration> {
   const idFaults: RegistrationFault[] = clientIdForm.test(id)
     ? []
     : [{ at: '', says: 'needs an id of 1 to 128 printable ASCII characters without a colon' }];
-  const { read, faults } = readParts(value, describeClient(secretForms));
+  const { read, faults } = readParts(value, describeClient(secretForms, further));
   const made = {
     secret: read?.secret,
     redirectUris: read?.redirectUris ?? [],
     grants: read?.grants ?? grantTypes.slice(0, 2),
-    scopes: read?.scopes ?? (['read'] as const),
+    scopes: read?.scopes ?? (further.length > 0 ? further : (['read'] as const)),
     users: read?.users ?? [],
   };
   return { made, faults: [...idFaults, ...faults] };
@@ -211,15 +218,18 @@ function describeTexts(
   return listOf(item, description, { expected: 'a list' });
 }
 
-const scopesShape = describeWords(knownScopes, 'permitted scopes', { default: ['read'] });
+/** Describes permitted scopes: those of the service, and further ones. */
+function describeScopes(further: readonly Scope[]): Shape<readonly Scope[]> {
+  return describeWords([...knownScopes, ...further], 'permitted scopes', { default: ['read'] });
+}
 
 /** Describes the registration of a client. */
-function describeClient(secretForms: readonly SecretForm[]) {
+function describeClient(secretForms: readonly SecretForm[], further: readonly Scope[] = []) {
   const members = {
     secret: optional(describeSecret(secretForms)),
     redirectUris: optional(describeTexts('redirect URIs, compared exactly', redirectUriFault)),
     grants: optional(describeWords(grantTypes, 'permitted grants', { default: grantTypes.slice(0, 2) })),
-    scopes: optional(scopesShape),
+    scopes: optional(describeScopes(further)),
     users: optional(
       either(
         word(['*']),
@@ -287,7 +297,7 @@ const consumerMembers = {
     describeTexts('callback URIs, compared exactly; oob: the user enters the verifier', callbackFault),
   ),
   methods: optional(describeWords(signatureMethods, 'permitted signature methods')),
-  scopes: optional(scopesShape),
+  scopes: optional(describeScopes([])),
 } satisfies ShapesOf<Omit<ConsumerDeclaration, 'since'>>;
 
 /** Describes the registration of a consumer. */
