@@ -4,6 +4,8 @@ import { isPasswordHash } from './passwords.ts';
 import {
   type ClientRegistration,
   type ConsumerRegistration,
+  clientKeys,
+  consumerKeys,
   faultLine,
   type Registered,
   readClient,
@@ -16,7 +18,7 @@ export const clientFile = new AccountFile<ClientRegistration>({
   one: 'client',
   sealedAs: 'client secret',
   read(value, { document, name, where }) {
-    const { since, ...parts } = Object.fromEntries(document.members(value, where));
+    const { since, ...parts } = Object.fromEntries(document.object(value, where, [...clientKeys, 'since']));
     const client = validated(readClient(name, parts, ['sha256', 'scrypt']), { document, where });
     const { secret } = client;
     if (secret !== undefined && 'scrypt' in secret && !isPasswordHash(secret.scrypt))
@@ -34,7 +36,7 @@ export const consumerFile = new AccountFile<ConsumerRegistration>({
   sealedAs: 'consumer secret',
   read(value, reader) {
     const { document, name, where } = reader;
-    const { since, ...parts } = Object.fromEntries(document.members(value, where));
+    const { since, ...parts } = Object.fromEntries(document.object(value, where, [...consumerKeys, 'since']));
     const stored = parts['secret'];
     const secret = stored === undefined ? undefined : reader.secret(stored, `secret of ${where}`);
     const consumer = validated(readConsumer(name, { ...parts, secret }), reader);

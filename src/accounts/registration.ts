@@ -223,9 +223,9 @@ function describeScopes(further: readonly Scope[]): Shape<readonly Scope[]> {
   return describeWords([...knownScopes, ...further], 'permitted scopes', { default: ['read'] });
 }
 
-/** Describes the registration of a client. */
-function describeClient(secretForms: readonly SecretForm[], further: readonly Scope[] = []) {
-  const members = {
+/** Describes the members of a client's registration. */
+function describeClientMembers(secretForms: readonly SecretForm[], further: readonly Scope[]) {
+  return {
     secret: optional(describeSecret(secretForms)),
     redirectUris: optional(describeTexts('redirect URIs, compared exactly', redirectUriFault)),
     grants: optional(describeWords(grantTypes, 'permitted grants', { default: grantTypes.slice(0, 2) })),
@@ -242,8 +242,12 @@ function describeClient(secretForms: readonly SecretForm[], further: readonly Sc
       ),
     ),
   } satisfies ShapesOf<Omit<ClientDeclaration, 'since'>>;
+}
+
+/** Describes the registration of a client. */
+function describeClient(secretForms: readonly SecretForm[], further: readonly Scope[] = []) {
   return refine(
-    object(members, undefined, isObject),
+    object(describeClientMembers(secretForms, further), undefined, isObject),
     ({ secret, grants = [] }, path) =>
       secret === undefined && grants.includes('client_credentials')
         ? [createFault(path, 'has no secret, and so cannot have the grant client_credentials')]
@@ -300,19 +304,25 @@ const consumerMembers = {
   scopes: optional(describeScopes([])),
 } satisfies ShapesOf<Omit<ConsumerDeclaration, 'since'>>;
 
+/** The names of the members of a client's registration. */
+export const clientKeys: readonly string[] = Object.keys(describeClientMembers([], []));
+/** The names of the members of a consumer's registration. */
+export const consumerKeys: readonly string[] = Object.keys(consumerMembers);
+
 /** Describes the registration of a consumer. */
 const consumerShape = refine(
   object(consumerMembers, undefined, isObject),
   ({ secret, rsaPublicKey, methods = [] }, path) => {
-    if (secret === undefined && rsaPublicKey === undefined)
-      return [createFault(path, 'has neither a secret nor an RSA key')];
-    return methods.flatMap((method) => {
+    const hasNone = secret === undefined && rsaPublicKey === undefined;
+    const first = hasNone ? [createFault(path, 'has neither a secret nor an RSA key')] : [];
+    const others = methods.flatMap((method) => {
       const needed = method === 'RSA-SHA1' ? rsaPublicKey : secret;
       const name = method === 'RSA-SHA1' ? 'rsaPublicKey' : 'secret';
       return needed === undefined
         ? [createFault([...path, 'methods'], `have ${method}, and there is no ${name}`)]
         : [];
     });
+    return [...first, ...others];
   },
   {
     anyOf: [{ required: ['secret'] }, { required: ['rsaPublicKey'] }],

@@ -239,7 +239,7 @@ export function mapOf<T>(
     },
     expected,
     read(value, path = []) {
-      const members = readMembers(value);
+      const members = readEntries(value);
       if (members === undefined) return refuse(path, expected, value);
       const read = join(
         members.map(([name, each]) => readMember(name, shape, each, path, one)),
@@ -430,8 +430,13 @@ function readMember<T>(
 
 /** Returns the members of an object that are not undefined; undefined for any other value. */
 function readMembers(value: unknown): [string, unknown][] | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  return Object.entries(value).filter(([, member]) => member !== undefined);
+  return readEntries(value)?.filter(([, member]) => member !== undefined);
+}
+
+function readEntries(value: unknown): [string, unknown][] | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.entries(value)
+    : undefined;
 }
 
 /** Joins results to one: that of all values, or all faults. */
