@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../clock.ts';
 import type { HttpRequest, Response } from '../../http/message.ts';
 import { createRequestTrace } from '../../pipeline/call.ts';
 import type { Observer } from '../../pipeline/observer.ts';
-import { checkFunction, checkMembers } from '../../service/argument-checks.ts';
+import { checkFunction } from '../../service/argument-checks.ts';
 import { callListener, writeError } from '../callback.ts';
 import type { ClaimedUser } from '../claimed-user.ts';
 import { DoubleError } from '../error.ts';
@@ -218,14 +218,6 @@ interface Limits {
   readonly entries: number;
   readonly bytes: number;
   readonly content: number;
-}
-
-/** The names of the limits. The type checks that the list is complete. */
-const limitNames: Readonly<Record<keyof Limits, true>> = { entries: true, bytes: true, content: true };
-
-/** Throws RangeError if the option `journal` of a double has another member than a limit. */
-export function checkJournalLimits(limits: unknown): void {
-  if (limits !== undefined) checkMembers(limits, Object.keys(limitNames), 'journal');
 }
 
 function limitsOf({ entries = 1000, bytes = 16 * 1024 * 1024, content = 64 * 1024 }: JournalOptions): Limits {
