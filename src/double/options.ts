@@ -39,11 +39,11 @@ export interface DoubleOptions extends Omit<ServiceOptions, OwnOption> {
   /** Whether the double also listens on HTTPS. OAuth requires it. Default: true. */
   readonly https?: boolean;
   /**
-   * Whether the double keeps the process alive until it is closed, for a script that only starts one. Default: false, so
-   * that a test that does not close its double cannot block the test run.
+   * Whether the process may exit while the double is open. Default: true, so that a test that does not close its double cannot block
+   * the test run. With `false`, a script that only starts a double keeps running until it is closed.
    */
-  readonly keepAlive?: boolean;
-  /** The limits of the journal. */
+  readonly unref?: boolean;
+  /** The limits of the journal: `entries` (default: 1,000), `bytes` of all entries (16 MiB), and bytes of `content` that are recorded (64 KiB). */
   readonly journal?: Pick<JournalOptions, 'entries' | 'bytes' | 'content'>;
   /** The port of plain HTTP. Default: 0, which picks a free one. The start rejects with ListenError if it is in use. */
   readonly port?: number;
@@ -72,7 +72,10 @@ export interface DoubleOptions extends Omit<ServiceOptions, OwnOption> {
    * @example (schema) => ajv.compile(schema)
    */
   readonly validate?: CompileSchema;
-  /** With `error`, `close` rejects if a planned fault was not applied to any request. Default: `ignore`. */
+  /**
+   * With `error`, `close` rejects with DoubleError (`pending-faults`) if a planned fault was not applied to all its requests. Default:
+   * `ignore`.
+   */
   readonly pendingFaults?: 'ignore' | 'error';
 }
 
@@ -83,7 +86,7 @@ const doubleMembers = {
   randomSeed: optional(either(number({ whole: false }), text())),
   now: optional(anything),
   https: optional(flag()),
-  keepAlive: optional(flag()),
+  unref: optional(flag()),
   journal: optional(
     object({ entries: optional(anything), bytes: optional(anything), content: optional(anything) }),
   ),
