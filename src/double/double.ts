@@ -184,6 +184,7 @@ function doubleOf(
         ...api,
         memory,
         stubs,
+        partner: partner?.control,
         addresses: controlled,
         events,
         windows: dateWindows(options),

@@ -4,6 +4,7 @@ import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { DoubleApi } from '../api.ts';
 import type { Events } from '../events.ts';
+import type { DoublePartner } from '../partner/partner.ts';
 import type { AccessMatrix, AccessMatrixOptions } from '../permission-matrix.ts';
 import type { DoubleSnapshot } from '../state/state.ts';
 import type { StubHandler, StubMatch, StubOptions } from '../stubs/declaration.ts';
@@ -16,6 +17,8 @@ export interface ControlTarget extends Omit<DoubleApi, 'fetch'> {
   readonly memory: MemoryControl | undefined;
   /** The stubs. Undefined for a server with a data directory. */
   readonly stubs?: Pick<StubsPart, 'add' | 'all'>;
+  /** Controls the responses of the partner's document. Undefined if there is none. */
+  readonly partner?: DoublePartner | undefined;
   readonly addresses: ControlledAddresses;
   readonly listing: Listing;
   readonly events: Pick<Events, 'on'>;
