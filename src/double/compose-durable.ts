@@ -50,7 +50,7 @@ export function composeDurableDouble(
     names: () => [...users.all.keys(), ...namesOf(registered.clients)],
   });
   const events = createEvents(options.onError);
-  const onReplay = (user: string): void => events.emit({ kind: 'replay', user });
+  const onReplay = (user: string): void => events.emit('nonce-replayed', { type: 'nonce-replayed', user });
   const nonces = withBurning(options.nonces, () => faults.burnsNonce(), onReplay);
   let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
   const known = new KnownCredentials(options.masterKey);
@@ -58,9 +58,9 @@ export function composeDurableDouble(
   known.addRegistered(options);
   const journal = createJournal(
     {
-      ...(options.onError !== undefined && { onError: options.onError }),
       clock: time.clock,
       known,
+      onEntry: (entry) => events.emit('request', entry),
     },
     { claimedUser, schemes },
   );
@@ -84,7 +84,7 @@ export function composeDurableDouble(
       users: users.all,
     },
     {
-      onGrantEvent: (event) => events.emit(event),
+      onGrantEvent: (event) => events.emit(event.type, event),
       onReplay,
       fallback: partner?.fallback,
       scopes: prepared?.scopes,

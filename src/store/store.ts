@@ -139,3 +139,19 @@ export interface Store {
   /** Finishes pending changes and releases all resources. No other method may be called afterwards. */
   close(): Promise<void>;
 }
+
+/** A change that was made, with all its numbers. */
+export interface MadeChange {
+  /** `create` if the store assigned the id. */
+  readonly kind: 'create' | 'put' | 'delete';
+  readonly collection: string;
+  readonly id: string;
+  /** The sequence of the item. */
+  readonly sequence: number;
+  /** The revision of the change. */
+  readonly revision: number;
+  /** The time of the change (ms). */
+  readonly modified: number;
+  /** Undefined for a deletion. */
+  readonly value?: StoredRecord;
+}

@@ -111,7 +111,7 @@ function controlled(
   memoryOf: () => Pick<ControlTarget, 'memory' | 'stubs'>,
 ): ControlledService {
   const { faults, journal, service, events, nonces, data } = context;
-  const { onError: fault } = options;
+  const { onError } = options;
   let control: ControlServer | undefined;
   return {
     service: {
@@ -126,7 +126,7 @@ function controlled(
       async close(grace) {
         faults.close();
         journal.close();
-        await Promise.all([service.close(grace), control?.close(grace)]);
+        await Promise.all([service.close(grace), control?.close(grace === undefined ? {} : { grace })]);
       },
     },
     async open(place) {
@@ -136,6 +136,7 @@ function controlled(
       });
       const target: ControlTarget = {
         ...api,
+        planned: () => faults.planned(),
         addresses: place,
         events,
         windows: dateWindows(options),
@@ -157,11 +158,8 @@ function controlled(
         partner: context.partner?.control,
         listing: createListing(context),
       };
-      control = await openControl(target, {
-        port,
-        ...(token !== undefined && { token }),
-        ...(fault && { fault }),
-      });
+      const opened = { port, ...(token !== undefined && { token }), ...(onError && { onError }) };
+      control = await openControl(target, opened, false);
       return control;
     },
   };
