@@ -33,7 +33,6 @@ export {
   /** @deprecated Import it from `countersign/attack`. */
   oauth1Signer,
   /** @deprecated Import it from `countersign/attack`. */
-  type RequestInput,
   /** @deprecated Import it from `countersign/attack`. */
   type Signer,
   /** @deprecated Import it from `countersign/attack`. */
@@ -63,7 +62,7 @@ export type {
   SchemeDeclarations,
 } from '../auth/scheme-declarations.ts';
 export type { AuthenticationTrace, TraceDetails } from '../auth/trace.ts';
-export type { HeadersInput, SignedRequest } from '../client/sign.ts';
+export type { SignedRequest } from '../client/sign.ts';
 export type { Clock } from '../clock.ts';
 export type {
   AccessRules,
@@ -215,7 +214,7 @@ export {
   type AccessMatrixRow,
   AllowMatrixError,
 } from './permission-matrix.ts';
-export type { DateLike, DoubleClock, Duration } from './state/clock.ts';
+export type { DoubleClock } from './state/clock.ts';
 export type { KeyPair } from './state/generate-key.ts';
 export type { DoubleSnapshot } from './state/state.ts';
 export type { DoubleUser, DoubleUsersOption, UserCredentials } from './state/users.ts';

@@ -1,10 +1,10 @@
+import type { DateLike } from '../clock.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { checkFlag, checkNumber, checkObject, checkText, checkWord } from '../service/argument-checks.ts';
 import { checkOptionValues } from '../service/option-checks.ts';
 import { optionNames, type ServiceOptions } from '../service/options.ts';
 import { checkAliases } from './fetch/origins.ts';
 import { checkJournalLimits, type JournalOptions } from './journal/journal.ts';
-import type { DateLike } from './state/clock.ts';
 import type { DoubleUsersOption } from './state/users.ts';
 import type { Stub } from './stubs/declaration.ts';
 

@@ -7,27 +7,7 @@ import { listChecks } from './lists.ts';
 import { receiptChecks } from './receipts.ts';
 import { storedNonceChecks } from './stored-nonces.ts';
 
-export type { MaybePromise } from '../maybe-promise.ts';
-export type { NonceClaim } from '../principal.ts';
-export { NonceRefusedError, StoreError } from '../store/errors.ts';
-export type { NoncesLost } from '../store/nonces/lost.ts';
-export type { NonceResult, ShareUsed } from '../store/nonces/nonces.ts';
-export type {
-  Creation,
-  Deletion,
-  Receipt,
-  ReceiptCount,
-  Replacement,
-  Store,
-  StoreChange,
-  StoredItem,
-  StoredPage,
-  StoredReceipt,
-  StoredRecord,
-  StoredValue,
-  StoreResult,
-} from '../store/store.ts';
-export type { CheckedNonces, CheckedStore, ContractCheck, ContractOptions } from './check.ts';
+export type { ContractCheck, ContractOptions } from './check.ts';
 export { nonceContract } from './nonces.ts';
 
 /**

@@ -11,10 +11,10 @@ import {
   type DoubleOptions,
   hmacSigner,
   oauth1Signer,
-  type RequestInput,
   type Signer,
   startDouble,
 } from '../../src/double/index.ts';
+import type { RequestInput } from '../../src/http/field-lines.ts';
 import { createService, type ServiceOptions } from '../../src/index.ts';
 import { makeIdentity } from '../support/net/transport.ts';
 import { seeded } from '../support/seeded.ts';

@@ -7,9 +7,9 @@ import {
   initializeRedisNonceStore,
   type RedisClient,
   type RedisNonceStoreOptions,
-  type RedisNonces,
-  StoreError,
 } from '../../src/redis/index.ts';
+import type { RedisNonces } from '../../src/redis/nonces.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { nonceContract } from '../../src/store-contract/index.ts';
 import {
   command,
