@@ -3,7 +3,8 @@ import type { Signer } from '../../../attack/signer.ts';
 import type { MessageKey } from '../../../attack/signers.ts';
 import { checkSchemes } from '../../../auth/configured-schemes.ts';
 import type { SchemeDeclarations } from '../../../auth/scheme-declarations.ts';
-import { anything, flag, invalid, number, object, optional, text, word } from '../shape.ts';
+import { anything, flag, number, object, optional, type ReadBy, text, word } from '../../../shape/shape.ts';
+import { invalid } from '../content.ts';
 import { type ControlTarget, inMemory } from '../target.ts';
 
 /** The signer of the adversary's requests. */
@@ -35,10 +36,10 @@ export const signer = object({
     ),
   ),
   privateKey: optional(text('for message-signatures: a key in PEM, instead of the secret')),
-  presign: optional(number({ least: 1 }, 'for aws4: the lifetime of presigned URLs in seconds')),
+  presign: optional(number({ min: 1 }, 'for aws4: the lifetime of presigned URLs in seconds')),
 });
 
-type SignerOptions = ReturnType<typeof signer.read>;
+type SignerOptions = ReadBy<typeof signer>;
 
 /** Creates the signer. Throws a Problem if a member is missing or invalid. */
 export async function signerOf(options: SignerOptions, target: ControlTarget): Promise<Signer> {
