@@ -77,5 +77,5 @@ export type {
   StoredRecord,
   StoredValue,
   StoreResult,
+  TransferPart,
 } from './store/store.ts';
-export type { TransferPart } from './store/transfer.ts';

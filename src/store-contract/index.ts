@@ -1,4 +1,5 @@
-import type { CheckedStore, ContractCheck } from './check.ts';
+import type { Store } from '../store/store.ts';
+import type { ContractCheck } from './check.ts';
 import { expectationChecks } from './expectations.ts';
 import { historyChecks } from './histories.ts';
 import { idChecks } from './ids.ts';
@@ -18,7 +19,7 @@ export { nonceContract } from './nonces.ts';
  * // `test` is that of node:test, Vitest or Jest.
  * for (const { name, run } of storeContract) test(name, () => run(async () => createMyStore()));
  */
-export const storeContract: readonly ContractCheck<CheckedStore>[] = [
+export const storeContract: readonly ContractCheck<Store>[] = [
   ...itemChecks,
   ...idChecks,
   ...listChecks,

@@ -4,8 +4,7 @@ import { formatMembers } from '../encoding/item-json.ts';
 import { formatReceiptedChange } from '../encoding/receipt-json.ts';
 import { formatChecksum } from '../log/line.ts';
 import type { State } from '../state/state.ts';
-import type { StoredItem } from '../store.ts';
-import type { TransferPart } from '../transfer.ts';
+import type { StoredItem, TransferPart } from '../store.ts';
 
 /** The name and the versions of the format of an export. Only the second one has receipts; it is used if there are any. */
 export const exportFormat = 'countersign-export';

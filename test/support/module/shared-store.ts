@@ -4,12 +4,13 @@ import type { DocumentStore } from '../../../src/store/documents.ts';
 import { partsOf } from '../../../src/store/snapshot/export-writer.ts';
 import { ReservedIds } from '../../../src/store/state/reserved-ids.ts';
 import { State } from '../../../src/store/state/state.ts';
-import type { Store, StoredItem } from '../../../src/store/store.ts';
-import type { Transferable, TransferPart } from '../../../src/store/transfer.ts';
+import type { Store, StoredItem, TransferPart } from '../../../src/store/store.ts';
 import { clearInterval, delay, setInterval } from '../../../src/timers.ts';
 
 /** A store for tests of modules. Processes share its documents; its items are loaded when it is opened and written when it is closed. */
-export interface SharedStore extends Store, Transferable {
+export interface SharedStore extends Store {
+  exportState(): AsyncIterable<TransferPart>;
+  importState(parts: AsyncIterable<TransferPart>, noncesUntil: number): Promise<boolean>;
   readonly documents: DocumentStore;
 }
 
