@@ -208,6 +208,9 @@ export type { Answer, RefusalMatch } from './journal/verdict.ts';
 export { JournalTimeout, type WaitOptions } from './journal/waiting.ts';
 export type { BarePath, Match, MatchMethod, MatchPath } from './match.ts';
 export type { DoubleOptions } from './options.ts';
+export type { OperationCoverage, PartnerCoverage } from './partner/coverage.ts';
+export type { CompileSchema, SchemaValidator } from './partner/json-schema.ts';
+export type { DoublePartner, RespondOptions } from './partner/partner.ts';
 export {
   AccessMatrix,
   type AccessMatrixOptions,

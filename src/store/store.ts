@@ -206,13 +206,18 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/**
- * A store whose whole content can be moved to another store and back. Numbers, times and ids are preserved, so that entity tags
- * remain valid and no id is used again.
- */
-export type Transferable = Required<Pick<Store, 'exportState' | 'importState'>>;
-
-/** Returns whether the content of a store can be transferred. */
-export function isTransferable<T extends Store>(store: T): store is T & Transferable {
-  return typeof store.exportState === 'function' && typeof store.importState === 'function';
+/** A change that was made, with all its numbers. */
+export interface MadeChange {
+  /** `create` if the store assigned the id. */
+  readonly kind: 'create' | 'put' | 'delete';
+  readonly collection: string;
+  readonly id: string;
+  /** The sequence of the item. */
+  readonly sequence: number;
+  /** The revision of the change. */
+  readonly revision: number;
+  /** The time of the change (ms). */
+  readonly modified: number;
+  /** Undefined for a deletion. */
+  readonly value?: StoredRecord;
 }

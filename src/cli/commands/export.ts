@@ -11,9 +11,9 @@ import { nodeDisk } from '../../store/files/disk.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { lockDirectory } from '../../store/files/lock.ts';
 import { examine } from '../../store/recovery/recovery.ts';
-import { ExportFormatter, partsOf } from '../../store/snapshot/export-writer.ts';
-import type { Store } from '../../store/store.ts';
-import { isTransferable, type TransferPart } from '../../store/store.ts';
+import { ExportFormatter } from '../../store/snapshot/export-writer.ts';
+import type { Store, TransferPart } from '../../store/store.ts';
+import { isTransferable, listParts } from '../../store/transfer.ts';
 import { locationOf, printLines } from '../accounts/command.ts';
 import { actAsOwnerOf } from '../accounts/ownership.ts';
 import { CommandError, reportError } from '../errors.ts';
@@ -96,7 +96,7 @@ async function exportDirectory(given: ExportArguments, terminal: Terminal): Prom
     if (storeId === undefined) throw new CommandError([`${data} has no store to export`], 1);
     return await writeExport(
       given,
-      { parts: partsOf(storeId, state, systemClock.now()), place: data, warnings },
+      { parts: listParts(storeId, state, systemClock.now()), place: data, warnings },
       terminal,
     );
   } finally {

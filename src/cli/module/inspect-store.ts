@@ -5,7 +5,7 @@ import { StoredDataCheck, warningOf } from '../../collections/stored-data-check.
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import type { Options } from '../../options/options.ts';
 import type { Store, StoredItem } from '../../store/store.ts';
-import { isTransferable } from '../../store/store.ts';
+import { isTransferable } from '../../store/transfer.ts';
 import { readAccountFiles } from '../accounts/account-files.ts';
 import { noAccountFiles } from '../accounts/no-account-files.ts';
 import { CommandError, messagesOf } from '../errors.ts';

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { CorruptionError, type CorruptionLocation } from '../corruption-error.ts';
+import { parseReceiptedChange } from '../encoding/item-json.ts';
 import { JsonFields } from '../encoding/json-fields.ts';
-import { parseReceiptedChange } from '../encoding/receipt-json.ts';
 import type { Disk } from '../files/disk.ts';
 import { readInChunks } from '../files/read-chunks.ts';
 import { formatChecksum } from '../log/line.ts';

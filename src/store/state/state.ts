@@ -4,12 +4,12 @@ import type {
   CollectionNumbers,
   Creation,
   Deletion,
+  MadeChange,
   Replacement,
   StoreChange,
   StoredItem,
   StoredPage,
   StoredReceipt,
-  StoredRecord,
 } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 import { type EncodedLines, type EntryHead, scanLines } from './encoded/lines.ts';
@@ -48,22 +48,6 @@ export interface CollectionView extends CollectionNumbers {
   readonly entries: Iterable<StoredItem>;
   /** The number of entries. */
   readonly count: number;
-}
-
-/** A change that was made, with all its numbers. */
-export interface MadeChange {
-  /** `create` if the store assigned the id. */
-  readonly kind: 'create' | 'put' | 'delete';
-  readonly collection: string;
-  readonly id: string;
-  /** The sequence of the item. */
-  readonly sequence: number;
-  /** The revision of the change. */
-  readonly revision: number;
-  /** The time of the change (ms). */
-  readonly modified: number;
-  /** Undefined for a deletion. */
-  readonly value?: StoredRecord;
 }
 
 interface Collection {
