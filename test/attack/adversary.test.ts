@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
 import { describe, type TestContext, test } from 'node:test';
-import { createManualClock } from '../../src/clock.ts';
 import {
   type Attempt,
   attack,
   basicSigner,
   bearerSigner,
   createAttempts,
-  type DoubleOptions,
   hmacSigner,
   oauth1Signer,
   type Signer,
-  startDouble,
-} from '../../src/double/index.ts';
+} from '../../src/attack/index.ts';
+import { createManualClock } from '../../src/clock.ts';
+import { type DoubleOptions, startDouble } from '../../src/double/index.ts';
 import type { RequestInput } from '../../src/http/field-lines.ts';
 import { createService, type ServiceOptions } from '../../src/index.ts';
 import { makeIdentity } from '../support/net/transport.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import test from 'node:test';
-import { type Attempt, attack, createAttempts, hmacSigner, startDouble } from '../../../src/double/index.ts';
+import { type Attempt, attack, createAttempts, hmacSigner } from '../../../src/attack/index.ts';
+import { startDouble } from '../../../src/double/index.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 
 const article = '<article><title>Tea</title><price currency="EUR">1.00</price></article>';
