@@ -1,3 +1,9 @@
+/**
+ * A duration: text such as `250ms`, `90s`, `11m`, `24h` or `7d`, or a number: seconds where HTTP or OAuth counts them, as in `window`
+ * and `lifetimes`, otherwise milliseconds.
+ */
+export type Duration = number | string;
+
 const unitLengths: ReadonlyMap<string | undefined, number> = new Map([
   ['ms', 1],
   ['s', 1000],

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { readMembers } from '../auth/option-values.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import { linesOf } from '../http/field-lines.ts';
-import { type AttackRequest, type Attempt, accepted, attempt, type HeaderLine } from './attempt.ts';
+import { linesOf, type RequestInput } from '../http/field-lines.ts';
+import { type AttackRequest, type Attempt, accepted, attempt } from './attempt.ts';
 import { credentialAttempts } from './cases/credentials.ts';
 import { forgedAddressAttempts } from './cases/forged-address.ts';
 import { freshnessAttempts } from './cases/freshness.ts';
@@ -52,15 +52,6 @@ export {
   messageSignaturesSigner,
   oauth1Signer,
 } from './signers.ts';
-
-/** A valid request before it is signed, as passed to `fetch`. */
-export interface RequestInput {
-  /** Default: `GET`. */
-  readonly method?: string;
-  readonly url: string | URL;
-  readonly headers?: Readonly<Record<string, string>> | readonly HeaderLine[];
-  readonly body?: string | Uint8Array;
-}
 
 /** The options of `adversary`. */
 export interface AttemptOptions {

@@ -40,7 +40,6 @@ export {
   type MessageKey,
   type MessageSignaturesSignerOptions,
   messageSignaturesSigner,
-  type RequestInput,
   type SignedFields,
   type SignedQuery,
   type Signer,

@@ -18,7 +18,6 @@ export type {
   SigningScheme,
 } from './schemes/declarations.ts';
 export type {
-  HeadersInput,
   SchemeSignCredentials,
   SchemeSignOptions,
   SignedRequest,

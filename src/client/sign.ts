@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { randomBytes } from 'node:crypto';
 import { readMembers } from '../auth/option-values.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { type HeadersInput, linesOf } from '../http/field-lines.ts';
 import type { UnsignedRequest } from '../signature/signing.ts';
 import { fetchTargetOf } from './fetch-target.ts';
 import type { SigningScheme } from './schemes/declarations.ts';
@@ -36,11 +37,6 @@ export interface SignOptions {
   /** Another scheme; see `SchemeSignOptions`. Default: the scheme `hmac`. */
   readonly scheme?: undefined;
 }
-
-/** Header fields, by name or as a list of lines. `Headers` is one. */
-export type HeadersInput =
-  | Readonly<Record<string, string>>
-  | Iterable<readonly [name: string, value: string]>;
 
 /** The credentials of a declared scheme or an API key. */
 export interface SchemeSignCredentials {
@@ -125,7 +121,7 @@ export function signRequest(options: SignOptions | SchemeSignOptions): Record<st
 export function signUrl(options: SchemeSignOptions): SignedRequest {
   readMembers(options, 'options', names);
   const url = new URL(options.url);
-  return signBy(chooseSign(options, url), options, url, fieldLines(options.headers ?? {}));
+  return signBy(chooseSign(options, url), options, url, linesOf(options.headers ?? {}));
 }
 
 const names: readonly (keyof SchemeSignOptions)[] = [
@@ -193,13 +189,4 @@ function chooseSign({ scheme: declared, ...options }: SchemeSignOptions, url: UR
 /** Returns whether requests stay on this host. */
 function isLoopback({ hostname }: URL): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127\.[\d.]+$/.test(hostname);
-}
-
-/** Returns fields as lines. */
-export function fieldLines(fields: HeadersInput): (readonly [name: string, value: string])[] {
-  return isLines(fields) ? Array.from(fields) : Object.entries(fields);
-}
-
-function isLines(fields: HeadersInput): fields is Iterable<readonly [string, string]> {
-  return Symbol.iterator in fields;
 }

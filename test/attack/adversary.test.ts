@@ -9,11 +9,11 @@ import {
   createAttempts,
   hmacSigner,
   oauth1Signer,
-  type RequestInput,
   type Signer,
 } from '../../src/attack/index.ts';
 import { createManualClock } from '../../src/clock.ts';
 import { type DoubleOptions, startDouble } from '../../src/double/index.ts';
+import type { RequestInput } from '../../src/http/field-lines.ts';
 import { createService, type ServiceOptions } from '../../src/index.ts';
 import { makeIdentity } from '../support/net/transport.ts';
 import { seeded } from '../support/seeded.ts';

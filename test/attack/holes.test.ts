@@ -8,11 +8,11 @@ import {
   createAttempts,
   hmacSigner,
   oauth1Signer,
-  type RequestInput,
   type Signer,
 } from '../../src/attack/index.ts';
 import { createManualClock } from '../../src/clock.ts';
 import { startDouble } from '../../src/double/index.ts';
+import type { RequestInput } from '../../src/http/field-lines.ts';
 import { makeIdentity } from '../support/net/transport.ts';
 
 const clock = createManualClock(Date.UTC(2026, 1, 9, 12, 59, 24));

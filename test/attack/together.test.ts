@@ -7,9 +7,9 @@ import {
   type Attempt,
   attack,
   createAttempts,
-  type RequestInput,
   type Signer,
 } from '../../src/attack/index.ts';
+import type { RequestInput } from '../../src/http/field-lines.ts';
 import { listen } from '../support/net/listen.ts';
 
 const put: RequestInput = { method: 'PUT', url: 'http://api.example/things/1', body: '<thing>12</thing>' };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as attack from '../../src/attack/index.ts';
 import { type Double, startDouble } from '../../src/double/index.ts';
-import { allow } from '../../src/index.ts';
+import { allow } from '../../src/pipeline/resource.ts';
 
 /** Values that a caller in JavaScript can pass by mistake. */
 const wrongValues: readonly unknown[] = [
