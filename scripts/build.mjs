@@ -69,7 +69,6 @@ function escaped(character) {
  */
 const chunks = {
   common: [
-    'attack/deferred',
     'duration',
     'http/syntax/control-character',
     'oauth/lifetimes',
@@ -153,7 +152,7 @@ const chunks = {
   ],
   faults: ['double/faults/declaration', 'double/faults/match', 'double/faults/response'],
   stubs: ['double/stubs/content', 'double/stubs/declaration', 'double/stubs/response'],
-  attack: ['attack/adversary', 'attack/oauth/adversary', 'attack/oauth/oauth1-adversary'],
+  attack: ['attack/create-attempts', 'attack/oauth/attack-oauth2', 'attack/oauth/attack-oauth1'],
   configuration: ['options/options', 'cli/accounts/credentials'],
 };
 

@@ -66,14 +66,14 @@ async function accepted(
   };
   const report = await attack(server, createAttempts(request, signer, { clock, window, otherUser }));
   assert.deepEqual(
-    report.unexpected.map(({ name, status, note }) => `${name}: ${status} ${note}`),
+    report.inconclusive.map(({ name, status, note }) => `${name}: ${status} ${note}`),
     [],
   );
   assert.deepEqual(
-    report.notTried.filter(({ attempt: { needs } }) => needs !== 'plain'),
+    report.skipped.filter(({ attempt: { needs } }) => needs !== 'plain'),
     [],
   );
-  return report.letThrough.map(({ name }) => name);
+  return report.failed.map(({ name }) => name);
 }
 
 const forged = ['X-Forwarded-For', 'Forwarded', 'X-Real-IP'].flatMap((field) => [

@@ -32,7 +32,7 @@ export function attackOperations(target: ControlTarget): readonly Operation[] {
         open: optional(flag('whether the request is permitted without credentials')),
       }),
       async run({ request: { headers = [], base64, ...request }, signer: signing, ...options }) {
-        const { adversary } = await import('../../../attack/adversary.ts');
+        const { createAttempts } = await import('../../../attack/create-attempts.ts');
         const body = base64 === undefined ? request.body : bytesOf(base64);
         const good = {
           url: request.url,
@@ -40,7 +40,10 @@ export function attackOperations(target: ControlTarget): readonly Operation[] {
           ...(request.method !== undefined && { method: request.method }),
           ...(body !== undefined && { body }),
         };
-        const made = adversary(good, await signerOf(signing, target), { ...options, clock: target.clock });
+        const made = createAttempts(good, await signerOf(signing, target), {
+          ...options,
+          clock: target.clock,
+        });
         return {
           attempts: made.map(({ requests, entityTagFrom, ...each }) => ({
             name: each.name,

@@ -15,44 +15,6 @@ import { transportAttempts } from './cases/transport.ts';
 import { createForger, type Forger } from './forger.ts';
 import type { Signer } from './signer.ts';
 
-export type { AttackRequest, Attempt, HeaderLine, Transport } from './attempt.ts';
-export {
-  type AttackOptions,
-  type AttackReport,
-  type AttackResult,
-  type AttackTarget,
-  type AttackVerdict,
-  attack,
-} from './run.ts';
-export type {
-  CredentialPlace,
-  SignedFields,
-  SignedQuery,
-  Signer,
-  SignerTraits,
-  SigningChanges,
-} from './signer.ts';
-export {
-  type ApiKeySignerOptions,
-  type Aws4SignerOptions,
-  apiKeySigner,
-  aws4Signer,
-  basicSigner,
-  bearerSigner,
-  type DeclaredSignerOptions,
-  type DefinedSignerOptions,
-  declaredSigner,
-  definedSigner,
-  draftCavageSigner,
-  type HmacSignerOptions,
-  hmacSigner,
-  type MessageAlgorithm,
-  type MessageKey,
-  type MessageSignaturesSignerOptions,
-  messageSignaturesSigner,
-  oauth1Signer,
-} from './signers.ts';
-
 /** A valid request before it is signed, as passed to `fetch`. */
 export interface RequestInput {
   /** Default: `GET`. */
@@ -62,9 +24,9 @@ export interface RequestInput {
   readonly body?: string | Uint8Array;
 }
 
-/** The options of `adversary`. */
+/** The options of `createAttempts`. */
 export interface AttemptOptions {
-  /** The server's clock. Requests are dated when `adversary` is called. Default: the host's clock. */
+  /** The server's clock. Requests are dated when `createAttempts` is called. Default: the host's clock. */
   readonly clock?: Pick<Clock, 'now'>;
   /** The seconds by which the server accepts a date to differ. Default: 600. */
   readonly window?: number;
@@ -85,7 +47,11 @@ export interface AttemptOptions {
  * const attempts = adversary({ url: `${origin}/articles` }, hmacSigner({ user, secret }));
  * for (const { name, requests, expected } of attempts) console.log(name, requests.length, expected);
  */
-export function adversary(request: RequestInput, signer: Signer, options: AttemptOptions = {}): Attempt[] {
+export function createAttempts(
+  request: RequestInput,
+  signer: Signer,
+  options: AttemptOptions = {},
+): Attempt[] {
   checkArguments(request, signer, options);
   const { clock = systemClock, window = 600, otherUser, open = false, random = randomBytes } = options;
   const plain = outgoing(request);
@@ -121,7 +87,7 @@ function checkArguments(request: unknown, signer: unknown, options: unknown): vo
     throw new RangeError('the good request.url: an absolute URL is expected');
   if (typeof signer !== 'function')
     throw new RangeError('the signer: a function such as hmacSigner({ user, secret }) is expected');
-  readMembers(options, 'the options of adversary', Object.keys(optionNames));
+  readMembers(options, 'the options of createAttempts', Object.keys(optionNames));
 }
 
 function outgoing({ method = 'GET', url, headers = {}, body }: RequestInput): AttackRequest {
