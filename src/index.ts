@@ -136,6 +136,7 @@ export type { CorruptionError, CorruptionLocation } from './store/corruption-err
 export type { DocumentStore, StoredDocument } from './store/documents.ts';
 export type { StoreHealth } from './store/durable.ts';
 export type { DurableStore, DurableStoreOptions } from './store/durable-store.ts';
+export { NonceRefusedError, StoreError } from './store/errors.ts';
 export type { DirectoryError } from './store/files/directory.ts';
 export type { ExposedFile, FilePermissionsError } from './store/files/file-permissions.ts';
 export type { LockedError } from './store/files/lock.ts';
@@ -152,18 +153,14 @@ export type {
   Receipt,
   ReceiptCount,
   Replacement,
+  Store,
+  StoreChange,
+  StoredItem,
+  StoredPage,
   StoredReceipt,
+  StoredRecord,
   StoredValue,
-} from './store/store.ts';
-export {
-  NonceRefusedError,
-  type Store,
-  type StoreChange,
-  type StoredItem,
-  type StoredPage,
-  type StoredRecord,
-  StoreError,
-  type StoreResult,
+  StoreResult,
 } from './store/store.ts';
 export type {
   Transferable,

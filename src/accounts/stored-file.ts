@@ -4,12 +4,12 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DocumentStore } from '../store/documents.ts';
+import { StoreError } from '../store/errors.ts';
 import { removeLeftovers, replaceFile } from '../store/files/atomic-write.ts';
 import { prepareDirectory } from '../store/files/directory.ts';
 import { type Disk, errorCode, nodeDisk } from '../store/files/disk.ts';
 import { type DirectoryLock, LockedError, lockDirectory } from '../store/files/lock.ts';
 import { isRunning } from '../store/files/process-liveness.ts';
-import { StoreError } from '../store/store.ts';
 import { delay } from '../timers.ts';
 import { type AccountPlace, pathIn } from './account-file-path.ts';
 

@@ -179,8 +179,8 @@ export function mount(root, context) {
 	const issue = () =>
 		change(async () => {
 			const [mechanism, id] = holder.value.split(/ (.*)/s);
-			const wish = { [mechanism === 'oauth1' ? 'consumer' : 'client']: id, ...filled({ user, scope, expiresIn }) };
-			const { accessToken, token = accessToken, tokenSecret } = await api.post(`/tokens/${mechanism}`, wish);
+			const wanted = { client: id, ...filled({ user, scope, expiresIn }) };
+			const { accessToken, token = accessToken, tokenSecret } = await api.post(`/tokens/${mechanism}`, wanted);
 			offer('A token was issued.', { 'the token': token, 'the token secret': tokenSecret });
 		});
 

@@ -103,9 +103,9 @@ export class ExchangePane {
 	}
 }
 
-function factsOf({ number, time, duration: ms, request, reply, user, principal, auth, aborted }) {
+function factsOf({ number, time, duration: ms, request, response, user, principal, auth, aborted }) {
 	const facts = [
-		statusBadge(reply?.status),
+		statusBadge(response?.status),
 		`#${number}`,
 		dateTime(time),
 		duration(ms),
@@ -119,7 +119,7 @@ function factsOf({ number, time, duration: ms, request, reply, user, principal, 
 }
 
 function exchangeView(entry) {
-	const { request, received = '', reply } = entry;
+	const { request, received = '', response } = entry;
 	const sent = request && `${request.method} ${request.target} HTTP/${request.version}`;
 	return [
 		verdictOf(entry),
@@ -130,12 +130,14 @@ function exchangeView(entry) {
 			? message(sent, request)
 			: h('pre.wire', { tabindex: 0, 'aria-label': 'Received bytes' }, longShown(received)),
 		h('h3', 'Response'),
-		reply ? message(`HTTP/1.1 ${reply.status}`, reply) : h('p.empty', 'None: the connection ended without one.'),
+		response
+			? message(`HTTP/1.1 ${response.status}`, response)
+			: h('p.empty', 'None: the connection ended without one.'),
 	];
 }
 
 /** Returns what decided the response, in one box. */
-function verdictOf({ step, problem, fault, reply, auth, number }) {
+function verdictOf({ step, problem, fault, response, auth, number }) {
 	const place = `step ${step}, ${stepNames[step]}`;
 	if (fault !== undefined)
 		return h(
@@ -149,7 +151,7 @@ function verdictOf({ step, problem, fault, reply, auth, number }) {
 		);
 	if (problem === undefined) return h('p.verdict.good', `Answered at ${place}.`);
 	return h(
-		`div.verdict.${statusClass(reply?.status)}`,
+		`div.verdict.${statusClass(response?.status)}`,
 		h('p', h('strong', `Refused at ${place}: `), h('code', problem.type)),
 		h('p', longShown(problem.detail)),
 		// Some hints are the detail itself.
@@ -177,18 +179,18 @@ function stepsOf({ step = -1, problem, auth }) {
 }
 
 /** Shows a message as on the wire, with its content indented if it is XML or JSON. */
-function message(startLine, { fields, text, length }) {
-	const type = fields.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
-	const lines = fields.flatMap(([name, value]) => [
+function message(startLine, { headers, body, length }) {
+	const type = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? '';
+	const lines = headers.flatMap(([name, value]) => [
 		h('strong', visible(name)),
 		': ',
 		longShown(value, value === '[redacted]' ? '.redacted' : ''),
 		'\n',
 	]);
 	const head = h('pre.wire', { tabindex: 0, 'aria-label': 'Head' }, h('strong', longShown(startLine)), '\n', ...lines);
-	const declared = fields.some(([name, value]) => /^content-length$/i.test(name) && Number(value) > 0);
+	const declared = headers.some(([name, value]) => /^content-length$/i.test(name) && Number(value) > 0);
 	const unread = length === 0 && declared && h('p.hint', 'The server did not read the content.');
-	return h('div', head, unread, text !== '' && contentOf(text, type, length));
+	return h('div', head, unread, body !== '' && contentOf(body, type, length));
 }
 
 function contentOf(text, type, length) {
@@ -213,17 +215,17 @@ function contentOf(text, type, length) {
 const isRedacted = ([, value]) => value === '[redacted]';
 
 function redactedNote({ request }) {
-	const names = (request?.fields ?? []).filter(isRedacted).map(([name]) => name);
+	const names = (request?.headers ?? []).filter(isRedacted).map(([name]) => name);
 	return `Copied.${names.length === 0 ? '' : ` Complete ${names.join(', ')}, which the journal redacts.`}`;
 }
 
 /** Returns the command that sends the request again, to the server's own origin only. */
 function curlOf({ request, user }, origin) {
 	if (request === undefined) throw new Error('The request could not be parsed.');
-	const { method, target, fields, text, secure } = request;
+	const { method, target, headers, body, secure } = request;
 	const words = ['curl', '--include', '--path-as-is', '--globoff', ...(secure ? ['--insecure'] : [])];
 	words.push(...(method === 'HEAD' ? ['--head'] : ['--request', quoted(method)]));
-	for (const [name, value] of fields) {
+	for (const [name, value] of headers) {
 		if (/^(?:content-length|connection|transfer-encoding)$/i.test(name) || !isSendable(name, value)) continue;
 		if (/^host$/i.test(name) && origin.endsWith(`//${value}`)) continue;
 		const sent = isRedacted([name, value]) ? `CREDENTIALS of ${user}` : value;
@@ -231,7 +233,7 @@ function curlOf({ request, user }, origin) {
 		words.push('--header', quoted(sent === '' ? `${name};` : `${name}: ${sent}`));
 	}
 	// Unlike --data-binary, this option never reads a file.
-	if (text !== '') words.push('--data-raw', quoted(text));
+	if (body !== '') words.push('--data-raw', quoted(body));
 	// A recorded absolute form must not select the server, and curl drops a fragment.
 	if (/^\/[^#]*$/.test(target)) return [...words, quoted(origin + target)].join(' ');
 	return [...words, '--request-target', quoted(target), quoted(origin)].join(' ');

@@ -115,14 +115,14 @@ export function mount(root, context) {
 		const url = /^https?:/i.test(path) ? path : `${request.secure ? 'https' : 'http'}://${request.host}${path}`;
 		const date = new Date(dateOf(signer.time, chosen)).toISOString();
 		const own = { headers: Object.fromEntries(request.fields.map(([name, value]) => [name, String(value)])), date };
-		const { fields: added, url: signed } = await api.post(
+		const { headers: added, url: signed } = await api.post(
 			'/sign',
 			{
 				user: user.value,
 				scheme: scheme.value.replace(configured, ''),
 				method: request.method,
-				target: url,
-				...(request.content !== '' && { content: request.content }),
+				url,
+				...(request.content !== '' && { body: request.content }),
 				...(scheme.value === 'oauth1' && { nonce: signer.nonce, date }),
 				...(isConfigured() && own),
 				...(isConfigured() && nonce.value !== '' && { nonce: nonce.value }),
@@ -275,8 +275,8 @@ export function mount(root, context) {
 		if (request === undefined) throw new Error(`Request #${number} could not be parsed, so it cannot be edited.`);
 		method.value = request.method;
 		target.value = request.target;
-		content.value = request.text;
-		const kept = request.fields.filter(([each, value]) => !ownFields.test(each) && value !== '[redacted]');
+		content.value = request.body;
+		const kept = request.headers.filter(([each, value]) => !ownFields.test(each) && value !== '[redacted]');
 		fields.value = kept.map((pair) => pair.join(': ')).join('\n');
 		transport.value = request.secure ? 'secure' : 'plain';
 		const used = principal?.scheme ?? auth?.scheme;

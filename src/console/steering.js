@@ -56,9 +56,12 @@ export function mount(root, context) {
 	const showFaults = async () => {
 		const { faults: planned } = await api.get('/faults', signal);
 		const json = (value) => h('code', longShown(JSON.stringify(value)));
-		const rows = planned.map(({ match, fault, left, met }) => [json(fault), json(match), left, met]);
+		const rows = planned.map(({ match, fault, remaining, count }) => [json(fault), json(match), remaining, count]);
 		const isFocused = faults.contains(document.activeElement);
-		fill(faults, table('planned faults', ['Fault', 'Requests', 'Left', 'Applied'], rows, 'No faults are planned.'));
+		fill(
+			faults,
+			table('planned faults', ['Fault', 'Requests', 'Remaining', 'Applied'], rows, 'No faults are planned.'),
+		);
 		if (isFocused) faults.firstChild.focus();
 	};
 

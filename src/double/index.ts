@@ -109,6 +109,7 @@ export type {
   UserDeclaration,
 } from '../service/options.ts';
 export type { OAuth1Method } from '../signature/oauth1.ts';
+export { NonceRefusedError, StoreError } from '../store/errors.ts';
 export type { NoncesLost } from '../store/nonces/lost.ts';
 export type { NonceResult, NonceStore, ShareUsed } from '../store/nonces/nonces.ts';
 export type {
@@ -126,7 +127,6 @@ export type {
   StoredValue,
   StoreResult,
 } from '../store/store.ts';
-export { NonceRefusedError, StoreError } from '../store/store.ts';
 export type { DoubleAuth, Rotation } from './auth/auth-control.ts';
 export type { Approval } from './auth/consent.ts';
 export type { EndpointFailure, Endpoints } from './auth/endpoints.ts';

@@ -1,5 +1,7 @@
+import { CountersignError } from '../countersign-error.ts';
+
 /** Thrown if an address cannot be listened on. */
-export class ListenError extends Error {
+export class ListenError extends CountersignError {
   override readonly name = 'ListenError';
   /** The system's error code: `EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`; or `UNSUPPORTED_RUNTIME`. */
   readonly code: string;

@@ -140,7 +140,7 @@ async function secureServer(
 
 function contextOf({ cert, key }: TlsIdentity): SecureContextOptions {
   // Node treats an empty one as none, and fails only when a client connects.
-  if (cert.length === 0) throw new TlsError('cert', 'the certificate is empty');
+  if (cert.length === 0) throw new TlsError('certificate', 'the certificate is empty');
   if (key.length === 0) throw new TlsError('key', 'the private key is empty');
   const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
   // No client certificate is requested. Without a list, Node would load all system authorities, which takes tens of milliseconds,

@@ -3,7 +3,8 @@
 // server, or the command itself.
 import type { GrantSelection } from '../accounts/revocations.ts';
 import type { Clock } from '../clock.ts';
-import { type Store, StoreError } from '../store/store.ts';
+import { StoreError } from '../store/errors.ts';
+import type { Store } from '../store/store.ts';
 import { nextTurn } from '../timers.ts';
 import type { Mechanism, TokenEvent, TokenKind } from './records.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from './records.ts';

@@ -1,5 +1,6 @@
 import type { Problem } from '../http/problem.ts';
-import type { NonceRefusedError } from '../store/store.ts';
+import type { NonceRefusedError } from '../store/errors.ts';
+import { readRefusal } from '../store/nonces/nonces.ts';
 import type { RequestTrace } from './call.ts';
 
 /**
@@ -9,7 +10,7 @@ import type { RequestTrace } from './call.ts';
  * @param onReplay Called with the user of a nonce that was used before.
  */
 export function nonceRefusal(
-  { claimed }: NonceRefusedError,
+  error: NonceRefusedError,
   trace: RequestTrace,
   onReplay: ((user: string) => void) | undefined,
 ): Problem | undefined {
@@ -18,6 +19,7 @@ export function nonceRefusal(
   trace.step = 7;
   trace.principal = undefined;
   trace.refuseNonce = undefined;
+  const claimed = readRefusal(error);
   if (claimed === 'seen' && principal?.nonce !== undefined) onReplay?.(principal.nonce.user);
   return refuseNonce(claimed);
 }

@@ -2,7 +2,7 @@ import type { HttpRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { isPromiseLike } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
-import { isNonceRefusedError } from '../store/store.ts';
+import { isNonceRefusedError } from '../store/errors.ts';
 import { accessEntry, type RequestIds } from './access-entry.ts';
 import { createRequestTrace, type RequestTrace } from './call.ts';
 import { exposeFields } from './cors/cors.ts';

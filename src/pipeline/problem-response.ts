@@ -1,6 +1,6 @@
 import type { HttpRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
-import { isStoreError } from '../store/store.ts';
+import { isStoreError } from '../store/errors.ts';
 import type { RequestTrace } from './call.ts';
 import type { DocumentFormat, Representation } from './resource.ts';
 import { leadingFields, noSniff } from './response.ts';

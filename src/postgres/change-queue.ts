@@ -1,5 +1,6 @@
 import type { NonceClaim } from '../principal.ts';
-import { NonceRefusedError, type StoreChange, StoreError, type StoreResult } from '../store/store.ts';
+import { type NonceRefusedError, StoreError } from '../store/errors.ts';
+import type { StoreChange, StoreResult } from '../store/store.ts';
 import { clearTimeout, nextTurn, setTimeout } from '../timers.ts';
 import {
   type DecodedResult,
@@ -26,7 +27,7 @@ export interface ChangeQueueOptions {
   /** Called with the nonce of a change of which it is not known whether it was made. */
   readonly onUncertain: (nonce: NonceClaim) => void;
   /** Returns why the nonce of a change was refused. */
-  readonly refusalOf: (until: number) => Promise<NonceRefusedError['claimed']>;
+  readonly refusalOf: (until: number) => Promise<NonceRefusedError>;
 }
 
 /** A change that waits for its batch, with its callbacks. */
@@ -145,7 +146,7 @@ export class ChangeQueue {
     const { nonce } = encoded.change;
     if (result === undefined || result === 'nonce-refused') {
       const refusing = this.#refusalOf(nonce?.until ?? 0);
-      refusing.then((claimed) => reject(new NonceRefusedError(claimed)), reject);
+      refusing.then(reject, reject);
     } else {
       if (result.applied && nonce !== undefined) this.#onStored(nonce);
       resolve(result);
@@ -156,7 +157,7 @@ export class ChangeQueue {
     const expired = this.#queue.filter(({ deadline }) => timeUntil(deadline) <= 0);
     this.#queue = this.#queue.filter((queued) => !expired.includes(queued));
     for (const { reject } of expired) {
-      reject(new StoreError('failed', 'PostgreSQL does not answer', undefined, true));
+      reject(new StoreError('failed', 'PostgreSQL does not answer', { reported: true }));
     }
     const [next] = this.#queue;
     this.#expiry =
@@ -173,5 +174,5 @@ export class ChangeQueue {
 function failureOf(error: unknown): unknown {
   if (!(error instanceof StoreError)) return error;
   const { code, message, reported } = error;
-  return new StoreError(code, message, undefined, reported, reported && code === 'failed');
+  return new StoreError(code, message, { reported, uncertain: reported && code === 'failed' });
 }

@@ -1,4 +1,4 @@
-import { StoreError } from '../store/store.ts';
+import { StoreError } from '../store/errors.ts';
 import { clearTimeout, delay, setTimeout } from '../timers.ts';
 import { isPooled, type PostgresClient, type PostgresConnection, type PostgresRow } from './client.ts';
 import { deadlineFromNow, patience, shortPatience, timeUntil } from './deadline.ts';
@@ -202,7 +202,7 @@ export class Database {
     if (kind === 'permanent') return new StoreError(code, message);
     if (!this.#unreachable) this.#onReport(`${message}; requests get 503 until it can be used again`);
     this.#unreachable = true;
-    return new StoreError(code, message, undefined, true);
+    return new StoreError(code, message, { reported: true });
   }
 }
 

@@ -1,27 +1,3 @@
-/** Why a store on PostgreSQL could not be opened. */
-export type PostgresStoreErrorCode =
-  | 'unreachable'
-  | 'newer-schema'
-  | 'schema-name'
-  | 'unsuitable'
-  | 'refused';
-
-/**
- * A store on PostgreSQL could not be opened: the server cannot be reached (`unreachable`), a newer version has migrated the
- * schema (`newer-schema`), the name of the schema cannot be used (`schema-name`), a setting of the database is unsuitable
- * (`unsuitable`), or the server reported an error (`refused`). The message is one line. It contains neither a password nor
- * a connection URL.
- */
-export class PostgresStoreError extends Error {
-  override readonly name = 'PostgresStoreError';
-  readonly code: PostgresStoreErrorCode;
-
-  constructor(code: PostgresStoreErrorCode, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 /** An error of a query. The message contains no data and no part of the connection's configuration. */
 export class QueryError extends Error {
   override readonly name = 'QueryError';

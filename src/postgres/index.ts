@@ -8,26 +8,25 @@ export type { Clock } from '../clock.ts';
 export type { MaybePromise } from '../maybe-promise.ts';
 export type { NonceClaim } from '../principal.ts';
 export type { DocumentStore, StoredDocument } from '../store/documents.ts';
+export { NonceRefusedError, StoreError } from '../store/errors.ts';
 export type { NoncesLost } from '../store/nonces/lost.ts';
 export type { NonceResult, ShareUsed } from '../store/nonces/nonces.ts';
 export type { NumberRange } from '../store/state/reserved-ids.ts';
 export type { CollectionNumbers } from '../store/state/state.ts';
-export {
-  type Creation,
-  type Deletion,
-  NonceRefusedError,
-  type Receipt,
-  type ReceiptCount,
-  type Replacement,
-  type Store,
-  type StoreChange,
-  type StoredItem,
-  type StoredPage,
-  type StoredReceipt,
-  type StoredRecord,
-  type StoredValue,
-  StoreError,
-  type StoreResult,
+export type {
+  Creation,
+  Deletion,
+  Receipt,
+  ReceiptCount,
+  Replacement,
+  Store,
+  StoreChange,
+  StoredItem,
+  StoredPage,
+  StoredReceipt,
+  StoredRecord,
+  StoredValue,
+  StoreResult,
 } from '../store/store.ts';
 export type {
   Transferable,
@@ -38,6 +37,5 @@ export type {
   TransferredStore,
 } from '../store/transfer.ts';
 export type { PostgresClient, PostgresRow } from './client.ts';
-export { PostgresStoreError, type PostgresStoreErrorCode } from './error.ts';
 export type { PostgresNonces } from './nonces.ts';
 export { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from './store.ts';

@@ -1,8 +1,7 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { NonceClaim } from '../principal.ts';
 import { lostUntil, type NoncesLost } from '../store/nonces/lost.ts';
-import type { NonceResult } from '../store/nonces/nonces.ts';
-import { NonceRefusedError } from '../store/store.ts';
+import { createRefusal, type NonceResult } from '../store/nonces/nonces.ts';
 import { nextTurn } from '../timers.ts';
 import { encodeClaim, nonceDigest } from './change-encoding.ts';
 import { numberIn, textIn } from './client.ts';
@@ -114,7 +113,7 @@ export class NonceTable implements PostgresNonces {
     if (this.#withChange.has(held)) return undefined;
     return this.#claimNow({ digest: nonceDigest(held), until: held.until }).then(async (fresh) => {
       // The change of this request may have stored the nonce.
-      if (!fresh && !this.#uncertain.has(held)) throw new NonceRefusedError(await this.refusalOf(held.until));
+      if (!fresh && !this.#uncertain.has(held)) throw createRefusal(await this.refusalOf(held.until));
       this.#withChange.add(held);
     });
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import type { DocumentStore } from '../store/documents.ts';
+import { createRefusal } from '../store/nonces/nonces.ts';
 import type {
   ReceiptCount,
   Store,
@@ -60,7 +61,7 @@ export interface PostgresStore extends Store, Transferable {
  * Opens a store on PostgreSQL 12 or newer. Creates its tables in the schema, or migrates them. A client that is not a pool
  * cannot connect again if it loses its connection.
  *
- * Rejects with PostgresStoreError.
+ * Rejects with StoreError `unreachable`, `newer`, `unsuitable` or `refused`, and with RangeError for an invalid schema name.
  *
  * @example
  * const store = await openPostgresStore(new pg.Pool({ connectionString: process.env.DATABASE_URL }));
@@ -102,7 +103,7 @@ export async function openPostgresStore(
       random,
       onStored: (nonce) => nonces.storedWithChange(nonce),
       onUncertain: (nonce) => nonces.perhapsStoredWithChange(nonce),
-      refusalOf: (until) => nonces.refusalOf(until),
+      refusalOf: async (until) => createRefusal(await nonces.refusalOf(until)),
     });
     const reads = new Reads(database, schema.identifier);
     const close = async (): Promise<void> => {

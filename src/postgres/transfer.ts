@@ -1,5 +1,6 @@
+import { StoreError } from '../store/errors.ts';
 import type { NumberRange } from '../store/state/reserved-ids.ts';
-import { type StoredReceipt, StoreError } from '../store/store.ts';
+import type { StoredReceipt } from '../store/store.ts';
 import type {
   TransferPart,
   TransferredCollection,

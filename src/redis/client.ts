@@ -1,4 +1,4 @@
-import { StoreError } from '../store/store.ts';
+import { StoreError } from '../store/errors.ts';
 import { clearTimeout, setTimeout } from '../timers.ts';
 
 /** A client with the method of node-redis. */
@@ -40,7 +40,7 @@ export function createSender(client: RedisClient, timeout: number): SendCommand 
 
 /** Returns a StoreError for a failure of Redis. */
 export function failed(reason: string): StoreError {
-  return new StoreError('failed', `Redis failed: ${reason}`, undefined, true);
+  return new StoreError('failed', `Redis failed: ${reason}`, { reported: true });
 }
 
 function senderOf(client: RedisClient): (command: [string, ...string[]]) => PromiseLike<unknown> {

@@ -1,3 +1,4 @@
+import { CountersignError } from '../countersign-error.ts';
 import { didYouMean } from '../did-you-mean.ts';
 
 /** The codes of {@link DeclarationError}. */
@@ -16,7 +17,7 @@ export type DeclarationCode =
   | 'seed';
 
 /** Thrown for an invalid declaration, before anything is opened. */
-export class DeclarationError extends Error {
+export class DeclarationError extends CountersignError {
   override readonly name = 'DeclarationError';
   readonly code: DeclarationCode;
   /** The position in the configuration: `collections./articles.fields.price.fractionDigits`. */

@@ -6,7 +6,8 @@ import type { Next, Observer } from '../pipeline/observer.ts';
 import type { PipelineOptions } from '../pipeline/options.ts';
 import { pathSent } from '../pipeline/problem-response.ts';
 import { action, json, type Resource } from '../pipeline/resource.ts';
-import { isStoreError, type Store } from '../store/store.ts';
+import { isStoreError } from '../store/errors.ts';
+import type { Store } from '../store/store.ts';
 import type { HealthOptions } from './options.ts';
 
 /** Creates the resource of health checks: 200, or 503 with the reason. While the service stops, step 1 responds 503. */

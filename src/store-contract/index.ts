@@ -9,6 +9,7 @@ import { storedNonceChecks } from './stored-nonces.ts';
 
 export type { MaybePromise } from '../maybe-promise.ts';
 export type { NonceClaim } from '../principal.ts';
+export { NonceRefusedError, StoreError } from '../store/errors.ts';
 export type { NoncesLost } from '../store/nonces/lost.ts';
 export type { NonceResult, ShareUsed } from '../store/nonces/nonces.ts';
 export type {
@@ -26,7 +27,6 @@ export type {
   StoredValue,
   StoreResult,
 } from '../store/store.ts';
-export { NonceRefusedError, StoreError } from '../store/store.ts';
 export type { CheckedNonces, CheckedStore, ContractCheck, ContractOptions } from './check.ts';
 export { nonceContract } from './nonces.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { NonceClaim } from '../principal.ts';
-import { isNonceRefusedError } from '../store/store.ts';
+import { isNonceRefusedError } from '../store/errors.ts';
 import { creation, entryOf, put } from './changes.ts';
 import {
   type CheckedNonces,

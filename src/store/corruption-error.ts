@@ -1,3 +1,5 @@
+import { StoreError } from './errors.ts';
+
 /** A position in a file. */
 export interface CorruptionLocation {
   /** The line, from 1. */
@@ -6,10 +8,8 @@ export interface CorruptionLocation {
   readonly byte: number;
 }
 
-/** A file of the data directory is corrupt. The file is not changed. */
-export class CorruptionError extends Error {
-  override readonly name = 'CorruptionError';
-  readonly code = 'damaged';
+/** A StoreError `damaged`: a file of the data directory is corrupt. The file is not changed. */
+export class CorruptionError extends StoreError {
   /** The path of the file. */
   readonly file: string;
   /** Where the corruption begins; undefined if it is not known. */
@@ -19,7 +19,7 @@ export class CorruptionError extends Error {
   constructor(file: string, reason: string, location?: CorruptionLocation, advice?: string) {
     const where = location === undefined ? '' : `line ${location.line}, at byte ${location.byte}: `;
     const end = advice === undefined ? '' : ` ${advice}`;
-    super(`${file} cannot be used: ${where}${reason}. Nothing was changed.${end}`);
+    super('damaged', `${file} cannot be used: ${where}${reason}. Nothing was changed.${end}`);
     this.file = file;
     this.location = location;
   }

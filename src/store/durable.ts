@@ -6,21 +6,21 @@ import type { NonceClaim } from '../principal.ts';
 import { nextTurn } from '../timers.ts';
 import { IsoDates } from './encoding/iso-date.ts';
 import { formatMembers } from './encoding/item-json.ts';
+import { StoreError } from './errors.ts';
 import { type Disk, nodeDisk } from './files/disk.ts';
 import { Journal } from './journal/journal.ts';
 import type { Recovered } from './recovery/recovery.ts';
 import { Compaction, type CompactionLimits } from './snapshot/compaction.ts';
 import type { Prepared, State } from './state/state.ts';
-import {
-  type ReceiptCount,
-  type Replacement,
-  type Store,
-  type StoreChange,
-  type StoredItem,
-  type StoredPage,
-  type StoredReceipt,
-  StoreError,
-  type StoreResult,
+import type {
+  ReceiptCount,
+  Replacement,
+  Store,
+  StoreChange,
+  StoredItem,
+  StoredPage,
+  StoredReceipt,
+  StoreResult,
 } from './store.ts';
 
 /** The options of a store on recovered data. */
@@ -144,7 +144,7 @@ export class JournaledStore implements Store {
   get health(): StoreHealth {
     const failure = this.#journal.failure ?? this.#full;
     return {
-      state: failure?.code ?? 'well',
+      state: failure === undefined ? 'well' : stateFor(failure),
       reason: failure?.message,
       compaction: this.#compaction.failure,
     };
@@ -392,9 +392,14 @@ function expectsPresent(change: StoreChange): change is Replacement {
   return change.kind === 'put' && change.expected === 'present';
 }
 
+/** Returns the state of a store after a failure. */
+function stateFor({ code }: StoreError): StoreHealth['state'] {
+  return code === 'full' ? 'full' : 'failed';
+}
+
 /** Creates an error for one change, so that its stack trace is that of the caller. */
 function failureOf(error: unknown): StoreError {
   const code = error instanceof StoreError ? error.code : 'failed';
   const message = error instanceof Error ? error.message : 'the journal could not be written';
-  return new StoreError(code, message, error, true);
+  return new StoreError(code, message, { cause: error, reported: true });
 }

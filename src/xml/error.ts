@@ -1,3 +1,5 @@
+import { CountersignError } from '../countersign-error.ts';
+
 /** The codes of {@link XmlError}. They are stable. */
 export type XmlErrorCode =
   /** The document is empty. */
@@ -83,7 +85,7 @@ export interface XmlErrorDetail {
 }
 
 /** Thrown for a document that is not well-formed or that the parser does not support. */
-export class XmlError extends Error {
+export class XmlError extends CountersignError {
   override readonly name = 'XmlError';
   readonly code: XmlErrorCode;
   readonly line: number;

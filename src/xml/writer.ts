@@ -1,3 +1,4 @@
+import { CountersignError } from '../countersign-error.ts';
 import { isCharacter } from './characters.ts';
 import { isQualifiedName, isUnprefixedName } from './name-form.ts';
 import { type Attributes, isNamespaced, NamespaceScope } from './namespace.ts';
@@ -22,7 +23,7 @@ export type XmlWriteCode =
   | 'order';
 
 /** Thrown for content that cannot be written because no parser would accept it. */
-export class XmlWriteError extends Error {
+export class XmlWriteError extends CountersignError {
   override readonly name = 'XmlWriteError';
   readonly code: XmlWriteCode;
 

@@ -7,7 +7,7 @@ import { hashPassword } from '../../src/accounts/passwords.ts';
 import { createSecretBox, SecretBoxError } from '../../src/accounts/secret-box.ts';
 import { type StoredUser, userFile } from '../../src/accounts/users.ts';
 import { CorruptionError } from '../../src/store/corruption-error.ts';
-import { StoreError } from '../../src/store/store.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { faultyDisk } from '../support/store/faulty-disk.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

@@ -7,8 +7,8 @@ import { createSecretBox, type SecretBox } from '../../src/accounts/secret-box.t
 import { type StoredUser, userFile } from '../../src/accounts/users.ts';
 import { type AccountFileWatcher, waitForUsage, watchAccountFile } from '../../src/accounts/watcher.ts';
 import type { DocumentStore } from '../../src/store/documents.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { lockDirectory } from '../../src/store/files/lock.ts';
-import { StoreError } from '../../src/store/store.ts';
 import { nextTurn } from '../../src/timers.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

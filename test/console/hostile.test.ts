@@ -158,7 +158,7 @@ test('copied as curl, a hostile request goes to the server as it was received', 
     assert.equal(double.journal.length, sent.length + at + 1, command);
     const { request } = double.journal.last() ?? {};
     assert.equal(request?.target, target);
-    assert.equal(request.text, content);
+    assert.equal(request.body, content);
     const fields = request.headers.filter(([name]) => /^x-/i.test(name));
     assert.deepEqual(
       fields,

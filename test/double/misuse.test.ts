@@ -169,19 +169,19 @@ const wrongCalls: readonly WrongCall[] = [
     'limit in query of a match must be text or a regular expression, is a number',
   ],
   [
-    'faults.next({ fields: {} }, …)',
-    ({ faults }) => call(faults.next, { fields: {} }, { status: 503 }),
-    'fields of a match must have a member',
+    'faults.next({ headers: {} }, …)',
+    ({ faults }) => call(faults.next, { headers: {} }, { status: 503 }),
+    'headers of a match must have a member',
   ],
   [
-    "faults.next({ fields: { 'X Foo' } }, …)",
-    ({ faults }) => call(faults.next, { fields: { 'X Foo': 'bar' } }, { status: 503 }),
+    "faults.next({ headers: { 'X Foo' } }, …)",
+    ({ faults }) => call(faults.next, { headers: { 'X Foo': 'bar' } }, { status: 503 }),
     '"X Foo" is not the name of a field',
   ],
   [
-    'faults.next({ feilds }, …)',
-    ({ faults }) => call(faults.next, { feilds: { 'X-Foo': 'bar' } }, { status: 503 }),
-    'feilds is not a member of a match; did you mean "fields"?',
+    'faults.next({ haeders }, …)',
+    ({ faults }) => call(faults.next, { haeders: { 'X-Foo': 'bar' } }, { status: 503 }),
+    'haeders is not a member of a match; did you mean "headers"?',
   ],
   [
     'faults.next(function, { staleCertificate })',
@@ -191,7 +191,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     "failNext('token', { match: { path } })",
     ({ oauth2 }) => call(oauth2.failNext, 'token', { match: { path: '/x' } }),
-    'path is not a member of the match of an endpoint; known are method, user, query, fields',
+    'path is not a member of the match of an endpoint; known are method, user, query, headers',
   ],
   [
     "rotateSecret('johndoe', 'new')",

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
 import type { ServiceOptions } from '../../src/index.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { type Store, StoreError } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { startOn } from '../support/cli/oauth.ts';
 import {
   accessToken,
@@ -146,7 +147,7 @@ test('what ended is no good when the store cannot say so', async () => {
   const store: Store = {
     ...memory,
     apply: async (change) => {
-      if (full) throw new StoreError('full', 'no room', undefined, true);
+      if (full) throw new StoreError('full', 'no room', { reported: true });
       return memory.apply(change);
     },
   };

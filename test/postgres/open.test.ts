@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createManualClock } from '../../src/clock.ts';
-import { openPostgresStore, PostgresStoreError } from '../../src/postgres/index.ts';
+import { openPostgresStore } from '../../src/postgres/index.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { missingPostgres, password, type Server, startServer } from '../support/postgres/server.ts';
 import { create } from '../support/store/contract.ts';
 
@@ -55,10 +56,7 @@ function describeSchemas(server: Server): void {
 
   test('has the name that was given, or is refused', async () => {
     for (const schema of ['', 'a\0b', '\ud800', 'x'.repeat(64), 'ä'.repeat(32), 'pg_x']) {
-      await assert.rejects(openPostgresStore(server.pool(), { schema }), {
-        name: 'PostgresStoreError',
-        code: 'schema-name',
-      });
+      await assert.rejects(openPostgresStore(server.pool(), { schema }), RangeError);
     }
   });
 
@@ -67,7 +65,7 @@ function describeSchemas(server: Server): void {
     await (await openPostgresStore(server.pool(), { schema })).close();
     await server.query(`UPDATE ${schema}.meta SET version = 99`);
     await assert.rejects(openPostgresStore(server.pool(), { schema }), {
-      code: 'newer-schema',
+      code: 'newer',
       message: `the schema "${schema}" has version 99, which a newer version of countersign created; this one supports version 1`,
     });
     assert.deepEqual(await server.query(`SELECT version FROM ${schema}.meta`), [{ version: 99 }]);
@@ -86,12 +84,12 @@ function describeSchemas(server: Server): void {
 }
 
 function describeRefusals(server: Server): void {
-  const refusal = async (client: Parameters<typeof openPostgresStore>[0]): Promise<PostgresStoreError> => {
+  const refusal = async (client: Parameters<typeof openPostgresStore>[0]): Promise<StoreError> => {
     const error: unknown = await openPostgresStore(client).then(
       () => undefined,
       (reason: unknown) => reason,
     );
-    assert.ok(error instanceof PostgresStoreError, String(error));
+    assert.ok(error instanceof StoreError, String(error));
     assert.doesNotMatch(`${error.stack} ${JSON.stringify(error)}`, new RegExp(`${password}|wrong|postgres:`));
     assert.doesNotMatch(error.message, /\n/);
     assert.equal(error.cause, undefined);

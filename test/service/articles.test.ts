@@ -379,7 +379,7 @@ test('a change that the store cannot keep is told, and reading goes on', async (
     assert.equal(`${reply.status} ${reply.member('type')}`, `${status} /problems/${type}`);
     assert.equal(faults.length, 1);
     assert.equal((await ask('GET', '/articles')).status, 200);
-    store.apply = () => Promise.reject(new StoreError(code, 'no disk', undefined, true));
+    store.apply = () => Promise.reject(new StoreError(code, 'no disk', { reported: true }));
     assert.equal((await ask('POST', '/articles', { ...ann, content: article('Tea') })).status, status);
     assert.equal(faults.length, 1, 'the store told of it itself');
   }
@@ -387,7 +387,7 @@ test('a change that the store cannot keep is told, and reading goes on', async (
 
 test('the problem of a change whose outcome the store does not know says that it may have been made', async () => {
   for (const uncertain of [true, false]) {
-    const failure = new StoreError('failed', 'no connection', undefined, true, uncertain);
+    const failure = new StoreError('failed', 'no connection', { reported: true, uncertain });
     const store: Store = {
       ...createMemoryStore({ storeId: 'abc' }),
       apply: () => Promise.reject(failure),

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
 import { type AccessLogEntry, createRequest, createService } from '../../src/index.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { StoreError } from '../../src/store/store.ts';
 import { openService } from '../support/service/guest.ts';
 
 test('a health check gets 200 without credentials, and 503 with the reason if the service is not healthy', async () => {
@@ -26,7 +26,8 @@ test('a readiness check gets 503 while the store cannot be reached, and a health
   const state = { isReachable: true };
   const { read } = store;
   store.read = (...parts) => {
-    if (!state.isReachable) throw new StoreError('failed', 'the database cannot be reached', undefined, true);
+    if (!state.isReachable)
+      throw new StoreError('failed', 'the database cannot be reached', { reported: true });
     return read(...parts);
   };
   const entries: AccessLogEntry[] = [];

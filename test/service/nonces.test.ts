@@ -4,9 +4,10 @@ import { signRequest } from '../../src/client/sign.ts';
 import { createRequest } from '../../src/http/message.ts';
 import type { NonceClaim } from '../../src/principal.ts';
 import { createService } from '../../src/service/service.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { NonceStore } from '../../src/store/nonces/nonces.ts';
-import { type Store, type StoreChange, StoreError } from '../../src/store/store.ts';
+import type { Store, StoreChange } from '../../src/store/store.ts';
 
 const content = '<article><title>Tea</title><price currency="EUR">1.00</price></article>';
 

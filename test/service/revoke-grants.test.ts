@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { StoreError } from '../../src/store/errors.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { type Store, StoreError } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { openServer, refresh, tokensFor } from '../support/oauth/server.ts';
 
 const records = '/users/ann/financialrecords';

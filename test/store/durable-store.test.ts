@@ -104,7 +104,7 @@ describe('openDurableStore', () => {
     const directory = freshDirectory();
     const store = await openDurableStore(directory);
     const locked = {
-      name: 'LockedError',
+      name: 'StoreError',
       code: 'locked',
       pid: process.pid,
       message: `${directory} is in use by process ${process.pid}`,
@@ -131,7 +131,7 @@ describe('openDurableStore', () => {
     await store.close();
     const journal = join(copy, 'journal-1.jsonl');
     writeFileSync(journal, readFileSync(journal, 'latin1').replace('"text":"x"', '"text":"z"'));
-    await assert.rejects(openDurableStore(copy), { name: 'CorruptionError', code: 'damaged', file: journal });
+    await assert.rejects(openDurableStore(copy), { name: 'StoreError', code: 'damaged', file: journal });
     truncateSync(journal, 0);
     const reports: string[] = [];
     const repaired = await openDurableStore(copy, { onWarning: (line) => reports.push(line) });

@@ -9,9 +9,10 @@ import {
   type JournaledStoreOptions,
   openJournaledStore,
 } from '../../src/store/durable.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { journalName, recover } from '../../src/store/recovery/recovery.ts';
-import { type Store, type StoreChange, StoreError, type StoreResult } from '../../src/store/store.ts';
+import type { Store, StoreChange, StoreResult } from '../../src/store/store.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import { startChild } from '../support/store/child.ts';
 import { create, entryOf, ids, put, remove, storeContract } from '../support/store/contract.ts';

@@ -18,14 +18,14 @@ export async function readPem(path: string): Promise<Buffer | undefined> {
   }
 }
 
-/** Calls `action`. Converts an TlsError to a CommandError that names the file and ends with `hint`. */
+/** Calls `action`. Converts a TlsError to a CommandError that names the file and ends with `hint`. */
 export function withNames<T>(files: PemFiles, hint: string, action: () => T): T {
   try {
     return action();
   } catch (error) {
     if (!(error instanceof TlsError)) throw error;
-    const where = error.part === 'both' ? `${files.cert} and ${files.key}` : files[error.part];
-    throw new CommandError([`${where}: ${error.message}${hint}`], 1);
+    const names = { certificate: files.cert, key: files.key, mismatch: `${files.cert} and ${files.key}` };
+    throw new CommandError([`${names[error.code]}: ${error.message}${hint}`], 1);
   }
 }
 

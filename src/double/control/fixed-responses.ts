@@ -12,10 +12,11 @@ export interface FixedResponse {
   /** The media type of the content. Default: `text/plain; charset=utf-8`. */
   readonly type?: string;
   /** The content as text. */
-  readonly content?: string;
+  readonly body?: string;
   /** The content as bytes in base64. */
   readonly base64?: string;
-  readonly fields?: Readonly<Record<string, string>>;
+  /** Further header fields. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** The fixed responses of a resource, by method. */
@@ -42,21 +43,21 @@ function checkAccess(access: Access, template: string): void {
     throw new RangeError(`${JSON.stringify(access)} does not name a parameter of ${template}`);
 }
 
-function fixedOutcome({ status, type, content, base64, fields = {} }: FixedResponse): ActionResponse {
-  const body = bodyOf(content, base64);
-  const lines = Object.entries(fields).map(([name, value]) => furtherLine(name, value));
+function fixedOutcome({ status, type, body, base64, headers = {} }: FixedResponse): ActionResponse {
+  const content = bodyOf(body, base64);
+  const lines = Object.entries(headers).map(([name, value]) => furtherLine(name, value));
   if (type !== undefined) sendableLine('type', type);
   lines.push(['Content-Type', type ?? 'text/plain; charset=utf-8']);
-  return outcomeOf({ headers: lines, body, ...(status !== undefined && { status }) });
+  return outcomeOf({ headers: lines, body: content, ...(status !== undefined && { status }) });
 }
 
 /** Returns content given as text or in base64. Throws RangeError if it is given as both, or is not canonical. */
 export function bodyOf<Body>(
-  content: Body | undefined,
+  body: Body | undefined,
   base64: string | undefined,
 ): Body | Uint8Array | undefined {
-  if (base64 === undefined) return content;
-  if (content !== undefined) throw new RangeError('content and base64 exclude each other');
+  if (base64 === undefined) return body;
+  if (body !== undefined) throw new RangeError('body and base64 exclude each other');
   const bytes = decodeCanonicalBase64(base64);
   if (bytes === undefined) throw new RangeError('base64 is not canonical base64 (RFC 4648 §4)');
   return bytes;

@@ -31,7 +31,7 @@ export interface JournalRequest {
   /** The number of bytes of content that the server has read. It is 0 if the request was refused before. */
   readonly length: number;
   /** The recorded bytes, as UTF-8. */
-  readonly text: string;
+  readonly body: string;
   readonly peer: string;
   /** Whether it was received over TLS. */
   readonly secure: boolean;
@@ -42,7 +42,7 @@ export interface JournalResponse {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** The content, decompressed, as UTF-8. */
-  readonly text: string;
+  readonly body: string;
 }
 
 /** The first difference between the message that the server reconstructed and the message that was signed. */
@@ -101,7 +101,7 @@ export function viewRequest(
     version,
     headers: viewLines(linesInTurn(raw), redact),
     length: content?.length ?? 0,
-    text: redactContent(Buffer.from(content?.bytes ?? []).toString('utf8'), path, redact),
+    body: redactContent(Buffer.from(content?.bytes ?? []).toString('utf8'), path, redact),
     peer: connection.peer,
     secure: connection.secure,
   };
@@ -123,7 +123,7 @@ export function viewResponse(
   const text = Buffer.from(isCompressed({ headers: fields }) ? decompressed(content) : content).toString(
     'utf8',
   );
-  return { status, headers: viewLines(fields, redact), text: redactContent(text, path ?? '', redact) };
+  return { status, headers: viewLines(fields, redact), body: redactContent(text, path ?? '', redact) };
 }
 
 /** Decompresses gzip. Returns other bytes unchanged, since a fault can declare any content as gzip. */

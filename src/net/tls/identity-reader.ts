@@ -6,11 +6,11 @@ import { TlsError, type TlsIdentity, usable } from './identity.ts';
 export function readCertificate(cert: string | Buffer): X509Certificate {
   // The constructor also accepts DER, which the server cannot use.
   if (!cert.toString('latin1').includes('-----BEGIN CERTIFICATE-----'))
-    throw new TlsError('cert', 'there is no certificate in PEM');
+    throw new TlsError('certificate', 'there is no certificate in PEM');
   try {
     return new X509Certificate(cert);
   } catch (cause) {
-    throw new TlsError('cert', 'the certificate cannot be read', cause);
+    throw new TlsError('certificate', 'the certificate cannot be read', cause);
   }
 }
 
@@ -39,7 +39,7 @@ export function readIdentity({ cert, key }: TlsIdentity): {
   const certificate = readCertificate(cert);
   const privateKey = readKey(key);
   if (!certificate.checkPrivateKey(privateKey))
-    throw new TlsError('both', 'the private key is not that of the first certificate');
+    throw new TlsError('mismatch', 'the private key is not that of the first certificate');
   return { certificate, privateKey };
 }
 

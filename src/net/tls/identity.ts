@@ -1,3 +1,5 @@
+import { CountersignError } from '../../countersign-error.ts';
+
 /** The TLS identity of a server, in PEM: the certificate, followed by intermediate certificates, and its private key. */
 export interface TlsIdentity {
   readonly cert: string | Buffer;
@@ -5,24 +7,27 @@ export interface TlsIdentity {
 }
 
 /** Thrown if a certificate or its key cannot be used. The message does not name a file, because the caller knows it. */
-export class TlsError extends Error {
+export class TlsError extends CountersignError {
   override readonly name = 'TlsError';
-  readonly code = 'identity';
-  /** The part that is invalid; `both` if they do not match. */
-  readonly part: keyof TlsIdentity | 'both';
+  /** The part that is invalid; `mismatch` if the key is not that of the certificate. */
+  readonly code: 'certificate' | 'key' | 'mismatch';
 
-  constructor(part: TlsError['part'], message: string, cause?: unknown) {
-    super(message, { cause });
-    this.part = part;
+  constructor(code: TlsError['code'], message: string, cause?: unknown) {
+    super(message, cause === undefined ? {} : { cause });
+    this.code = code;
   }
 }
 
-/** Calls `use` with an identity. Converts an error of Node to an TlsError. */
+/** Calls `use` with an identity. Converts an error of Node to a TlsError. */
 export function usable<T>(use: () => T): T {
   try {
     return use();
   } catch (cause) {
-    throw new TlsError('cert', `TLS does not accept the certificate and its key (${reasonOf(cause)})`, cause);
+    throw new TlsError(
+      'certificate',
+      `TLS does not accept the certificate and its key (${reasonOf(cause)})`,
+      cause,
+    );
   }
 }
 

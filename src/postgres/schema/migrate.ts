@@ -1,6 +1,7 @@
+import { StoreError } from '../../store/errors.ts';
 import { numberIn, textIn } from '../client.ts';
 import type { Database } from '../database.ts';
-import { PostgresStoreError, QueryError } from '../error.ts';
+import { QueryError } from '../error.ts';
 import { changeFunctionsOf } from './change-functions.ts';
 import { documentFunctionsOf } from './document-functions.ts';
 import { dollarQuote, type SchemaName } from './names.ts';
@@ -33,7 +34,7 @@ function firstVersion({ identifier, channel }: SchemaName): string {
 
 /**
  * Creates the schema or migrates it to the known version, in one transaction, one process at a time. Returns the id of
- * the store. Throws PostgresStoreError; rejects with QueryError if the server cannot be reached.
+ * the store. Throws StoreError; rejects with QueryError if the server cannot be reached.
  * @param newStoreId the id of the store if the schema is new
  */
 export async function migrate(database: Database, schema: SchemaName, newStoreId: string): Promise<string> {
@@ -42,8 +43,8 @@ export async function migrate(database: Database, schema: SchemaName, newStoreId
   const [meta] = await database.queryOnce(`SELECT version, store_id FROM ${schema.identifier}.meta`, []);
   const version = numberIn(meta, 'version');
   if (version > knownVersion) {
-    throw new PostgresStoreError(
-      'newer-schema',
+    throw new StoreError(
+      'newer',
       `the schema ${schema.identifier} has version ${version}, which a newer version of countersign created; this one supports version ${knownVersion}`,
     );
   }
@@ -80,7 +81,7 @@ END
 `)}`;
 }
 
-/** Throws PostgresStoreError if the database cannot hold all texts, or if its transactions see no changes of others. */
+/** Throws StoreError if the database cannot hold all texts, or if its transactions see no changes of others. */
 async function checkSettings(database: Database): Promise<void> {
   const [row] = await database.queryOnce(
     `SELECT current_setting('server_encoding') AS encoding, current_setting('transaction_isolation') AS isolation`,
@@ -88,11 +89,11 @@ async function checkSettings(database: Database): Promise<void> {
   );
   const encoding = textIn(row, 'encoding');
   if (!encodings.includes(encoding)) {
-    throw new PostgresStoreError('unsuitable', `the encoding of the database is ${encoding}, not UTF8`);
+    throw new StoreError('unsuitable', `the encoding of the database is ${encoding}, not UTF8`);
   }
   const isolation = textIn(row, 'isolation');
   if (isolation !== 'read committed') {
-    throw new PostgresStoreError(
+    throw new StoreError(
       'unsuitable',
       `the default transaction isolation is "${isolation}", not "read committed"`,
     );
@@ -102,5 +103,5 @@ async function checkSettings(database: Database): Promise<void> {
 /** Returns the error that the opening of a store rejects with. */
 export function openingError(error: unknown): unknown {
   if (!(error instanceof QueryError)) return error;
-  return new PostgresStoreError(error.kind === 'transient' ? 'unreachable' : 'refused', error.message);
+  return new StoreError(error.kind === 'transient' ? 'unreachable' : 'refused', error.message);
 }

@@ -1,5 +1,3 @@
-import { PostgresStoreError } from '../error.ts';
-
 /** The maximum length of an identifier in bytes (PostgreSQL, "Identifiers and Key Words"). A longer one is truncated. */
 const maxLength = 63;
 
@@ -12,10 +10,10 @@ export interface SchemaName {
   readonly channel: string;
 }
 
-/** Validates and quotes the name of a schema. Throws PostgresStoreError. */
+/** Validates and quotes the name of a schema. Throws RangeError. */
 export function schemaName(name: string): SchemaName {
   const fault = faultOf(name);
-  if (fault !== undefined) throw new PostgresStoreError('schema-name', `the name of the schema ${fault}`);
+  if (fault !== undefined) throw new RangeError(`the name of the schema ${fault}`);
   return { name, identifier: quoteIdentifier(name), channel: name };
 }
 

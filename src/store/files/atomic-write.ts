@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { StoreError } from '../store.ts';
+import { StoreError } from '../errors.ts';
 import { type Disk, type DiskFile, errorCode } from './disk.ts';
 
 /** The number of characters that are collected before a write. */
@@ -24,7 +24,9 @@ export class AtomicWriteError extends StoreError {
   constructor(path: string, operation: Operation, cause: unknown) {
     const reason = errorCode(cause) ?? 'unknown';
     const full = fullCodes.has(reason) && operation !== 'fsync';
-    super(full ? 'full' : 'failed', `${path} could not be written: ${operation} failed (${reason})`, cause);
+    super(full ? 'full' : 'failed', `${path} could not be written: ${operation} failed (${reason})`, {
+      cause,
+    });
     this.final = !full && (operation === 'fsync' || operation === 'rename' || reason === 'EIO');
   }
 }

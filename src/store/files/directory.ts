@@ -1,20 +1,19 @@
 import { access, chmod, constants, mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { StoreError } from '../errors.ts';
 import { errorCode } from './disk.ts';
 import { checkPermissions, exposedFile, FilePermissionsError } from './file-permissions.ts';
 
 /** The mode of a data directory: only the owner may read, write and enter it. */
 const directoryMode = 0o700;
 
-/** A directory cannot be used as the data directory. */
-export class DirectoryError extends Error {
-  override readonly name = 'DirectoryError';
-  readonly code = 'directory';
+/** A StoreError `directory`: a directory cannot be used as the data directory. */
+export class DirectoryError extends StoreError {
   /** The path of the directory. */
   readonly path: string;
 
   constructor(path: string, reason: string, cause?: unknown) {
-    super(`${path} cannot be the data directory: ${reason}`, { cause });
+    super('directory', `${path} cannot be the data directory: ${reason}`, { cause });
     this.path = path;
   }
 }

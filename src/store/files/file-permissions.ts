@@ -1,5 +1,6 @@
 import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { StoreError } from '../errors.ts';
 import { errorCode } from './error-code.ts';
 
 /** The permission bits of the group and of all other users. */
@@ -16,10 +17,8 @@ export interface ExposedFile {
   readonly foreign: number | undefined;
 }
 
-/** Other users can access a data directory, or a file in it. */
-export class FilePermissionsError extends Error {
-  override readonly name = 'FilePermissionsError';
-  readonly code = 'exposed';
+/** A StoreError `exposed`: other users can access a data directory, or a file in it. */
+export class FilePermissionsError extends StoreError {
   /** The directory itself, or the first such file in it. */
   readonly first: ExposedFile;
   /** The data directory. */
@@ -32,6 +31,7 @@ export class FilePermissionsError extends Error {
   constructor(directory: string, first: ExposedFile, found: { several: boolean; known: boolean }) {
     const mode = first.mode.toString(8).padStart(4, '0');
     super(
+      'exposed',
       `${first.path} is accessible to other users (mode ${mode}); remove their permissions, as with chmod go=`,
     );
     this.directory = directory;

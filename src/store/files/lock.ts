@@ -1,20 +1,19 @@
 import { link, readdir, readFile, realpath, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { StoreError } from '../errors.ts';
 import { removeLeftovers, temporaryName } from './atomic-write.ts';
 import { DirectoryError } from './directory.ts';
 import { errorCode, nodeDisk } from './disk.ts';
 import { isRunning, ownProcess, type ProcessIdentity } from './process-liveness.ts';
 
-/** Another process, or this one, uses the directory. */
-export class LockedError extends Error {
-  override readonly name = 'LockedError';
-  readonly code = 'locked';
+/** A StoreError `locked`: another process, or this one, uses the directory. */
+export class LockedError extends StoreError {
   readonly directory: string;
   /** The id of the process that holds the lock. */
   readonly pid: number;
 
   constructor(directory: string, pid: number) {
-    super(`${directory} is in use by process ${pid}`);
+    super('locked', `${directory} is in use by process ${pid}`);
     this.directory = directory;
     this.pid = pid;
   }

@@ -1,8 +1,9 @@
 import type { Clock } from '../../clock.ts';
+import { StoreError } from '../errors.ts';
 import type { Disk } from '../files/disk.ts';
 import type { Recovered } from '../recovery/recovery.ts';
 import type { Prepared } from '../state/state.ts';
-import { type Receipt, type StoreChange, StoreError } from '../store.ts';
+import type { Receipt, StoreChange } from '../store.ts';
 import { JournalBatch } from './batch.ts';
 import { JournalCreateError, JournalFile, maxWriteSize } from './file.ts';
 import { journalVersion, receiptsVersion } from './line.ts';
@@ -223,10 +224,10 @@ function lengthOf({ key, fingerprint, user = '' }: Receipt): number {
 
 function storeError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  return new StoreError('failed', 'the journal could not be written', error);
+  return new StoreError('failed', 'the journal could not be written', { cause: error });
 }
 
 /** Converts an error to one of a permanent failure. */
 function permanent(error: StoreError): StoreError {
-  return error.code === 'failed' ? error : new StoreError('failed', error.message, error);
+  return error.code === 'failed' ? error : new StoreError('failed', error.message, { cause: error });
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../../clock.ts';
 import type { NonceClaim } from '../../principal.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
+import { StoreError } from '../errors.ts';
 import { AtomicWriteError, removeLeftovers } from '../files/atomic-write.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';
 import { bootId } from '../files/process-liveness.ts';
-import { StoreError } from '../store.ts';
 import { endOfLost } from './lost.ts';
 import {
   bucketSpanFor,
@@ -325,7 +325,9 @@ class NonceFile implements FileNonces {
   /** Rejects the promises for positions after `after` and up to `position`; all of them after a permanent failure. */
   #fail(error: unknown, after: number, position: number): void {
     const failure =
-      error instanceof StoreError ? error : new StoreError('failed', 'nonces were not stored', error);
+      error instanceof StoreError
+        ? error
+        : new StoreError('failed', 'nonces were not stored', { cause: error });
     const permanent = !(failure instanceof AtomicWriteError) || failure.final;
     if (permanent) this.#failure = failure;
     if (!this.#failureReported)
@@ -352,6 +354,6 @@ function rejected(
 ): Waiting[] {
   const isAffected = (waiting: Waiting): boolean => after < waiting.position && waiting.position <= position;
   for (const waiting of list)
-    if (isAffected(waiting)) waiting.reject(new StoreError(code, message, cause, true));
+    if (isAffected(waiting)) waiting.reject(new StoreError(code, message, { cause, reported: true }));
   return list.filter((waiting) => !isAffected(waiting));
 }

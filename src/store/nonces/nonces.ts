@@ -2,6 +2,7 @@
 // host may claim it in the transaction of the change; a refusal there replaces the response by that of step 7.
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { NonceClaim } from '../../principal.ts';
+import { NonceRefusedError } from '../errors.ts';
 import { Fingerprint } from './fingerprint.ts';
 import { lostUntil, type NoncesLost } from './lost.ts';
 import { type CountedBucket, NonceShares } from './shares.ts';
@@ -30,6 +31,23 @@ export interface ShareUsed {
 
 /** The result of a claim. The nonce is stored only if it is `fresh`. */
 export type NonceResult = 'fresh' | 'seen' | 'full' | ShareUsed | NoncesLost;
+
+/** The result of a claim that does not admit its request. */
+export type RefusedClaim = Exclude<NonceResult, 'fresh'>;
+
+/** Creates the error for a refused claim. */
+export function createRefusal(refused: RefusedClaim): NonceRefusedError {
+  if (typeof refused === 'string') return new NonceRefusedError(refused);
+  return 'freeAt' in refused
+    ? new NonceRefusedError('user-full', refused)
+    : new NonceRefusedError('seen', refused);
+}
+
+/** Returns the result of the claim for which an error was created. */
+export function readRefusal({ code, freeAt, knownFrom }: NonceRefusedError): RefusedClaim {
+  if (code === 'user-full') return { freeAt: freeAt ?? 0 };
+  return code === 'seen' && knownFrom !== undefined ? { knownFrom } : code;
+}
 
 /**
  * Stores the nonces that were used, as long as a request with such a nonce could be accepted again. Only a claim that is

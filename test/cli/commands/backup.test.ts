@@ -363,7 +363,7 @@ describe('restore', () => {
       const outcome = await textIn(data).catch((error: unknown) => {
         assert.equal(
           String(error),
-          `DirectoryError: ${data} cannot be the data directory: a backup or restore into it was interrupted; repeat it, or remove the directory`,
+          `StoreError: ${data} cannot be the data directory: a backup or restore into it was interrupted; repeat it, or remove the directory`,
         );
         return 'refused';
       });

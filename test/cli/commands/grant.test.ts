@@ -182,7 +182,7 @@ test('a file with a revocation that selects nothing is corrupt', async () => {
   for (const entry of [{}, { all: true }, { user: 1 }]) {
     const content = JSON.stringify({ version: 1, revocations: { one: entry } });
     writeFileSync(revocationFile.path(data), content, { mode: 0o600 });
-    await assert.rejects(revocationFile.read(data), { name: 'CorruptionError' }, content);
+    await assert.rejects(revocationFile.read(data), { name: 'StoreError', code: 'damaged' }, content);
   }
 });
 

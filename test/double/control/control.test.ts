@@ -129,18 +129,18 @@ test('the clock is moved, and what is signed is judged by it', async () => {
   await control.refused(422, 'POST', '/clock/advance', { by: 'soon' });
 });
 
-test('what goes wrong is planned, listed, met and taken back', async () => {
+test('what goes wrong is planned, listed, applied and removed', async () => {
   await using double = await startDouble({ https: false });
   const control = await opened(double);
   const fault = { status: 503, retryAfter: 2 };
   const match = { method: 'GET', path: '/articles/{id}' };
   const planned = await control.send('POST', '/faults', { match, fault, times: 2 });
-  assert.deepEqual(planned, { match, fault, left: 2, met: 0 });
+  assert.deepEqual(planned, { match, fault, remaining: 2, count: 0 });
   assert.equal((await double.fetch('/articles/1')).headers.get('retry-after'), '2');
   await control.send('POST', '/faults', { fault: { delay: 1 }, times: 'always' });
   assert.deepEqual((await control.send('GET', '/faults')).faults, [
-    { match, fault, left: 1, met: 1 },
-    { match: {}, fault: { delay: 1 }, left: 'always', met: 0 },
+    { match, fault, remaining: 1, count: 1 },
+    { match: {}, fault: { delay: 1 }, remaining: 'always', count: 0 },
   ]);
   await double.fetch('/articles/1');
   await double.fetch('/articles/1');

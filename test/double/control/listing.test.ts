@@ -163,15 +163,15 @@ test('the server signs as a user with every scheme, and the service accepts the 
     const content = {
       user: 'johndoe',
       method: 'GET',
-      target: '/articles?limit=1',
+      url: '/articles?limit=1',
       ...(scheme && { scheme }),
     };
-    const { fields } = await control.send('POST', '/sign', content);
-    const reply = await double.fetch('/articles?limit=1', { headers: fields, secure: scheme !== undefined });
+    const { headers } = await control.send('POST', '/sign', content);
+    const reply = await double.fetch('/articles?limit=1', { headers, secure: scheme !== undefined });
     assert.equal(reply.status, 200, `${scheme}: ${await reply.text()}`);
     assert.equal(double.journal.last()?.principal?.name, 'johndoe', scheme);
   }
-  await control.refused(422, 'POST', '/sign', { user: 'nobody-here', method: 'GET', target: '/articles' });
+  await control.refused(422, 'POST', '/sign', { user: 'nobody-here', method: 'GET', url: '/articles' });
 });
 
 test('the server signs with configured schemes, also where the signature is in the query', async () => {
@@ -188,9 +188,9 @@ test('the server signs with configured schemes, also where the signature is in t
   const control = createConsole(await double.openControl());
   for (const scheme of ['partner', 'aws4']) {
     const headers = { 'X-Tenant': 'tea' };
-    const content = { user: 'ann', scheme, method: 'GET', target: '/articles?limit=1', headers };
+    const content = { user: 'ann', scheme, method: 'GET', url: '/articles?limit=1', headers };
     const signed = await control.send('POST', '/sign', content);
-    const reply = await double.fetch(signed.url, { headers: { ...headers, ...signed.fields } });
+    const reply = await double.fetch(signed.url, { headers: { ...headers, ...signed.headers } });
     assert.equal(reply.status, 200, `${scheme}: ${await reply.text()}`);
     assert.deepEqual(double.journal.last()?.principal, { name: 'ann', scheme });
   }

@@ -46,19 +46,19 @@ const contents: Readonly<Record<string, (known: Json) => Json>> = {
   skewServerDate: () => ({ by: 0 }),
   planFault: () => ({
     fault: { status: 503 },
-    match: { method: ['PUT', 'POST'], user: 'ann', query: { limit: '1' }, fields: { 'X-Foo': 'bar' } },
+    match: { method: ['PUT', 'POST'], user: 'ann', query: { limit: '1' }, headers: { 'X-Foo': 'bar' } },
     times: 2,
   }),
   findEntries: () => ({ method: 'GET', path: '/articles', status: 200, step: 16, text: '' }),
   listEntries: () => ({ after: 0, limit: 10 }),
   send: () => ({ text: 'GET /articles HTTP/1.1\r\nHost: a.example\r\n\r\n', secure: false, timeout: 5000 }),
-  sign: () => ({ user: 'ann', method: 'GET', target: '/articles?limit=1' }),
+  sign: () => ({ user: 'ann', method: 'GET', url: '/articles?limit=1' }),
   items: () => ({ collection: '/articles', after: 0, limit: 10 }),
   waitForEntry: () => ({ match: { path: '/articles' }, timeout: 10, after: 0 }),
   setUser: () => ({ secret: 'another', password: 'pw' }),
   addKey: () => ({ algorithm: 'hmac-sha256', secret: 'shared' }),
   rotateSecret: () => ({ secret: 'one more', grace: 1000 }),
-  addResource: () => ({ template: '/hello', GET: { access: 'anyone', content: 'hello' } }),
+  addResource: () => ({ template: '/hello', GET: { access: 'anyone', body: 'hello' } }),
   addStub: () => ({
     match: {
       method: ['PATCH', 'POST'],

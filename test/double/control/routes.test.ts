@@ -15,8 +15,8 @@ test('a canned resource answers as it was told, to whom it was told', async () =
     GET: {
       access: 'owner:user',
       type: 'application/xml',
-      content: '<weather/>',
-      fields: { 'Cache-Control': 'no-cache', 'X-Wind': 'west' },
+      body: '<weather/>',
+      headers: { 'Cache-Control': 'no-cache', 'X-Wind': 'west' },
     },
     PUT: { access: ['bob'], status: 202 },
     POST: {
@@ -24,7 +24,7 @@ test('a canned resource answers as it was told, to whom it was told', async () =
       status: 201,
       base64: '/wA=',
       type: 'image/png',
-      fields: { Location: '/weather/1' },
+      headers: { Location: '/weather/1' },
     },
   });
   const [ann, bob] = [double.as('ann'), double.as('bob')];
@@ -61,18 +61,15 @@ test('a canned resource that cannot be is refused, and nothing is changed', asyn
     [{ template: '/x', GET: { access: 'everyone' } }, /GET\.access must be one of anyone/],
     [{ template: '/x/{a}', GET: { access: 'owner:b' } }, /does not name a parameter/],
     [{ template: '/x', GET: { ...GET, status: 100 } }, /from 200 to 599/],
-    [
-      { template: '/x', GET: { ...GET, content: 'a', base64: 'YQ==' } },
-      /content and base64 exclude each other/,
-    ],
+    [{ template: '/x', GET: { ...GET, body: 'a', base64: 'YQ==' } }, /body and base64 exclude each other/],
     [{ template: '/x', GET: { ...GET, base64: 'YQ' } }, /canonical base64/],
-    [{ template: '/x', GET: { ...GET, status: 204, content: 'a' } }, /status 204 cannot have content/],
+    [{ template: '/x', GET: { ...GET, status: 204, body: 'a' } }, /status 204 cannot have content/],
     [{ template: '/x', GET: { ...GET, status: 205, base64: 'YQ==' } }, /status 205 cannot have content/],
-    [{ template: '/x', GET: { ...GET, status: 304, content: '' } }, /status 304 cannot have content/],
-    [{ template: '/x', GET: { ...GET, fields: { 'A B': '1' } } }, /not a field name/],
-    [{ template: '/x', GET: { ...GET, fields: { A: '1\r\nB: 2' } } }, /cannot be sent/],
-    [{ template: '/x', GET: { ...GET, fields: { A: 'ā' } } }, /cannot be sent/],
-    [{ template: '/x', GET: { ...GET, fields: { 'content-length': '1' } } }, /set by the server/],
+    [{ template: '/x', GET: { ...GET, status: 304, body: '' } }, /status 304 cannot have content/],
+    [{ template: '/x', GET: { ...GET, headers: { 'A B': '1' } } }, /not a field name/],
+    [{ template: '/x', GET: { ...GET, headers: { A: '1\r\nB: 2' } } }, /cannot be sent/],
+    [{ template: '/x', GET: { ...GET, headers: { A: 'ā' } } }, /cannot be sent/],
+    [{ template: '/x', GET: { ...GET, headers: { 'content-length': '1' } } }, /set by the server/],
     [{ template: '/x', GET: { ...GET, type: 'a\nb' } }, /type cannot be sent/],
   ];
   for (const [content, told] of cases) {

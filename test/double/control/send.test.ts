@@ -63,7 +63,7 @@ test('the request of an entry is sent again with its credentials and its content
   const anonymous = await double.fetch('/articles', { method: 'POST', body });
   assert.equal(anonymous.status, 401);
   await control.send('POST', '/send', { entry: 3 });
-  assert.equal(double.journal.last()?.request?.text, double.journal.all()[2]?.request?.text);
+  assert.equal(double.journal.last()?.request?.body, double.journal.all()[2]?.request?.body);
   assert.ok(!textOf(sent).includes('the-secret-of-ann'));
 });
 

@@ -251,8 +251,8 @@ test('a fault that cannot be is refused when it is planned', async () => {
     [{ reset: 'before', lostAfterActing: true }, /reset and lostAfterActing exclude each other/],
     [{ before: true, truncate: 1 }, /before of a fault requires delay/],
     [{ staleCertificate: true, delay: 1 }, /excludes all other faults/],
-    [{ status: 503, fields: { 'A B': 'x' } }, /"A B" is not a field name/],
-    [{ status: 503, fields: [['A', '1\r\nB: 2']] }, /value of A cannot be sent/],
+    [{ status: 503, headers: { 'A B': 'x' } }, /"A B" is not a field name/],
+    [{ status: 503, headers: [['A', '1\r\nB: 2']] }, /value of A cannot be sent/],
     [{ status: 503, retryAfter: 'soon\n' }, /value of Retry-After cannot be sent/],
     [{ skewedDate: 400 * 86_400_000 }, /skewedDate/],
   ];

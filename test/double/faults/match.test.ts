@@ -165,13 +165,13 @@ test('a planned fault with a function survives a snapshot', async () => {
 test('the control interface plans a fault by query and field, and shows patterns and functions as text', async () => {
   await using double = await startDouble({ https: false });
   const control = createConsole(await double.openControl());
-  const match = { query: { limit: '1' }, fields: { 'X-Foo': 'bar' } };
+  const match = { query: { limit: '1' }, headers: { 'X-Foo': 'bar' } };
   const fault = { status: 418 };
   assert.deepEqual(await control.send('POST', '/faults', { match, fault }), {
     match,
     fault,
-    left: 1,
-    met: 0,
+    remaining: 1,
+    count: 0,
   });
   assert.equal((await double.fetch('/articles?limit=1')).status, 200);
   assert.equal((await double.fetch('/articles?limit=1', { headers: { 'X-Foo': 'bar' } })).status, 418);

@@ -34,7 +34,7 @@ test('an entry has the request as it was sent, the reply, who asked and the step
     ['note', 'a b'],
     ['note', 'ä'],
   ]);
-  assert.equal(request.text, article);
+  assert.equal(request.body, article);
   assert.equal(request.length, article.length);
   assert.equal(reply?.status, 201);
   assert.ok(reply.headers.some(([name, value]) => name === 'Location' && value === '/articles/tea'));
@@ -74,7 +74,7 @@ test('a reply that was packed is shown unpacked', async () => {
   await double.fetch('/articles', { headers: { 'accept-encoding': 'gzip' } });
   const { response: reply } = latest(double);
   assert.ok(reply?.headers.some(([name, value]) => name === 'Content-Encoding' && value === 'gzip'));
-  assert.match(reply?.text ?? '', /^<articles>.*<\/articles>$/s);
+  assert.match(reply?.body ?? '', /^<articles>.*<\/articles>$/s);
 });
 
 test('a reply that says it is packed and is not is shown as it was sent', async () => {
@@ -82,7 +82,7 @@ test('a reply that says it is packed and is not is shown as it was sent', async 
   double.faults.next({}, { status: 200, body: 'Tea', headers: { 'Content-Encoding': 'gzip' } });
   const reply = await fetch(`${double.url}/articles`);
   await assert.rejects(reply.text());
-  assert.equal(latest(double).response?.text, 'Tea');
+  assert.equal(latest(double).response?.body, 'Tea');
 });
 
 const host = 'Host: localhost\r\n';
@@ -155,7 +155,7 @@ test('a request that breaks off within its content is there, aborted', async () 
   socket.end(`${head}<article>`);
   const entry = await double.journal.waitFor({ method: 'POST' });
   assert.deepEqual([entry.aborted, entry.step, entry.problem?.type], [true, 15, 'content-incomplete']);
-  assert.equal(entry.request?.text, '<article>');
+  assert.equal(entry.request?.body, '<article>');
 });
 
 test('a client that leaves before its reply is seen to have left, over a socket and in process', async () => {
@@ -198,7 +198,7 @@ test('of long content the beginning is kept, and its whole length', async () => 
   await using double = await startDouble({ users, journal: { content: 10 } });
   await double.as('johndoe').fetch('/articles/a', { method: 'PUT', body: article });
   const { request } = latest(double);
-  assert.deepEqual([request?.text, request?.length], [article.slice(0, 10), article.length]);
+  assert.deepEqual([request?.body, request?.length], [article.slice(0, 10), article.length]);
 });
 
 test('entries are found by method, path, template, pattern, user, status, step, problem, text and function', async () => {

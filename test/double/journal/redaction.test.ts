@@ -45,7 +45,7 @@ test('entries are selected by the path and the content as sent, although a secre
   assert.equal(double.journal.all({ path: `/articles/${secret}`, text: `with ${secret}` }).length, 1);
   const { request } = double.journal.last() ?? {};
   assert.deepEqual(
-    [request?.path, request?.text],
+    [request?.path, request?.body],
     ['/articles/[redacted]', '{"title":"with [redacted] in it"}'],
   );
   const missing = double.journal.waitFor({ path: '/nowhere' }, { timeout: 1 });
@@ -58,15 +58,15 @@ test('data named code or token is shown, and the same names in OAuth are not', a
     clients: { app: { redirectUris: ['https://client.example/cb'], secret: 'the-secret-of-the-app' } },
   });
   await double.as('johndoe').fetch('/articles', { method: 'POST', body: '{"code":"4711","token":"blue"}' });
-  assert.equal(double.journal.last()?.request?.text, '{"code":"4711","token":"blue"}');
+  assert.equal(double.journal.last()?.request?.body, '{"code":"4711","token":"blue"}');
   await double
     .as('johndoe')
     .fetch('/articles', { method: 'POST', body: '<article><code>4711</code></article>' });
-  assert.equal(double.journal.last()?.request?.text, '<article><code>4711</code></article>');
+  assert.equal(double.journal.last()?.request?.body, '<article><code>4711</code></article>');
   const body = new URLSearchParams({ grant_type: 'authorization_code', code: 'abc-def', client_id: 'app' });
   await double.fetch('/oauth2/token', { method: 'POST', secure: true, body });
   assert.equal(
-    double.journal.last()?.request?.text,
+    double.journal.last()?.request?.body,
     'grant_type=authorization_code&code=[redacted]&client_id=app',
   );
 });
@@ -168,7 +168,7 @@ test('a short secret is hidden where a credential stands, and the same word else
   await double.as('ann').fetch('/articles?q=tea&password=milk', init);
   const { request } = double.journal.last() ?? {};
   assert.equal(request?.target, '/articles?q=tea&password=[redacted]');
-  assert.equal(request?.text, '{"title":"tea and milk"}');
+  assert.equal(request?.body, '{"title":"tea and milk"}');
   assert.equal(request?.headers.find(([name]) => name === 'x-note')?.[1], 'tea');
   assert.deepEqual(request?.query, [
     ['q', 'tea'],

@@ -238,7 +238,7 @@ test('the journal has the story where refusals do not explain themselves', async
   const headers = credentialsOver('GET+/articles+01mar202612:00:00+n-1');
   const story = await storyOf(double, '/articles?limit=2', headers);
   assert.equal(story.hint, 'the query was left out');
-  const { text } = double.journal.last()?.response ?? { text: '' };
+  const { body: text } = double.journal.last()?.response ?? { body: '' };
   assert.doesNotMatch(text, /left out|GET\+/);
 });
 

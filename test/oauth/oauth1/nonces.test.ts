@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { StoreError } from '../../../src/store/errors.ts';
 import { bucketSpanFor, createNonces, type NonceStore } from '../../../src/store/nonces/nonces.ts';
-import { StoreError } from '../../../src/store/store.ts';
 import {
   accessToken,
   ask,

@@ -3,8 +3,9 @@ import { EventEmitter, once } from 'node:events';
 import { describe, test } from 'node:test';
 import { defaultDeclarations } from '../../../src/collections/declaration.ts';
 import type { CollectionDeclaration, ServiceOptions } from '../../../src/index.ts';
+import { StoreError } from '../../../src/store/errors.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
-import { type Store, StoreError } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { type Answer, type Asking, article, type Guest, openService } from '../../support/service/guest.ts';
 
 const day = 86_400_000;

@@ -4,9 +4,9 @@ import { cp, readdir, readFile, rm, stat, truncate, unlink, writeFile } from 'no
 import { join } from 'node:path';
 import { after, describe, type TestContext, test } from 'node:test';
 import { createManualClock, type ManualClock, systemClock } from '../../../src/clock.ts';
+import { StoreError } from '../../../src/store/errors.ts';
 import { type Disk, type DiskFile, nodeDisk } from '../../../src/store/files/disk.ts';
 import { type FileNonces, type NonceFileOptions, openNonces } from '../../../src/store/nonces/file.ts';
-import { StoreError } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
 import { startChild } from '../../support/store/child.ts';
 import { faultyDisk } from '../../support/store/faulty-disk.ts';
@@ -248,7 +248,8 @@ for line in open(sys.argv[1], 'rb'):
     // The checksum is by zlib.crc32 of Python.
     await writeFile(join(directory, 'nonces-1.jsonl'), '{"crc":"cdf6881b","version":2}\n');
     await assert.rejects(open({ directory, clock }), {
-      name: 'CorruptionError',
+      name: 'StoreError',
+      code: 'damaged',
       message: /nonces-1\.jsonl .* its version is 2, and this program reads 1/,
     });
   });
@@ -442,7 +443,7 @@ async function refusesAll(
     nonces = await open({ ...given, onReport: (loss) => told.push(loss) });
     await nonces.begin();
   } catch (error) {
-    assert.ok(error instanceof Error && error.name === 'CorruptionError', String(error));
+    assert.ok(error instanceof Error && error.name === 'StoreError', String(error));
     assert.match(
       error.message,
       /nonces-[0-9]\.jsonl cannot be used: line [0-9]+, at byte [0-9]+, is /,
@@ -663,7 +664,7 @@ describe('after a crash', () => {
     const clock = createManualClock(start);
     const dates = await threeFiles(directory, clock, false);
     await truncate(join(directory, 'nonces-2.jsonl'), 400);
-    await assert.rejects(open({ directory, clock }), { name: 'CorruptionError' });
+    await assert.rejects(open({ directory, clock }), { name: 'StoreError', code: 'damaged' });
     assert.equal(await refusesAll({ directory, clock, boot: async () => undefined }, dates, 'cut'), 'opened');
   });
 

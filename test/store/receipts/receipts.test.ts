@@ -123,7 +123,7 @@ describe('a journal', () => {
       writeFileSync(path, changed);
       const where = `SEED=${random.seed}, byte ${place}`;
       if (start === bytes.indexOf('"receipt"'))
-        await assert.rejects(recover({ directory }), { name: 'CorruptionError' }, where);
+        await assert.rejects(recover({ directory }), { name: 'StoreError', code: 'damaged' }, where);
       else {
         const { state } = await recover({ directory });
         assert.ok(state.receipts.find('a', at), where);

@@ -119,7 +119,8 @@ describe('the copy of a store', () => {
         const from = directoryOf(made.files, { 'journal-2.jsonl': damage(journalOf(made)) });
         const lock = inUse ? await lockDirectory(from) : undefined;
         await assert.rejects(copyStore(from, targetDirectory()), {
-          name: 'CorruptionError',
+          name: 'StoreError',
+          code: 'damaged',
           file: join(from, 'journal-2.jsonl'),
         });
         await lock?.release();
@@ -132,13 +133,15 @@ describe('the copy of a store', () => {
     await assert.rejects(
       copyStore(directoryOf(made.files, { 'journal-2.jsonl': undefined }), targetDirectory()),
       {
-        name: 'CorruptionError',
+        name: 'StoreError',
+        code: 'damaged',
       },
     );
     await assert.rejects(
       copyStore(directoryOf(made.files, { [incompleteCopyName]: '' }), targetDirectory()),
       {
-        name: 'DirectoryError',
+        name: 'StoreError',
+        code: 'directory',
         message: /a backup or restore into it was interrupted; repeat it, or remove the directory$/,
       },
     );

@@ -1,7 +1,7 @@
 import type { NonceClaim } from '../../../src/principal.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
-import type { NonceResult, NonceStore } from '../../../src/store/nonces/nonces.ts';
-import { NonceRefusedError, type Store } from '../../../src/store/store.ts';
+import { createRefusal, type NonceResult, type NonceStore } from '../../../src/store/nonces/nonces.ts';
+import type { Store } from '../../../src/store/store.ts';
 
 /** A claim that a test answers. */
 export interface ClaimInFlight {
@@ -58,7 +58,7 @@ export function createRemoteNonces(options: RemoteNoncesOptions = {}): RemoteNon
   const storeDeferred = (nonce: NonceClaim): void => {
     if (!held.delete(nonce)) return;
     const claimed = store(keyOf(nonce.user, nonce.nonce));
-    if (claimed !== 'fresh') throw new NonceRefusedError(claimed);
+    if (claimed !== 'fresh') throw createRefusal(claimed);
   };
 
   return {

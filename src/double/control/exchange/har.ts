@@ -67,7 +67,7 @@ function harRequest(
     version = '1.1',
     headers: fields = [],
     query = [],
-    text = received ?? '',
+    body: text = received ?? '',
   } = request ?? {};
   return {
     method,
@@ -85,7 +85,7 @@ function harRequest(
 }
 
 function harResponse(reply: JournalResponse | undefined): object {
-  const { status = 0, headers: fields = [], text = '' } = reply ?? {};
+  const { status = 0, headers: fields = [], body: text = '' } = reply ?? {};
   return {
     status,
     statusText: '',

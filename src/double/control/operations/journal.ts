@@ -222,18 +222,18 @@ const entrySchema = {
         path: { type: 'string' },
         query: fieldsSchema,
         version: { type: 'string' },
-        fields: fieldsSchema,
+        headers: fieldsSchema,
         length: { type: 'integer' },
-        text: { type: 'string' },
+        body: { type: 'string', description: 'the recorded content, as UTF-8' },
         peer: { type: 'string' },
         secure: { type: 'boolean' },
       },
     },
     received: { type: 'string', description: 'the received text if the request could not be parsed' },
-    reply: {
+    response: {
       type: 'object',
       description: 'the response; absent if there was none',
-      properties: { status: { type: 'integer' }, fields: fieldsSchema, text: { type: 'string' } },
+      properties: { status: { type: 'integer' }, headers: fieldsSchema, body: { type: 'string' } },
     },
     principal: {
       type: 'object',

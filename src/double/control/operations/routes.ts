@@ -73,9 +73,9 @@ const response = object(
     access: accessShape,
     status: optional(number({ least: 200, most: 599 }, 'default: 200')),
     type: optional(text('media type of the content; default: text/plain; charset=utf-8')),
-    content: optional(text('content as text')),
-    base64: optional(text('content as bytes, instead of content')),
-    fields: optional(mapOf(text(), 'further fields')),
+    body: optional(text('content as text')),
+    base64: optional(text('content as bytes, instead of body')),
+    headers: optional(mapOf(text(), 'further header fields')),
   },
   'the response of a method',
 );

@@ -6,9 +6,9 @@ const accepted = object({
   user: text(),
   scheme: optional(text('hmac, basic, bearer, oauth1, or a scheme of the configuration; default: hmac')),
   method: text(),
-  target: text('a path with its query, or an absolute URL'),
+  url: text('a path with its query, or an absolute URL'),
   headers: optional(mapOf(text('the fields that the request has already, some of which a scheme may sign'))),
-  content: optional(text()),
+  body: optional(text()),
   keyId: optional(text('for schemes of the configuration: the id of the user’s key')),
   nonce: optional(text('for schemes with a nonce; default: a new one')),
   date: optional(text('for schemes with a date: an ISO 8601 date; default: the time of the server’s clock')),
@@ -26,15 +26,13 @@ export function signOperations(target: ControlTarget): readonly Operation[] {
       summary: 'Returns the header fields that sign a request as a user, and the URL to send it to',
       description:
         'The URL contains the signature if the scheme has it in the query. With bearer and oauth1, a token is issued.',
-      returns: object({ fields: mapOf(text()), url: text() }).schema,
+      returns: object({ headers: mapOf(text()), url: text() }).schema,
       accepts: accepted,
-      async run({ user, method, target: address, content, headers, ...options }) {
+      async run({ user, method, url, body, headers, ...options }) {
         inMemory(target);
         const { scheme = 'hmac', ...others } = options;
-        const signed = await target
-          .as(user, { ...others, scheme })
-          .signUrl(method, address, content, headers);
-        return { fields: signed.headers, url: signed.url };
+        const signed = await target.as(user, { ...others, scheme }).signUrl(method, url, body, headers);
+        return { headers: signed.headers, url: signed.url };
       },
     }),
   ];

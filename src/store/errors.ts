@@ -1,0 +1,89 @@
+import { CountersignError } from '../countersign-error.ts';
+
+/** The codes of {@link StoreError}. */
+export type StoreErrorCode =
+  /** There is no space for a change. */
+  | 'full'
+  /** The storage failed. */
+  | 'failed'
+  /** Another process, or this one, uses the data directory. */
+  | 'locked'
+  /** A file is corrupt. It is not changed. */
+  | 'damaged'
+  /** Other users than its owner can access the data directory or a file in it. */
+  | 'exposed'
+  /** A directory cannot be used as the data directory. */
+  | 'directory'
+  /** The database cannot be reached. */
+  | 'unreachable'
+  /** A newer version has migrated the data. */
+  | 'newer'
+  /** A setting of the database is unsuitable. */
+  | 'unsuitable'
+  /** The database refused a command. */
+  | 'refused';
+
+/** Thrown by a store that cannot be opened, or cannot store a change. */
+export class StoreError extends CountersignError {
+  override readonly name = 'StoreError';
+  readonly code: StoreErrorCode;
+  /** Whether the store has already reported the cause, so that it need not be reported for each change. */
+  readonly reported: boolean;
+  /** Whether the change may have been made, because the storage was lost before its result was known. */
+  readonly uncertain: boolean;
+
+  /**
+   * @param options.cause the error that caused it. Default: none
+   * @param options.reported whether the store has already reported the cause. Default: false
+   * @param options.uncertain whether the change may have been made. Default: false
+   */
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    options: { readonly cause?: unknown; readonly reported?: boolean; readonly uncertain?: boolean } = {},
+  ) {
+    const { cause, reported = false, uncertain = false } = options;
+    super(message, cause === undefined ? {} : { cause });
+    this.code = code;
+    this.reported = reported;
+    this.uncertain = uncertain;
+  }
+}
+
+/** Thrown if the nonce of a change is claimed only with the change, and cannot be claimed. */
+export class NonceRefusedError extends CountersignError {
+  override readonly name = 'NonceRefusedError';
+  /**
+   * `seen`: the nonce was used before, or may have been; `full`: the nonce store is full; `user-full`: the user has the highest
+   * number of nonces.
+   */
+  readonly code: 'seen' | 'full' | 'user-full';
+  /** With `user-full`: the time (ms) from which the user can have another nonce. */
+  readonly freeAt: number | undefined;
+  /** With `seen`, if the nonces of that time were lost: the time (ms) from which requests that are signed then are accepted. */
+  readonly knownFrom: number | undefined;
+
+  constructor(
+    code: NonceRefusedError['code'],
+    times: { readonly freeAt?: number; readonly knownFrom?: number } = {},
+  ) {
+    super('The nonce was refused.');
+    this.code = code;
+    this.freeAt = times.freeAt;
+    this.knownFrom = times.knownFrom;
+  }
+}
+
+/**
+ * Returns whether an error is a StoreError, with this code if one is given. Its name decides, because an engine may be loaded from
+ * another copy of the package, such as one beside the module of a server that is installed globally.
+ */
+export function isStoreError(error: unknown, code?: StoreErrorCode): error is StoreError {
+  if (!(error instanceof Error && error.name === 'StoreError' && 'code' in error)) return false;
+  return code === undefined || error.code === code;
+}
+
+/** Returns whether an error is a NonceRefusedError, by its name (see `isStoreError`). */
+export function isNonceRefusedError(error: unknown): error is NonceRefusedError {
+  return error instanceof Error && error.name === 'NonceRefusedError' && 'code' in error;
+}
