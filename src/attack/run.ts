@@ -1,3 +1,4 @@
+import type { Duration } from '../duration.ts';
 import type { Agent, RawClient, RawRequest } from '../net/raw-client.ts';
 import { type AttackRequest, type Attempt, adding, type HeaderLine, type Transport } from './attempt.ts';
 import {
@@ -10,6 +11,7 @@ import {
   type Outcome,
   outcomeOfRace,
 } from './report.ts';
+import { readTimeout } from './target.ts';
 
 /** The server under attack. A double is one. */
 export interface AttackTarget {
@@ -24,9 +26,9 @@ export interface AttackTarget {
 /** The options of `attack`. */
 export interface AttackOptions {
   /** Opens the connections, for example through a proxy. It then determines whether two requests share a connection. */
-  readonly agent?: Agent;
-  /** The timeout of each response in ms. Default: 10,000. */
-  readonly timeout?: number;
+  readonly agent?: Agent | undefined;
+  /** The timeout of each response: ms, or text such as `5s`. Default: 10 s. */
+  readonly timeout?: Duration | undefined;
 }
 
 /** The result of an attempt that was created before it was sent. */
@@ -39,7 +41,7 @@ type AttemptResult = AttackResult & { readonly attempt: Attempt };
  * @param target the origin of the server, or its addresses; a double is such an object
  * @throws TypeError (as a rejection) if an origin is not a URL
  * @example
- * const attempts = adversary({ url: 'http://localhost:3000/articles' }, hmacSigner({ user, secret }));
+ * const attempts = createAttempts({ url: 'http://localhost:3000/articles' }, createSigner({ user, secret }));
  * const report = await attack('http://localhost:3000', attempts);
  * assert.ok(report.passed, String(report));
  */
@@ -93,11 +95,12 @@ async function perform(
     const { name, why } = attempt;
     return { attempt, name, why, status: undefined, verdict: 'skipped', note };
   }
+  const timeout = readTimeout(options.timeout, 'the options of attack');
   // Loaded on first use, since it requires node:https and most tests do not attack.
   const { openRawClient } = await import('../net/raw-client.ts');
   const clients: RawClient[] = [];
   const open = (): RawClient => {
-    const { agent, timeout = 10_000 } = options;
+    const { agent } = options;
     const client = openRawClient({ origin, ca: server.ca, agent, timeout });
     clients.push(client);
     return client;

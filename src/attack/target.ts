@@ -1,3 +1,4 @@
+import { readDuration } from '../duration.ts';
 import type { AttackRequest } from './attempt.ts';
 import { contentBytes } from './cases/content.ts';
 
@@ -40,6 +41,13 @@ export function parameterOf(url: string, name: string): string | undefined {
   const query = url.split('?').slice(1).join('?');
   const pair = query.split('&').find((each) => each.startsWith(`${name}=`));
   return pair?.slice(name.length + 1);
+}
+
+/** Returns the timeout of a response in ms. Throws RangeError if it is malformed. */
+export function readTimeout(timeout: unknown, where: string): number {
+  const ms = timeout === undefined ? 10_000 : readDuration(timeout, 1);
+  if (ms !== undefined) return ms;
+  throw new RangeError(`${where}.timeout: ms, or text such as "5s", are expected`);
 }
 
 /** Returns the content as bytes. Undefined if there is none. */

@@ -20,7 +20,7 @@ export type {
   SchemeDeclarations,
 } from '../auth/scheme-declarations.ts';
 export type { AuthenticationTrace, TraceDetails } from '../auth/trace.ts';
-export type { HeadersInput, SignedRequest } from '../client/sign.ts';
+export type { SignedRequest } from '../client/sign.ts';
 export type { Clock } from '../clock.ts';
 export type {
   AccessRules,
@@ -30,6 +30,7 @@ export type {
 } from '../collections/declaration.ts';
 export type { IdempotencyMode } from '../collections/idempotency-key.ts';
 export type { Seed } from '../collections/seed.ts';
+export type { HeadersInput } from '../http/field-lines.ts';
 export type { FieldLine, HttpHeaders } from '../http/fields.ts';
 export type { Body, Connection, HttpRequest, Response } from '../http/message.ts';
 export type { HttpMethod } from '../http/method.ts';

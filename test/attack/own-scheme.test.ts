@@ -14,15 +14,13 @@ function digestOf(key: string, parts: readonly string[]): string {
   return createHmac('sha256', key).update(parts.join('\n')).digest('base64');
 }
 
-const signer: Signer = ({ method, url }, changes) => {
-  const { date = clock.now(), nonce = '', secret: key = secret } = changes;
-  const time = String(date);
-  const path = new URL(url).pathname;
-  return {
-    'X-Timestamp': time,
-    'X-Nonce': nonce,
-    'X-Signature': digestOf(key, [method, path, time, nonce]),
-  };
+const signer: Signer = {
+  sign({ method, url }, changes) {
+    const { date = clock.now(), nonce = '', secret: key = secret } = changes;
+    const time = String(date);
+    const signature = digestOf(key, [method, new URL(url).pathname, time, nonce]);
+    return { headers: { 'X-Timestamp': time, 'X-Nonce': nonce, 'X-Signature': signature } };
+  },
 };
 
 interface Checks {

@@ -7,17 +7,19 @@ import {
   type Attempt,
   attack,
   createAttempts,
-  type RequestInput,
   type Signer,
 } from '../../src/attack/index.ts';
+import type { RequestInput } from '../../src/http/field-lines.ts';
 import { listen } from '../support/net/listen.ts';
 
 const put: RequestInput = { method: 'PUT', url: 'http://api.example/things/1', body: '<thing>12</thing>' };
 
 /** Signs with a nonce, but does not cover the content. */
-const signer = (({ method, url }, { nonce = '' }) => ({
-  'X-Signature': Buffer.from(`${method} ${url} ${nonce}`).toString('base64'),
-})) satisfies Signer;
+const signer: Signer = {
+  sign: ({ method, url }, { nonce = '' }) => ({
+    headers: { 'X-Signature': Buffer.from(`${method} ${url} ${nonce}`).toString('base64') },
+  }),
+};
 
 function races(request: RequestInput = put, by: Signer = signer): Attempt[] {
   return createAttempts(request, by).filter(({ together }) => together);
@@ -129,9 +131,12 @@ test('a race for an update requires content with a digit, and a signature that d
   const nonce = 'the request is sent 8 times at once';
   assert.deepEqual(names(put), [nonce, '8 changes with the same If-Match are sent at once']);
   assert.deepEqual(names({ ...put, body: '<thing/>' }), [nonce]);
-  const covering: Signer = (request, changes) => ({
-    'X-Signature': `${signer(request, changes)['X-Signature']} ${JSON.stringify(request.headers)}`,
-  });
+  const covering: Signer = {
+    sign(request, changes) {
+      const { 'X-Signature': signature } = signer.sign(request, changes)?.headers ?? {};
+      return { headers: { 'X-Signature': `${signature} ${JSON.stringify(request.headers)}` } };
+    },
+  };
   assert.deepEqual(names(put, covering), [nonce]);
 });
 

@@ -1,4 +1,5 @@
-import { fieldLines, type HeadersInput, type SignedRequest } from '../../client/sign.ts';
+import type { SignedRequest } from '../../client/sign.ts';
+import { type HeadersInput, linesOf } from '../../http/field-lines.ts';
 import { checkObject, checkString } from '../../service/argument-checks.ts';
 import type { AsOptions, ConfiguredSchemeOptions } from './as-options.ts';
 import type { Complete, Fetch } from './fetch.ts';
@@ -62,7 +63,7 @@ export function createSigner(
   const { sign, secure } = createSigning(user, options, parts);
   const signUrl: SigningClient['signUrl'] = async (method, url, content, headers = {}) => {
     checkString(method, 'the method to sign');
-    return sign({ method, url: parts.addressOf(url, secure), content, fields: fieldLines(headers) });
+    return sign({ method, url: parts.addressOf(url, secure), content, fields: linesOf(headers) });
   };
   const addSignature: Complete = async (outgoing) => {
     const { method, url, fields } = outgoing;

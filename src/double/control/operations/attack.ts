@@ -3,7 +3,7 @@ import { decodeCanonicalBase64 } from '../../../http/headers/content-digest.ts';
 import { type Operation, operation } from '../operation.ts';
 import { flag, invalid, listOf, number, object, optional, text, word } from '../shape.ts';
 import type { ControlTarget } from '../target.ts';
-import { signer, signerOf } from './attack-signer.ts';
+import { createControlSigner, signer } from './attack-signer.ts';
 
 /** The operation that generates requests which a correct server refuses. The caller sends them. */
 export function attackOperations(target: ControlTarget): readonly Operation[] {
@@ -40,7 +40,7 @@ export function attackOperations(target: ControlTarget): readonly Operation[] {
           ...(request.method !== undefined && { method: request.method }),
           ...(body !== undefined && { body }),
         };
-        const made = createAttempts(good, await signerOf(signing, target), {
+        const made = createAttempts(good, await createControlSigner(signing, target), {
           ...options,
           clock: target.clock,
         });
