@@ -10,7 +10,7 @@ import {
   signByOwn,
   signingOf,
 } from './signer.ts';
-import { withParameters } from './target.ts';
+import { withoutParameters, withParameters } from './target.ts';
 
 /** Creates requests for attempts from the good request and its signer, and determines what the signature covers. */
 export interface Forger extends Locator {
@@ -175,7 +175,9 @@ function equalFields(one: AddedParts['headers'], other: AddedParts['headers']): 
 export function withParts(request: AttackRequest, { headers: fields, query }: AddedParts): AttackRequest {
   const others = without(request.headers, ...Object.keys(fields));
   const headers = [...others, ...Object.entries(fields)];
-  return { ...request, url: withParameters(request.url, query), headers };
+  const names = query === '' ? [] : query.split('&').map((pair) => pair.replace(/=.*$/s, ''));
+  const url = withParameters(withoutParameters(request.url, names), query);
+  return { ...request, url, headers };
 }
 
 /** A forged request, and what is expected. A request that cannot be forged is undefined. */

@@ -29,6 +29,17 @@ export function withParameters(url: string, parameters: string): string {
   return `${url}${url.includes('?') ? '&' : '?'}${parameters}`;
 }
 
+/** Returns a URL without the parameters of the query that have these names, as written. */
+export function withoutParameters(url: string, names: readonly string[]): string {
+  const [path = '', ...query] = url.split('?');
+  if (names.length === 0 || query.length === 0) return url;
+  const kept = query
+    .join('?')
+    .split('&')
+    .filter((pair) => !names.includes(pair.replace(/=.*$/s, '')));
+  return kept.length === 0 ? path : `${path}?${kept.join('&')}`;
+}
+
 /** Returns the URL with a parameter of the query replaced, as written. The value is not encoded. */
 export function withParameter(url: string, name: string, value: string): string {
   const [path = '', ...query] = url.split('?');

@@ -85,3 +85,35 @@ test('one that does not remember nonces lets replays through alone', async (cont
     ],
   );
 });
+
+test('what an own signer returns for the query replaces parameters of the same name', () => {
+  const inQuery: Signer = {
+    sign: ({ method }, { nonce = '' }) => ({ query: { sig: `${method} ${nonce}`, 'a&b': 'ö' } }),
+  };
+  const [good] = createAttempts({ url: 'https://api.example/x?sig=old&c=1' }, inQuery, { clock });
+  assert.match(good?.request.url ?? '', /^https:\/\/api\.example\/x\?c=1&sig=GET%20[\w-]+&a%26b=%C3%B6$/);
+});
+
+test('a signer may be an object of a class', () => {
+  class Own {
+    readonly #secret = secret;
+    sign({ method }: { readonly method: string }) {
+      return { headers: { 'X-Signature': digestOf(this.#secret, [method]) } };
+    }
+  }
+  const names = createAttempts({ url: 'https://api.example/x' }, new Own(), { clock }).map(
+    ({ name }) => name,
+  );
+  assert.ok(names.includes('PUT is sent with the signature of GET'));
+});
+
+test('the window is a number of seconds or text', () => {
+  const dates = (window: number | string) =>
+    createAttempts({ url: 'http://api.example/' }, signer, {
+      clock,
+      window,
+      random: (size) => new Uint8Array(size),
+    });
+  assert.deepEqual(dates('5m'), dates(300));
+  assert.throws(() => dates('5 min'), /createAttempts\.window: seconds, or text such as "5m", are expected/);
+});
