@@ -4,14 +4,15 @@
 //   dist/esm            an ES module for each entry that re-exports the CommonJS entry, so that each class exists only once in
 //                       a process
 //   dist/console        the console, unchanged: a browser loads its modules from the control port
-//   *.d.ts, *.js.map    declarations for both, and source maps that contain the sources
+//   *.d.ts              one file of declarations for each entry and module format (declarations.mjs)
+//   *.js.map            source maps with the positions of stack traces, but without the sources
 // The scripts are bundled but not minified. Loading 300 separate modules would double the time of a start, and so would the
 // ES module loader compared with `require`. A module that is loaded with `import()` is in a separate chunk.
 // The time of a start depends mostly on how much code it loads, and from how many files. So the chunks follow the entries and
 // commands, and what many starts do not need is loaded on first use: by `import()` each command, the data directory, HTTPS, the
 // control interface, the XML reader and the explanation of a wrong signature; by a `require` that the build writes into the
 // functions that call it (`onFirstUse`) the configured schemes, the OAuth endpoints, the JSON reader, certificates, the
-// texts of the journal, faults and the attacks.
+// texts of the journal, faults, stubs and the attacks.
 import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, posix } from 'node:path';
@@ -63,16 +64,19 @@ function escaped(character) {
 }
 
 /**
- * The named chunks. Each contains the listed modules and their imports, except those in a previous chunk and those listed in
- * another chunk of `onFirstUse`. Without them, there would be a small chunk for each set of entries and commands that share a
- * module, and each file adds a third of a millisecond to a start.
+ * The chunks. Each contains the listed modules and their imports, except those in a previous chunk and those listed in another
+ * chunk of `onFirstUse`. Without them, there would be a small chunk for each set of entries and commands that share a module:
+ * 98 in place of 31, and each file adds a third of a millisecond to a start. Commands that are rarely used share one chunk.
  */
 const chunks = {
   common: [
+    'countersign-error',
     'duration',
     'http/syntax/control-character',
     'oauth/lifetimes',
     'pipeline/cors/policy',
+    'store/errors',
+    'timers',
     'xml/name-form',
   ],
   signing: [
@@ -87,7 +91,13 @@ const chunks = {
   xml: ['xml/index'],
   registration: ['accounts/registration'],
   command: [
+    'cli/main',
+    'cli/end-soon',
+    'cli/output-errors',
+    'cli/commands/version',
     'cli/errors',
+    'cli/help',
+    'cli/accounts/secret-input',
     'cli/accounts/no-account-files',
     'options/table',
     'options/flags',
@@ -106,6 +116,7 @@ const chunks = {
     'client/schemes/message-signatures',
     'client/schemes/private-key',
     'client/schemes/read-declaration',
+    'signature/declared/asymmetric',
     'signature/structured-fields/parse',
   ],
   verification: [
@@ -150,10 +161,76 @@ const chunks = {
     'double/journal/verdict',
     'double/journal/view',
   ],
-  faults: ['double/faults/declaration', 'double/faults/match', 'double/faults/response'],
-  stubs: ['double/stubs/content', 'double/stubs/declaration', 'double/stubs/response'],
-  attack: ['attack/create-attempts', 'attack/oauth/attack-oauth2', 'attack/oauth/attack-oauth1'],
-  configuration: ['options/options', 'cli/accounts/credentials'],
+  rules: [
+    'double/faults/declaration',
+    'double/faults/match',
+    'double/faults/response',
+    'double/stubs/content',
+    'double/stubs/declaration',
+    'double/stubs/response',
+  ],
+  attack: [
+    'attack/create-attempts',
+    'attack/run',
+    'attack/signers',
+    'attack/oauth/attack-oauth2',
+    'attack/oauth/attack-oauth1',
+    'net/raw-client',
+  ],
+  configuration: ['options/options', 'cli/accounts/credentials', 'cli/serve/notices', 'cli/with-module'],
+  serve: ['cli/commands/serve', 'cli/serve/compose'],
+  openapi: ['service/openapi/create'],
+  control: ['double/control/control', 'double/control/listing/listing', 'cli/serve/control'],
+  signatures: [
+    'auth/aws4/signature',
+    'auth/declared/signature',
+    'auth/defined/signature',
+    'auth/explain/content',
+    'auth/explain/explain',
+    'auth/message-signatures/signature',
+    'service/sign-responses',
+  ],
+  files: ['store/files/atomic-write', 'store/files/lock', 'cli/tls/open-certificate'],
+  'account-files': [
+    'accounts/clients',
+    'accounts/users',
+    'accounts/watcher',
+    'cli/accounts/account-files',
+    'cli/accounts/secret-box-key',
+  ],
+  data: [
+    'cli/serve/data-directory',
+    'store/durable-store',
+    'accounts/revocations',
+    'cli/accounts/revocation',
+  ],
+  module: [
+    'cli/module/load-module',
+    'cli/module/module-data',
+    'cli/module/claim-seed',
+    'cli/module/request-hook',
+  ],
+  accounts: [
+    'cli/commands/user',
+    'cli/commands/client',
+    'cli/commands/consumer',
+    'cli/signing/sign-with-scheme',
+  ],
+  maintenance: [
+    'cli/commands/backup',
+    'cli/commands/restore',
+    'cli/commands/export',
+    'cli/commands/grant',
+    'cli/commands/import',
+    'cli/module/import-target',
+    'cli/commands/check',
+    'cli/commands/openapi',
+    'cli/module/inspect-store',
+    'auth/declared/ambiguity',
+    'auth/declared/overlap',
+  ],
+  schema: ['cli/commands/schema'],
+  sign: ['cli/commands/sign'],
 };
 
 /**
@@ -169,17 +246,20 @@ const onFirstUse = [
   'items',
   'certificate',
   'journal',
-  'faults',
-  'stubs',
+  'rules',
   'attack',
 ];
 
 const listedOnFirstUse = new Set(onFirstUse.flatMap((name) => chunks[name].map(source)));
 
-/** Returns the first chunk that contains a module; undefined leaves the choice to the bundler. */
-function chunkOf(id, { getModuleInfo }) {
-  const contains = (modules) => imported(modules.map(source), getModuleInfo).has(id);
-  return Object.keys(chunks).find((name) => contains(chunks[name]));
+/** Returns a function that finds the first chunk that contains a module; undefined leaves the choice to the bundler. */
+function createChunkOf() {
+  const contents = new Map();
+  return (id, { getModuleInfo }) =>
+    Object.keys(chunks).find((name) => {
+      if (!contents.has(name)) contents.set(name, imported(chunks[name].map(source), getModuleInfo));
+      return contents.get(name).has(id);
+    });
 }
 
 /** Returns the modules with these paths and their static imports, except those listed in a chunk of `onFirstUse`. */
@@ -232,12 +312,16 @@ ${imported.slice(last)}`;
 const tracedPositions = {
   name: 'traced-positions',
   generateBundle(_, bundle) {
-    for (const { code, sourcemapFileName } of Object.values(bundle).filter(({ type }) => type === 'chunk')) {
-      const file = bundle[sourcemapFileName];
+    for (const chunk of Object.values(bundle).filter(({ type }) => type === 'chunk')) {
+      const file = bundle[chunk.sourcemapFileName];
       const map = JSON.parse(file.source);
-      const lines = code.split('\n');
+      const lines = chunk.code.split('\n');
       const kept = decode(map.mappings).map((segments, at) => segments.filter(isTraced(lines[at])));
       file.source = JSON.stringify({ ...map, mappings: encode(kept) });
+      if (kept.some((segments) => segments.length > 0)) continue;
+      // The chunk only exports names of other chunks.
+      delete bundle[chunk.sourcemapFileName];
+      chunk.code = chunk.code.replace(/\/\/# sourceMappingURL=.*\n$/, '');
     }
   },
 };
@@ -281,7 +365,7 @@ async function writeScripts() {
     externalLiveBindings: false,
     freeze: false,
     hoistTransitiveImports: false,
-    manualChunks: chunkOf,
+    manualChunks: createChunkOf(),
     interop: 'default',
     dynamicImportInCjs: false, // Jest does not support import() in CommonJS
     generatedCode: { preset: 'es2015', symbols: false },

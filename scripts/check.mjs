@@ -36,6 +36,7 @@ function isBuilt() {
     'package.json',
     'package-lock.json',
     'scripts/build.mjs',
+    'scripts/declarations.mjs',
     'tsconfig.json',
     'tsconfig.build.json',
   ];

@@ -38,6 +38,7 @@ export { type Clock, createManualClock, type ManualClock, systemClock } from './
 export type { AccessRules, CollectionMethod } from './collections/declaration.ts';
 export { type Collection, type CollectionDeclaration, defineCollection } from './collections/declaration.ts';
 export type { IdempotencyMode } from './collections/idempotency-key.ts';
+export { CountersignError } from './countersign-error.ts';
 export { readBytes } from './formats/bytes.ts';
 export { type FieldLine, HttpHeaders } from './http/fields.ts';
 export type { Body, Connection } from './http/message.ts';

@@ -6,18 +6,11 @@ import { ValidationErrors } from '../formats/validation-errors.ts';
 import { accessMemberFault, accessRules, ownerParameter, parameterFault } from '../pipeline/access-rule.ts';
 import { type CorsDeclaration, readCors } from '../pipeline/cors/policy.ts';
 import type { Access, DocumentFormat } from '../pipeline/resource.ts';
-import {
-  DeclarationError,
-  flagOf,
-  kindOf,
-  type Members,
-  membersOf,
-  refuseUnknown,
-  textOf,
-} from '../schema/error.ts';
+import { DeclarationError, flagOf, type Members, membersOf, refuseUnknown, textOf } from '../schema/error.ts';
 import type { Declarations, FieldDeclaration } from '../schema/field.ts';
 import { checkPatternCosts } from '../schema/pattern/cost.ts';
 import { compileShape, type Shape } from '../schema/schema.ts';
+import { kindOf } from '../shape/fault.ts';
 import type { StoredRecord } from '../store/store.ts';
 import type { IdempotencyMode } from './idempotency-key.ts';
 import { fieldNamesFrom, readListRules } from './lists/rules.ts';

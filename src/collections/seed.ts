@@ -1,7 +1,8 @@
 import type { Clock } from '../clock.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { createRouter } from '../pipeline/router.ts';
-import { DeclarationError, kindOf, membersOf } from '../schema/error.ts';
+import { DeclarationError, membersOf } from '../schema/error.ts';
+import { kindOf } from '../shape/fault.ts';
 import type { Store, StoredRecord } from '../store/store.ts';
 import { type Collection, decodeSeed } from './declaration.ts';
 

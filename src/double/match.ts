@@ -2,8 +2,8 @@ import { closestMatch, didYouMean } from '../did-you-mean.ts';
 import type { HttpRequest } from '../http/message.ts';
 import { methods } from '../http/method.ts';
 import { parseTarget } from '../http/target.ts';
-import { kindOf } from '../schema/error.ts';
 import { checkMembers } from '../service/argument-checks.ts';
+import { kindOf } from '../shape/fault.ts';
 
 /** A method in a match. Methods are case-sensitive (RFC 9110 §9.1). */
 export type MatchMethod = Uppercase<string>;

@@ -1,5 +1,6 @@
 import { CountersignError } from '../countersign-error.ts';
 import { didYouMean } from '../did-you-mean.ts';
+import { kindOf } from '../shape/fault.ts';
 
 /** The codes of {@link DeclarationError}. */
 export type DeclarationCode =
@@ -77,14 +78,4 @@ export function refuseUnknown(
     if (allowed.includes(key)) continue;
     throw new DeclarationError('unknown-key', `${path}.${key}`, `${what}${didYouMean(key, allowed)}`);
   }
-}
-
-/** Describes a value of the configuration: `a number`, `a string`, `null`, `an array`. */
-export function kindOf(value: unknown): string {
-  if (value === undefined) return 'missing';
-  if (value === null) return 'null';
-  if (value === '') return 'empty';
-  if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'object') return 'an object';
-  return `a ${typeof value}`;
 }

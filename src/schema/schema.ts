@@ -1,5 +1,6 @@
+import { kindOf } from '../shape/fault.ts';
 import { elementName } from './element-name.ts';
-import { DeclarationError, flagOf, kindOf, type Members, membersOf, refuseUnknown, textOf } from './error.ts';
+import { DeclarationError, flagOf, type Members, membersOf, refuseUnknown, textOf } from './error.ts';
 import { compileSimple, unknownType } from './simple-declaration.ts';
 import { type Simple, type SimpleTypeName, simpleTypes } from './simple-type.ts';
 

@@ -1,6 +1,7 @@
 import { didYouMean } from '../did-you-mean.ts';
+import { kindOf } from '../shape/fault.ts';
 import { defaultJsonLength } from './any-json.ts';
-import { DeclarationError, kindOf, type Members, refuseUnknown } from './error.ts';
+import { DeclarationError, type Members, refuseUnknown } from './error.ts';
 import { compilePattern, maxSteps, maxTextLength, type Pattern } from './pattern/match.ts';
 import { PatternError } from './pattern/syntax.ts';
 import { compare, type Simple, type SimpleTypeName, violationsOf } from './simple-type.ts';

@@ -1,5 +1,5 @@
 import { didYouMean } from '../did-you-mean.ts';
-import { kindOf } from '../schema/error.ts';
+import { kindOf } from '../shape/fault.ts';
 
 /**
  * Checks of arguments and options, which in JavaScript can be any value. All throw RangeError. `what` names the value in the message.

@@ -1,7 +1,7 @@
 import { checkQuota } from '../auth/quota/policy.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import { isBasePath } from '../pipeline/proxy.ts';
-import { kindOf } from '../schema/error.ts';
+import { kindOf } from '../shape/fault.ts';
 import {
   checkFlag,
   checkFunction,

@@ -10,8 +10,9 @@ import {
   openJournaledStore,
 } from '../../src/store/durable.ts';
 import { StoreError } from '../../src/store/errors.ts';
+import { formatLogName } from '../../src/store/log/line.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { journalName, recover } from '../../src/store/recovery/recovery.ts';
+import { recover } from '../../src/store/recovery/recovery.ts';
 import type { Store, StoreChange, StoreResult } from '../../src/store/store.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import { startChild } from '../support/store/child.ts';
@@ -81,7 +82,7 @@ async function kept(directory: string): Promise<string[]> {
 }
 
 async function linesOf(directory: string, generation: number): Promise<string[]> {
-  const text = await readFile(join(directory, journalName(generation)), 'utf8');
+  const text = await readFile(join(directory, formatLogName('journal', generation)), 'utf8');
   return text.replace(/\0*$/, '').split('\n').slice(0, -1);
 }
 
@@ -151,7 +152,7 @@ describe('a journal', () => {
         },
       ],
     );
-    assert.equal((await stat(join(directory, journalName(1)))).mode & 0o777, 0o600);
+    assert.equal((await stat(join(directory, formatLogName('journal', 1)))).mode & 0o777, 0o600);
   });
 
   test('keeps its store id from the first opening on, before anything is written', async (context) => {
@@ -167,7 +168,7 @@ describe('a journal', () => {
 
   test('has space ahead, so that a sync need not grow the file, until it is closed', async (context) => {
     const { store, directory } = await openFaulty(context);
-    const size = async (): Promise<number> => (await stat(join(directory, journalName(1)))).size;
+    const size = async (): Promise<number> => (await stat(join(directory, formatLogName('journal', 1)))).size;
     await create(store, '/a');
     await until(async () => (await size()) > 65_536);
     const allocated = await size();
@@ -422,7 +423,7 @@ describe('a disk without room', () => {
     const disk = faultyDisk();
     const store = await open(directory, { disk, limits: never });
     const made = await create(store, '/a');
-    const path = join(directory, journalName(1));
+    const path = join(directory, formatLogName('journal', 1));
     const { bytes = 0 } = (await recover({ directory })).journals.at(-1) ?? {};
     for (let more = 0; more < 750; more += 17) {
       disk.room(bytes + more);
@@ -544,7 +545,7 @@ describe('a compaction', () => {
     const { store, directory } = await openFaulty(context, { limits });
     await fill(store, 60);
     await until(async () => (await readdir(directory)).includes('store.previous.json'));
-    await until(async () => !(await readdir(directory)).includes(journalName(1)));
+    await until(async () => !(await readdir(directory)).includes(formatLogName('journal', 1)));
     await store.close();
     const names = await readdir(directory);
     const generation = (await recover({ directory })).generation;

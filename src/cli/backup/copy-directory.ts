@@ -5,18 +5,14 @@ import { removeLeftovers, replaceFile } from '../../store/files/atomic-write.ts'
 import { prepareDirectory } from '../../store/files/directory.ts';
 import { errorCode, nodeDisk } from '../../store/files/disk.ts';
 import { lockDirectory } from '../../store/files/lock.ts';
+import { parseLogName } from '../../store/log/line.ts';
 import { copyStore } from '../../store/recovery/copy-store.ts';
 import {
   incompleteCopyName,
   preparedCopyName,
   rejectIncompleteCopy,
 } from '../../store/recovery/incomplete-copy.ts';
-import {
-  type Examined,
-  journalGeneration,
-  previousName,
-  snapshotName,
-} from '../../store/recovery/recovery.ts';
+import { type Examined, previousName, snapshotName } from '../../store/recovery/recovery.ts';
 import { CommandError } from '../errors.ts';
 
 /** The options of a copy of a data directory. */
@@ -104,7 +100,7 @@ async function checkSource(from: string): Promise<void> {
 }
 
 function isOfStore(name: string): boolean {
-  return name === snapshotName || name === previousName || journalGeneration(name) !== undefined;
+  return name === snapshotName || name === previousName || parseLogName('journal', name) !== undefined;
 }
 
 /** Throws CommandError if one of the directories is, or is in, the other one. */

@@ -21,9 +21,10 @@ import { prepareDirectory } from '../../store/files/directory.ts';
 import { errorCode, nodeDisk } from '../../store/files/disk.ts';
 import { holderOf, lockDirectory } from '../../store/files/lock.ts';
 import { readJournal } from '../../store/journal/reader.ts';
+import { formatLogName, parseLogName } from '../../store/log/line.ts';
 import { rejectIncompleteCopy } from '../../store/recovery/incomplete-copy.ts';
 import { writeNewFiles } from '../../store/recovery/new-files.ts';
-import { journalGeneration, journalName, previousName, snapshotName } from '../../store/recovery/recovery.ts';
+import { previousName, snapshotName } from '../../store/recovery/recovery.ts';
 import { ExportReader, type Imported, type ImportOptions } from '../../store/snapshot/export-reader.ts';
 import type { State } from '../../store/state/state.ts';
 import { locationOf, printLines } from '../accounts/command.ts';
@@ -42,7 +43,7 @@ const flags = new Map([
   ['--input', 'value'],
 ] as const);
 
-const firstJournal = journalName(1);
+const firstJournal = formatLogName('journal', 1);
 const newline = 0x0a;
 
 /** Runs `countersign import`: reads an export into a data directory or the store of a module, without items. Returns the exit status. */
@@ -223,7 +224,7 @@ async function checkNoItems(directory: string): Promise<void> {
     (name) =>
       name === snapshotName ||
       name === previousName ||
-      (name !== firstJournal && journalGeneration(name) !== undefined),
+      (name !== firstJournal && parseLogName('journal', name) !== undefined),
   );
   const content = await readJournal(nodeDisk, join(directory, firstJournal), () => {});
   const isUnused = content === undefined || (content.changes === 0 && content.broken === undefined);

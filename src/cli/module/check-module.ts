@@ -1,11 +1,11 @@
 import { userNameFault } from '../../auth/accounts.ts';
 import { checkSchemes } from '../../auth/configured-schemes.ts';
 import type { Resource } from '../../pipeline/resource.ts';
-import { kindOf } from '../../schema/error.ts';
 import { checkFunction, checkMembers, checkObject } from '../../service/argument-checks.ts';
 import { checkResource } from '../../service/resource-checks.ts';
 import type { ServerModule } from '../../service/server-module.ts';
 import { checkUser } from '../../service/user-checks.ts';
+import { kindOf } from '../../shape/fault.ts';
 
 /** The names of the members. The type checks that the list is complete. */
 const memberNames: Readonly<Record<keyof ServerModule, true>> = {

@@ -12,8 +12,8 @@ import { undeclaredWarning, warningOf } from '../../collections/stored-data-chec
 import type { Options } from '../../options/options.ts';
 import type { StoreHealth } from '../../store/durable.ts';
 import { prepareDirectory } from '../../store/files/directory.ts';
+import { formatLogName } from '../../store/log/line.ts';
 import type { NonceStore } from '../../store/nonces/nonces.ts';
-import { journalName } from '../../store/recovery/recovery.ts';
 import type { CompactionLimits } from '../../store/snapshot/compaction.ts';
 import type { Store } from '../../store/store.ts';
 import { StoreDirectory } from '../../store/store-directory.ts';
@@ -150,7 +150,7 @@ export async function openDataDirectory(
         watching = watchAccountFiles(data, secretBox, accountFiles, updates, reportError);
       },
       // With this file, the next start would not be a first start and would create no user.
-      undo: () => rmSync(join(data, journalName(1)), { force: true }),
+      undo: () => rmSync(join(data, formatLogName('journal', 1)), { force: true }),
       async close() {
         try {
           for (const watcher of (await watching) ?? []) await watcher.close();

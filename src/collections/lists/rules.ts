@@ -1,11 +1,12 @@
 /** Compiles the members `filter` and `sort` of the declaration of a collection. */
 
 import { didYouMean } from '../../did-you-mean.ts';
-import { DeclarationError, kindOf } from '../../schema/error.ts';
+import { DeclarationError } from '../../schema/error.ts';
 import { numberOrder, orderOf, type TypeOrder } from '../../schema/order.ts';
 import { isRecord, memberOf } from '../../schema/record.ts';
 import type { Field, Shape } from '../../schema/schema.ts';
 import type { SimpleTypeName } from '../../schema/simple-type.ts';
+import { kindOf } from '../../shape/fault.ts';
 import type { StoredItem, StoredValue } from '../../store/store.ts';
 import { fieldOrder, type ItemOrder } from './order.ts';
 

@@ -1,6 +1,9 @@
 import { readJsonBytes } from '../../formats/json/decoder.ts';
 import { CollectedBytes } from '../../http/collected-bytes.ts';
+import { Problem } from '../../http/problem.ts';
 import type { ContentReader } from '../../pipeline/resource.ts';
+import { formatPath, kindOf, type ShapeFault } from '../../shape/fault.ts';
+import type { Shape } from '../../shape/shape.ts';
 
 /** The maximum nesting depth of JSON content. */
 const maxDepth = 64;
@@ -20,3 +23,35 @@ export const plainJson: ContentReader = {
     };
   },
 };
+
+/** Reads content by its shape. Throws a Problem `invalid-content` that names the path of the first fault: `faults.times`. */
+export function readContent<T>(shape: Shape<T>, content: unknown): T {
+  const read = shape.read(content);
+  if ('value' in read) return read.value;
+  const [first] = read.faults;
+  throw first === undefined ? invalid('', 'is invalid') : describeFault(first);
+}
+
+/** Returns the problem of content that is invalid at `field`, the path of a member. */
+export function invalid(field: string, why: string): Problem {
+  return new Problem('invalid-content', `${field === '' ? 'The content' : field} ${why}.`, {
+    members: field === '' ? {} : { field },
+  });
+}
+
+function describeFault(fault: ShapeFault): Problem {
+  const field = formatPath(fault.path);
+  switch (fault.kind) {
+    case 'type':
+    case 'word':
+      return invalid(field, `must be ${fault.expected}, is ${kindOf(fault.value)}`);
+    case 'missing':
+      return invalid(field, 'is missing');
+    case 'unknown':
+      return invalid(field, `is not a known member; the members are ${fault.known.join(', ')}`);
+    case 'rule':
+      return new Problem('invalid-content', `${fault.says(field === '' ? 'The content' : field)}.`, {
+        members: field === '' ? {} : { field },
+      });
+  }
+}

@@ -1,32 +1,25 @@
+import { either, listOf, optional, type Shape, text, textLike } from '../../shape/shape.ts';
 import type { MatchMethod, MatchPath } from '../match.ts';
-import { either, listOf, optional, type Shape, text } from './shape.ts';
 
 /** A method. The match as a whole is checked where it is used. */
-const method: Shape<MatchMethod> = {
-  schema: { type: 'string', pattern: '^[^a-z]+$' },
-  read(value, at) {
-    const word = text().read(value, at);
-    if (isUpperCase(word)) return word;
-    throw new RangeError(`${at} must be a method in upper case, such as GET`);
-  },
-};
+const method: Shape<MatchMethod> = textLike(
+  { pattern: '^[^a-z]+$' },
+  isUpperCase,
+  () => 'must be a method in upper case, such as GET',
+);
 
 function isUpperCase(word: string): word is MatchMethod {
   return word === word.toUpperCase();
 }
 
-const path: Shape<MatchPath> = {
-  schema: {
-    type: 'string',
+const path: Shape<MatchPath> = textLike(
+  {
     pattern: '^(?:/|\\*$)',
     description: 'the path without its query: exactly, or as a template such as /articles/{id}',
   },
-  read(value, at) {
-    const word = text().read(value, at);
-    if (isPath(word)) return word;
-    throw new RangeError(`${at} must begin with a slash`);
-  },
-};
+  isPath,
+  () => 'must begin with a slash',
+);
 
 function isPath(word: string): word is MatchPath {
   return word === '*' || word.startsWith('/');

@@ -9,10 +9,9 @@ import {
   type Resource,
 } from '../../pipeline/resource.ts';
 import { DeclarationError } from '../../schema/error.ts';
-import type { JsonSchema } from '../../service/openapi/document.ts';
+import type { JsonSchema, Shape } from '../../shape/shape.ts';
 import { controller } from './authenticator.ts';
-import { plainJson } from './content.ts';
-import type { Shape } from './shape.ts';
+import { plainJson, readContent } from './content.ts';
 
 /** The methods of operations. */
 export type OperationMethod = 'GET' | 'PUT' | 'POST' | 'DELETE';
@@ -65,7 +64,7 @@ export function operation<T>({
   return {
     ...described,
     accepts: accepts.schema,
-    run: (content, parameters, call) => run(accepts.read(content, ''), parameters, call),
+    run: (content, parameters, call) => run(readContent(accepts, content), parameters, call),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { HttpHeaders } from '../../http/fields.ts';
 import type { HttpRequest } from '../../http/message.ts';
-import { kindOf } from '../../schema/error.ts';
 import { checkObject } from '../../service/argument-checks.ts';
+import { kindOf } from '../../shape/fault.ts';
 import { isPromise, type ReportError, reportBy } from '../callback.ts';
 import {
   type BarePath,

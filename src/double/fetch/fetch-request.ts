@@ -1,5 +1,5 @@
-import { kindOf } from '../../schema/error.ts';
 import { checkObject } from '../../service/argument-checks.ts';
+import { kindOf } from '../../shape/fault.ts';
 import { type Addresses, checkOrigin, originOfPaths } from './origins.ts';
 
 /** The options of a double's `fetch`. */

@@ -1,4 +1,4 @@
-import { kindOf } from '../../schema/error.ts';
+import { kindOf } from '../../shape/fault.ts';
 
 /** The addresses on which a service listens. */
 export interface Addresses {

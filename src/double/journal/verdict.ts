@@ -1,6 +1,6 @@
 import { type ProblemType, problemTypes } from '../../http/problem-types.ts';
-import { kindOf } from '../../schema/error.ts';
 import { checkMembers, checkNumber, checkWord } from '../../service/argument-checks.ts';
+import { kindOf } from '../../shape/fault.ts';
 import type { JournalEntry } from './entry.ts';
 import { entryOfAnswer } from './entry-key.ts';
 

@@ -7,9 +7,9 @@ import {
   type Parameters,
   type Resource,
 } from '../../pipeline/resource.ts';
-import { kindOf } from '../../schema/error.ts';
 import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
 import { checkResource } from '../../service/resource-checks.ts';
+import { kindOf } from '../../shape/fault.ts';
 import { checkFieldTexts, checkTexts, type TextsByName } from '../faults/match.ts';
 import { type BarePath, checkMatch, type MatchMethod } from '../match.ts';
 import type { StubResponse } from './response.ts';

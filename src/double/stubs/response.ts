@@ -2,8 +2,8 @@ import { type HeadersInput, linesOf } from '../../http/field-lines.ts';
 import { furtherLine, sendableLine } from '../../http/fields.ts';
 import { neverHasContent } from '../../http/message.ts';
 import type { ActionResponse, Representation } from '../../pipeline/resource.ts';
-import { kindOf } from '../../schema/error.ts';
 import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
+import { kindOf } from '../../shape/fault.ts';
 
 /** The response of a stub. */
 export interface StubResponse {

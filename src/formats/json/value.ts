@@ -1,4 +1,5 @@
-import { DeclarationError, kindOf } from '../../schema/error.ts';
+import { DeclarationError } from '../../schema/error.ts';
+import { kindOf } from '../../shape/fault.ts';
 import type { JsonMember, JsonNode } from './reader.ts';
 
 /**

@@ -1,5 +1,6 @@
-/** A schema of JSON Schema 2020-12, or another object of an OpenAPI document. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+import type { JsonSchema } from '../../shape/shape.ts';
+
+export type { JsonSchema } from '../../shape/shape.ts';
 
 /** The operations of a path, by method in lower case, and the parameters that they share. */
 export type PathItem = Readonly<Record<string, JsonSchema | readonly JsonSchema[]>>;

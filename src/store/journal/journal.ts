@@ -1,12 +1,19 @@
 import type { Clock } from '../../clock.ts';
 import { StoreError } from '../errors.ts';
 import type { Disk } from '../files/disk.ts';
+import { LogCreateError, LogFile, maxWriteSize } from '../log/file.ts';
+import { formatLogName } from '../log/line.ts';
 import type { Recovered } from '../recovery/recovery.ts';
 import type { Prepared } from '../state/state.ts';
 import type { Receipt, StoreChange } from '../store.ts';
-import { JournalBatch } from './batch.ts';
-import { JournalCreateError, JournalFile, maxWriteSize } from './file.ts';
-import { journalVersion, receiptsVersion } from './line.ts';
+import {
+  formatChangeLine,
+  formatJournalHeader,
+  type JournalHeader,
+  type JournalLineHead,
+  journalVersion,
+  receiptsVersion,
+} from './line.ts';
 
 /** The options of a journal. */
 export interface JournalOptions {
@@ -32,7 +39,8 @@ export class Journal {
   readonly #options: JournalOptions;
   readonly #sync: boolean;
   readonly #lines = new JournalBatch();
-  #file: JournalFile;
+  #file: LogFile;
+  #generation: number;
   #pending = 0;
   /** Whether a line of the batch has a receipt. */
   #withReceipts = false;
@@ -46,11 +54,15 @@ export class Journal {
 
   private constructor(
     options: JournalOptions,
-    file: JournalFile,
-    sequence: number,
-    version = journalVersion,
+    file: LogFile,
+    {
+      generation,
+      sequence,
+      version = journalVersion,
+    }: Pick<JournalHeader, 'generation' | 'sequence' | 'version'>,
   ) {
     this.#options = options;
+    this.#generation = generation;
     this.#version = version;
     this.#sync = options.durability === 'fsync';
     this.#file = file;
@@ -63,14 +75,17 @@ export class Journal {
     const { disk, directory, storeId, clock } = options;
     const { journals, state, sequence } = recovered;
     const last = journals.at(-1);
-    if (last !== undefined)
-      return new Journal(options, await JournalFile.reopen(disk, last), sequence, last.header.version);
+    if (last !== undefined) {
+      const { generation, path, bytes, header } = last;
+      const file = await LogFile.reopen(disk, path, bytes);
+      return new Journal(options, file, { generation, sequence, version: header.version });
+    }
     const generation = recovered.generation + 1;
     const header = { storeId, generation, revision: state.revision, sequence, opened: clock.now() };
     try {
-      return new Journal(options, await JournalFile.create(disk, directory, header), sequence);
+      return new Journal(options, await createFile(disk, directory, header), header);
     } catch (error) {
-      throw error instanceof JournalCreateError ? error.cause : error;
+      throw error instanceof LogCreateError ? error.cause : error;
     }
   }
 
@@ -169,14 +184,15 @@ export class Journal {
   async #rotate(revision: number, version: number): Promise<number> {
     await this.syncAll();
     const { disk, directory, storeId, clock } = this.#options;
-    const generation = this.#file.generation + 1;
+    const generation = this.#generation + 1;
     const header = { version, storeId, generation, revision, sequence: this.#sequence, opened: clock.now() };
     const before = this.#file;
     try {
-      this.#file = await JournalFile.create(disk, directory, header);
+      this.#file = await createFile(disk, directory, header);
+      this.#generation = generation;
       this.#version = version;
     } catch (error) {
-      if (!(error instanceof JournalCreateError)) throw error;
+      if (!(error instanceof LogCreateError)) throw error;
       // The next start may find the new file, and would then reject lines that were added to this one.
       if (!error.removed) this.#failure = permanent(error.cause);
       throw error.cause;
@@ -218,6 +234,17 @@ export class Journal {
   }
 }
 
+/** Creates a journal. All earlier lines must be on the disk. Throws LogCreateError. */
+function createFile(disk: Disk, directory: string, header: JournalHeader): Promise<LogFile> {
+  const name = formatLogName('journal', header.generation);
+  return LogFile.create(disk, {
+    directory,
+    name,
+    lines: Buffer.from(formatJournalHeader(header)),
+    sync: true,
+  });
+}
+
 function lengthOf({ key, fingerprint, user = '' }: Receipt): number {
   return key.length + fingerprint.length + user.length;
 }
@@ -230,4 +257,33 @@ function storeError(error: unknown): StoreError {
 /** Converts an error to one of a permanent failure. */
 function permanent(error: StoreError): StoreError {
   return error.code === 'failed' ? error : new StoreError('failed', error.message, { cause: error });
+}
+
+/** Collects the journal lines of a batch. */
+export class JournalBatch {
+  #text = '';
+  #length = 0;
+
+  /** The length of all lines in bytes. */
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Returns all lines as UTF-8. */
+  encode(): Uint8Array {
+    return Buffer.from(this.#text);
+  }
+
+  /** Adds a line. `members` are the members of its item, as JSON. */
+  add(line: JournalLineHead, members: string): void {
+    const text = formatChangeLine(line, members);
+    this.#text += text;
+    this.#length += Buffer.byteLength(text);
+  }
+
+  /** Removes all lines. */
+  clear(): void {
+    this.#text = '';
+    this.#length = 0;
+  }
 }

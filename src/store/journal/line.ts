@@ -1,10 +1,9 @@
-import { crc32 } from 'node:zlib';
 import type { NonceClaim } from '../../principal.ts';
-import { formatChecksum } from '../encoding/checksum.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
 import { formatMembers, quoted } from '../encoding/item-json.ts';
 import { isCount, isObject, timeOf } from '../encoding/json-value.ts';
 import { formatLoggedReceipt, withLoggedReceipt } from '../encoding/receipt-json.ts';
+import { formatLine } from '../log/line.ts';
 import type { MadeChange } from '../state/state.ts';
 import type { StoredReceipt } from '../store.ts';
 import { isRecordValue } from '../value.ts';
@@ -13,13 +12,10 @@ import { isRecordValue } from '../value.ts';
 export const journalVersion = 1;
 export const receiptsVersion = 2;
 
-/** The length of `{"crc":"89abcdef",`. */
-const prefixLength = 18;
-
 /** The first line of a journal. */
 export interface JournalHeader {
   /** Default: 1. */
-  readonly version?: number;
+  readonly version?: number | undefined;
   readonly storeId: string;
   readonly generation: number;
   /** The highest revision that was assigned before. */
@@ -46,7 +42,7 @@ export interface JournalLine {
 export function formatJournalHeader(header: JournalHeader): string {
   const { version = journalVersion, storeId, generation, revision, sequence, opened } = header;
   const numbers = { journal: version, lineage: storeId, generation, revision, sequence };
-  return withChecksum(JSON.stringify({ ...numbers, opened: formatIsoDate(opened) }).slice(1));
+  return formatLine(JSON.stringify({ ...numbers, opened: formatIsoDate(opened) }).slice(1));
 }
 
 /** A line without the members of its item. */
@@ -57,11 +53,11 @@ export interface JournalLineHead extends Omit<JournalLine, 'change'> {
 /** Formats a line, with its line end. */
 export function formatJournalLine(line: JournalLine): string {
   const { value } = line.change;
-  return formatLine(line, formatMembers(line.change, value && JSON.stringify(value)));
+  return formatChangeLine(line, formatMembers(line.change, value && JSON.stringify(value)));
 }
 
 /** Formats a line, with its line end. `members` are the members of its item, as JSON. */
-export function formatLine(
+export function formatChangeLine(
   { seq, durable, change, nonce, receipted }: JournalLineHead,
   members: string,
 ): string {
@@ -69,26 +65,15 @@ export function formatLine(
   const changed = `{"kind":"${kind}","collection":${quoted(collection)},${members}}`;
   const member = nonce === undefined ? '' : `,"nonce":${formatNonce(nonce)}`;
   const receipt = receipted === undefined ? '' : `,"receipt":${formatLoggedReceipt(receipted)}`;
-  return withChecksum(`"seq":${seq},"durable":${durable},"change":${changed}${member}${receipt}}`);
+  return formatLine(`"seq":${seq},"durable":${durable},"change":${changed}${member}${receipt}}`);
 }
 
 function formatNonce({ user, nonce, until }: NonceClaim): string {
   return JSON.stringify([user, nonce, formatIsoDate(until)]);
 }
 
-function withChecksum(rest: string): string {
-  return `{"crc":"${formatChecksum(crc32(rest))}",${rest}\n`;
-}
-
-/** Returns the text of a line, which is given without its end; undefined if the checksum is wrong. */
-export function checkedLine(line: Buffer): string | undefined {
-  const checksum = formatChecksum(crc32(line.subarray(prefixLength)));
-  const text = line.toString('utf8');
-  return text.startsWith(`{"crc":"${checksum}",`) ? text : undefined;
-}
-
 /** Returns the version in a first line with a correct checksum; undefined if it is not the header of a journal. */
-export function journalVersionOf(text: string): number | undefined {
+export function parseJournalVersion(text: string): number | undefined {
   const version = membersOf(text)?.['journal'];
   return isCount(version) ? version : undefined;
 }

@@ -7,7 +7,7 @@ import { Fingerprint } from './fingerprint.ts';
 import { lostUntil, type NoncesLost } from './lost.ts';
 import { type CountedBucket, NonceShares } from './shares.ts';
 import { FingerprintTable } from './table.ts';
-import { ForgottenSpans, LeastTime } from './time.ts';
+import { ForgottenSpans, MinTime } from './time.ts';
 
 /** The options of a set of nonces. */
 export interface NoncesOptions {
@@ -167,7 +167,7 @@ class NonceBuckets implements MemoryNonces {
   readonly #monotonic: () => number;
   readonly #fingerprint: Fingerprint;
   readonly #table = new FingerprintTable();
-  readonly #leastTime: LeastTime;
+  readonly #minTime: MinTime;
   readonly #forgotten = new ForgottenSpans();
   readonly #shares = new NonceShares();
   #buckets: Bucket[] = [];
@@ -188,7 +188,7 @@ class NonceBuckets implements MemoryNonces {
     this.#maxPerUser = maxPerUser;
     this.#monotonic = monotonic;
     this.#fingerprint = new Fingerprint(key);
-    this.#leastTime = new LeastTime(trustDelayFor(bucketSpan));
+    this.#minTime = new MinTime(trustDelayFor(bucketSpan));
   }
 
   get size(): number {
@@ -256,7 +256,7 @@ class NonceBuckets implements MemoryNonces {
   #advanceTo(now: number): void {
     this.#now = now;
     const steady = this.#monotonic();
-    if (this.#drop(this.#leastTime.at(now, steady)) || steady - this.#swept < sweepInterval) return;
+    if (this.#drop(this.#minTime.at(now, steady)) || steady - this.#swept < sweepInterval) return;
     this.#swept = steady;
     this.#table.sweep();
     this.#shares.sweep();

@@ -1,17 +1,11 @@
-import { crc32 } from 'node:zlib';
-import { formatChecksum } from '../encoding/checksum.ts';
 import { formatIsoDate, parseIsoDate } from '../encoding/iso-date.ts';
 import { JsonFields } from '../encoding/json-fields.ts';
+import { ChainedLines, formatChecksum } from '../log/line.ts';
+import type { LogFormat } from '../log/reader.ts';
 import type { Span } from './time.ts';
 
-/**
- * The version of the format of the files `nonces-N.jsonl`. The checksum of a line continues that of the previous line, so
- * that a missing, repeated or moved line is detected. The format is described in docs/data-format.md.
- */
+/** The version of the format of the files `nonces-N.jsonl`, which is described in docs/data-format.md. */
 const version = 1;
-
-/** The length of `{"crc":"89abcdef"`. */
-const prefixLength = 17;
 
 /** The earliest and the latest date in ms (ECMA-262 §21.4.1.1). */
 export const earliest = -8.64e15;
@@ -52,17 +46,7 @@ export interface Header {
 }
 
 /** Formats lines for a file. */
-export class RecordLines {
-  /** All lines. */
-  text = '';
-  /** The checksum of the last one. */
-  crc: number;
-
-  /** @param crc the checksum of the previous line */
-  constructor(crc = 0) {
-    this.crc = crc;
-  }
-
+export class RecordLines extends ChainedLines {
   addHeader({ opened, boot, window, synced, closed, forgotten, files }: Header): void {
     const members = {
       version,
@@ -74,70 +58,30 @@ export class RecordLines {
       forgotten: forgotten.map(({ from, to }) => [formatIsoDate(from), formatIsoDate(to)]),
       files: files.map(({ number, bytes, crc }) => ({ number, bytes, crc: formatChecksum(crc) })),
     };
-    this.#add(JSON.stringify(members).slice(1));
+    this.add(JSON.stringify(members).slice(1));
   }
 
   addClaim({ until, user, nonce }: Claim): void {
     const time = formatIsoDate(Math.ceil(until));
-    this.#add(`"until":"${time}","user":${JSON.stringify(user)},"nonce":${JSON.stringify(nonce)}}`);
-  }
-
-  #add(members: string): void {
-    const rest = `,${members}\n`;
-    this.crc = crc32(rest, this.crc);
-    this.text += prefixOf(this.crc) + rest;
+    this.add(`"until":"${time}","user":${JSON.stringify(user)},"nonce":${JSON.stringify(nonce)}}`);
   }
 }
 
-/** The content of a file. */
-export interface RecordContent {
-  /** The first line; undefined if it is invalid. */
-  readonly header: Header | undefined;
-  /** The number of valid lines from the start of the file. */
-  readonly lines: number;
-  /** The length of these lines in bytes. */
-  readonly bytes: number;
-  /** The checksum of the last of these lines. */
-  readonly crc: number;
-  /** What follows these lines: an incomplete line, one invalid line, or an invalid line and others. */
-  readonly rest: 'nothing' | 'incomplete line' | 'invalid line' | 'invalid lines';
+/** The format of the file at `path`. Its parsers throw CorruptionError: the checksum shows that some version wrote the line. */
+export function createRecordFormat(path: string): LogFormat<Header, Claim> {
+  const claims = new ClaimReader(path);
+  return {
+    coverage: 'chain',
+    preallocated: false,
+    parseHeader: (text) => readHeader(path, text),
+    parseEntry: (text, line) => claims.read(text, line),
+  };
 }
 
-/**
- * Reads the bytes of a file, and calls `onClaim` with every claim before the first invalid line. Throws CorruptionError
- * for a line that has a correct checksum but an unknown content.
- * @param file the path of the file for messages
- */
-export function readRecord(
-  file: string,
-  content: Uint8Array,
-  onClaim: (claim: Claim, header: Header) => void,
-): RecordContent {
-  const bytes = Buffer.from(content.buffer, content.byteOffset, content.length);
-  const claims = new ClaimReader(file);
-  let header: Header | undefined;
-  let [lines, start, crc] = [0, 0, 0];
-  while (start < bytes.length) {
-    const newline = bytes.indexOf(10, start);
-    const end = newline < 0 ? bytes.length : newline + 1;
-    const sum = crc32(bytes.subarray(start + prefixLength, end), crc);
-    if (newline < 0 || bytes.toString('latin1', start, start + prefixLength) !== prefixOf(sum)) {
-      const rest = newline < 0 ? 'incomplete line' : end === bytes.length ? 'invalid line' : 'invalid lines';
-      return { header, lines, bytes: start, crc, rest };
-    }
-    lines += 1;
-    if (header === undefined) header = readHeader(file, bytes.subarray(start, end));
-    else onClaim(claims.read(bytes.toString('utf8', start, end), lines), header);
-    start = end;
-    crc = sum;
-  }
-  return { header, lines, bytes: start, crc, rest: 'nothing' };
-}
-
-function readHeader(file: string, line: Uint8Array): Header {
+function readHeader(file: string, text: string): Header {
   const document = new JsonFields(file);
   const names = ['crc', 'opened', 'boot', 'window', 'synced', 'closed', 'forgotten', 'files'];
-  const members = document.versioned(line, version, names);
+  const members = document.versioned(Buffer.from(text), version, names);
   const boot = members.get('boot');
   return {
     opened: document.time(members.get('opened'), 'opened'),
@@ -201,9 +145,4 @@ class ClaimReader {
     }
     return this.#time;
   }
-}
-
-/** Returns the beginning of a line with this checksum. */
-function prefixOf(checksum: number): string {
-  return `{"crc":"${formatChecksum(checksum)}"`;
 }

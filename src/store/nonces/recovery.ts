@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { CorruptionError } from '../corruption-error.ts';
 import type { Disk } from '../files/disk.ts';
-import { journalGeneration, previousName, snapshotName } from '../recovery/recovery.ts';
-import { type Claim, type Extent, earliest, type Header, type RecordContent, readRecord } from './record.ts';
+import { formatLogName, parseLogName } from '../log/line.ts';
+import { type LogContent, LogReader } from '../log/reader.ts';
+import { previousName, snapshotName } from '../recovery/recovery.ts';
+import { type Claim, createRecordFormat, type Extent, earliest, type Header } from './record.ts';
 import type { Span } from './time.ts';
 
 /** A file of claims. */
@@ -42,11 +44,6 @@ export interface ReadNoncesOptions {
   readonly onClaim: (claim: Claim) => void;
 }
 
-/** Returns the path of a file of claims. */
-export function nonceFilePath(directory: string, number: number): string {
-  return join(directory, `nonces-${number}.jsonl`);
-}
-
 /**
  * Reads all claims, and changes nothing. The last file lists the other ones that are needed, with their lengths: these
  * must be complete. In the last file, an incomplete line is a loss. A power failure is a loss too, because claims that
@@ -77,7 +74,7 @@ class Recovery {
   async run(): Promise<RecoveredNonces> {
     const { directory, disk, window } = this.#options;
     const names = await disk.list(directory);
-    const numbers = names.map(numberOf).filter((number) => number > 0);
+    const numbers = names.map((name) => parseLogName('nonces', name) ?? 0).filter((number) => number > 0);
     numbers.sort((one, other) => other - one);
     if (numbers.length === 0 && names.some(isOfStore))
       this.#losses.push(`${directory} has a store, but no nonce files any more`);
@@ -104,14 +101,14 @@ class Recovery {
     for (const number of descending) {
       const all = await this.#bytesOf(number);
       const content = this.#read(number, all);
-      const { header, lines, bytes, rest } = content;
+      const { header, lines, bytes, broken, more } = content;
       if (header !== undefined) await this.#checkHost(header);
-      if (rest === 'invalid lines' && !this.#unwritten.last) throw this.#damaged(number, content);
+      if (more && !this.#unwritten.last) throw this.#damaged(number, content);
       // If the process is killed, a write ends between two pages, and its claims were not acknowledged. A line that ends
       // elsewhere was truncated in another way, and other lines may be missing too.
-      const betweenPages = rest === 'incomplete line' && all.length % minPageSize === 0;
+      const betweenPages = broken?.incomplete === true && all.length % minPageSize === 0;
       const killed = header !== undefined && betweenPages && !this.#unwritten.last;
-      if (header === undefined || (rest !== 'nothing' && !killed))
+      if (header === undefined || (broken !== undefined && !killed))
         this.#losses.push(`${this.#path(number)} is truncated in line ${lines + 1}, at byte ${bytes}`);
       if (header !== undefined) return header;
     }
@@ -135,7 +132,7 @@ class Recovery {
     }
     const all = await this.#bytesOf(extent.number);
     const content = this.#read(extent.number, all.subarray(0, extent.bytes));
-    if (content.bytes === extent.bytes && content.crc === extent.crc) return;
+    if (content.bytes === extent.bytes && content.checksum === extent.crc) return;
     if (all.length > 0 && !this.#unwritten.others) throw this.#damaged(extent.number, content);
     this.#losses.push(
       `${this.#path(extent.number)} is empty, or lacks data that was not on the disk when the host stopped`,
@@ -147,24 +144,26 @@ class Recovery {
     return (await this.#options.disk.read(this.#path(number))) ?? new Uint8Array();
   }
 
-  #read(number: number, bytes: Uint8Array): RecordContent {
+  #read(number: number, bytes: Uint8Array): LogContent<Header> {
     const { window, onClaim } = this.#options;
     let { from, until } = noClaims;
-    const content = readRecord(this.#path(number), bytes, (claim, header) => {
+    const reader = new LogReader(createRecordFormat(this.#path(number)), (claim, header) => {
       const moved = { ...claim, until: claim.until - header.window + window };
       from = Math.min(from, moved.until);
       until = Math.max(until, moved.until);
       onClaim(moved);
     });
-    this.#files.push({ number, bytes: content.bytes, crc: content.crc, from, until });
+    reader.take(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length), true);
+    const content = reader.content();
+    this.#files.push({ number, bytes: content.bytes, crc: content.checksum, from, until });
     return content;
   }
 
   #path(number: number): string {
-    return nonceFilePath(this.#options.directory, number);
+    return join(this.#options.directory, formatLogName('nonces', number));
   }
 
-  #damaged(number: number, { lines, bytes }: RecordContent): CorruptionError {
+  #damaged(number: number, { lines, bytes }: LogContent<Header>): CorruptionError {
     const reason = `line ${lines + 1}, at byte ${bytes}, is missing or damaged`;
     return new CorruptionError(this.#path(number), `${reason}. ${advice}`);
   }
@@ -175,10 +174,5 @@ export const noClaims = { from: Number.POSITIVE_INFINITY, until: Number.NEGATIVE
 
 /** Returns whether a file of this name is created only after the first file of claims. */
 function isOfStore(name: string): boolean {
-  return name === snapshotName || name === previousName || journalGeneration(name) !== undefined;
-}
-
-/** Returns the number of a file of claims; 0 for any other name. */
-function numberOf(name: string): number {
-  return Number(/^nonces-([1-9][0-9]{0,14})\.jsonl$/.exec(name)?.[1] ?? 0);
+  return name === snapshotName || name === previousName || parseLogName('journal', name) !== undefined;
 }

@@ -3,7 +3,7 @@
  * between both clocks. A jump ahead is ignored until the clock has kept the new time for `memory` ms (at most twice
  * that), because it may be a mistake. A jump back counts immediately.
  */
-export class LeastTime {
+export class MinTime {
   readonly #memory: number;
   /** The lowest offset of the current period, and that of the previous one. */
   #lowest = Number.POSITIVE_INFINITY;

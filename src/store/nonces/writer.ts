@@ -1,10 +1,12 @@
+import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
-import { createTemporary, step, writeWhole } from '../files/atomic-write.ts';
-import type { Disk, DiskFile } from '../files/disk.ts';
+import type { Disk } from '../files/disk.ts';
+import { LogCreateError, LogFile } from '../log/file.ts';
+import { formatLogName } from '../log/line.ts';
 import { bucketSpanFor, trustDelayFor } from './nonces.ts';
 import { type Claim, RecordLines } from './record.ts';
-import { type ClaimFile, noClaims, nonceFilePath, type RecoveredNonces } from './recovery.ts';
-import { ForgottenSpans, LeastTime } from './time.ts';
+import { type ClaimFile, noClaims, type RecoveredNonces } from './recovery.ts';
+import { ForgottenSpans, MinTime } from './time.ts';
 
 /** The length in bytes at which a file is closed. */
 const maxBytes = 32 * 1024 * 1024;
@@ -26,8 +28,7 @@ export interface WriterOptions {
 
 /** The file that receives claims. */
 interface Current {
-  readonly file: DiskFile;
-  readonly path: string;
+  readonly file: LogFile;
   /** The time of its creation, by the monotonic clock (ms). */
   readonly begun: number;
   /** The valid part of the file. */
@@ -43,7 +44,7 @@ interface Current {
  */
 export class NonceWriter {
   readonly #options: WriterOptions;
-  readonly #leastTime: LeastTime;
+  readonly #minTime: MinTime;
   readonly #forgotten = new ForgottenSpans();
   /** The sealed files that are still needed. */
   #files: readonly ClaimFile[];
@@ -60,7 +61,7 @@ export class NonceWriter {
   /** Continues after the files that were read. */
   constructor(options: WriterOptions, recovered: RecoveredNonces) {
     this.#options = options;
-    this.#leastTime = new LeastTime(trustDelayFor(bucketSpanFor(options.window)));
+    this.#minTime = new MinTime(trustDelayFor(bucketSpanFor(options.window)));
     for (const { from, to } of recovered.forgotten) this.#forgotten.add(from, to);
     this.#files = recovered.files;
     this.#obsolete = recovered.obsolete;
@@ -72,7 +73,7 @@ export class NonceWriter {
   async write(claims: readonly Claim[]): Promise<boolean> {
     const { clock, window, sync } = this.#options;
     const current = this.#current;
-    const least = this.#leastTime.at(clock.now(), clock.steady());
+    const least = this.#minTime.at(clock.now(), clock.steady());
     const maxAge = Math.max(window, minFileAge);
     if (current === undefined || this.#torn || isFull(current, clock.steady() - maxAge)) {
       await this.#createNext(claims, least, false);
@@ -97,13 +98,13 @@ export class NonceWriter {
   /** Records an orderly stop, if anything was written since the last one. */
   async seal(): Promise<void> {
     const { clock } = this.#options;
-    if (!this.#closed) await this.#createNext([], this.#leastTime.at(clock.now(), clock.steady()), true);
+    if (!this.#closed) await this.#createNext([], this.#minTime.at(clock.now(), clock.steady()), true);
   }
 
   /** Closes the file. */
   async close(): Promise<void> {
     await this.#settled();
-    await this.#current?.file.close();
+    await this.#current?.file.abandon();
   }
 
   async #append(current: Current, claims: readonly Claim[]): Promise<void> {
@@ -111,9 +112,9 @@ export class NonceWriter {
     for (const claim of claims) lines.addClaim(claim);
     const bytes = Buffer.from(lines.text);
     this.#torn = true;
-    await writeWhole(current.file, bytes, current.path);
+    await current.file.append(bytes);
     this.#torn = false;
-    current.extent = extended(current.extent, bytes.length, lines.crc, claims);
+    current.extent = extended(current.extent, bytes.length, lines.checksum, claims);
   }
 
   /** Creates a file with these claims, and deletes the files whose claims have all expired at the time `least`. */
@@ -131,7 +132,7 @@ export class NonceWriter {
     this.#files = files;
     this.#closed = closed;
     this.#obsolete = [...this.#obsolete, ...expired.map(({ number }) => number)];
-    await before?.file.close().catch(() => {}); // it is complete already
+    await before?.file.abandon();
     await this.#deleteObsolete();
   }
 
@@ -142,22 +143,15 @@ export class NonceWriter {
     const bytes = Buffer.from(lines.text);
     this.#highest += 1;
     const number = this.#highest;
-    const path = nonceFilePath(directory, number);
-    // It is renamed when it is complete: an empty file after a crash would count as a loss.
-    const { path: temporary, file } = await createTemporary(disk, directory, 'nonces');
-    try {
-      await writeWhole(file, bytes, path);
-      if (sync) await step(path, 'fsync', file.sync());
-      await step(path, 'rename', disk.rename(temporary, path));
-      if (sync) await step(path, 'fsync', disk.syncDirectory(directory));
-    } catch (error) {
-      await file.close().catch(() => {}); // the first failure is reported
-      // If that fails, the file is ignored, because no other file seals it.
-      for (const each of [temporary, path]) await disk.unlink(each).catch(() => {});
-      throw error;
-    }
+    // It is renamed when it is complete: an empty file after a crash would count as a loss. If a file of a failed attempt cannot
+    // be removed, it is ignored, because no other file seals it.
+    const name = formatLogName('nonces', number);
+    const options = { directory, name, lines: bytes, sync, temporary: 'nonces', inBackground: true };
+    const file = await LogFile.create(disk, options).catch((error) => {
+      throw error instanceof LogCreateError ? error.cause : error;
+    });
     const empty = { number, bytes: 0, crc: 0, ...noClaims };
-    return { file, path, begun: clock.steady(), extent: extended(empty, bytes.length, lines.crc, claims) };
+    return { file, begun: clock.steady(), extent: extended(empty, bytes.length, lines.checksum, claims) };
   }
 
   async #withHeader(files: readonly ClaimFile[], closed: boolean): Promise<RecordLines> {
@@ -181,13 +175,13 @@ export class NonceWriter {
     const numbers = this.#obsolete;
     this.#obsolete = [];
     // If that fails, the next start deletes it.
-    for (const number of numbers) await disk.unlink(nonceFilePath(directory, number)).catch(() => {});
+    for (const number of numbers)
+      await disk.unlink(join(directory, formatLogName('nonces', number))).catch(() => {});
   }
 
   async #syncAfter(others: Promise<void>): Promise<void> {
     await others; // one at a time
-    const current = this.#current;
-    if (current !== undefined) await step(current.path, 'fsync', current.file.syncData());
+    await this.#current?.file.sync();
   }
 
   /** Resolves when no sync is pending. */

@@ -1,6 +1,7 @@
 // Copies a store that a server may be changing, without a lock: opens the snapshot, then the journals since its generation, and
 // copies complete lines. Open files stay readable when a compaction deletes them; if one was deleted before, the copy starts
 // again. The caller moves the files into their directory while a marker file prevents a start.
+
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { delay } from '../../timers.ts';
@@ -8,16 +9,9 @@ import { CorruptionError } from '../corruption-error.ts';
 import { fileMode, step, writeWhole } from '../files/atomic-write.ts';
 import { type Disk, nodeDisk, type ReadableFile } from '../files/disk.ts';
 import { holderOf } from '../files/lock.ts';
+import { formatLogName, parseLogName } from '../log/line.ts';
 import { rejectIncompleteCopy } from './incomplete-copy.ts';
-import {
-  type Examined,
-  examine,
-  journalGeneration,
-  journalName,
-  previousName,
-  recover,
-  snapshotName,
-} from './recovery.ts';
+import { type Examined, examine, previousName, recover, snapshotName } from './recovery.ts';
 
 /** The number of attempts if a server uses the directory; otherwise, because it may run in another container. */
 const [maxAttempts, attemptsWithoutServer] = [10, 3];
@@ -114,11 +108,13 @@ async function generationOf(file: ReadableFile): Promise<number> {
 async function openJournals(directory: string, first: number): Promise<readonly Opened[]> {
   const names = await nodeDisk.list(directory);
   rejectIncompleteCopy(directory, names);
-  const generations = names.map(journalGeneration).filter((each) => each !== undefined && each >= first);
+  const generations = names
+    .map((name) => parseLogName('journal', name))
+    .filter((each) => each !== undefined && each >= first);
   const opened: Opened[] = [];
   try {
     for (const generation of generations.sort((one = 0, other = 0) => one - other)) {
-      const name = journalName(generation ?? 0);
+      const name = formatLogName('journal', generation ?? 0);
       const file = await nodeDisk.openToRead(join(directory, name));
       if (file === undefined)
         throw new ChangedMeanwhile(`${join(directory, name)} was deleted while the directory was copied`);

@@ -1,9 +1,10 @@
 import { replaceFile } from '../files/atomic-write.ts';
 import type { Disk } from '../files/disk.ts';
 import { formatJournalHeader } from '../journal/line.ts';
+import { formatLogName } from '../log/line.ts';
 import { writeSnapshot } from '../snapshot/writer.ts';
 import type { State } from '../state/state.ts';
-import { journalName, snapshotName } from './recovery.ts';
+import { snapshotName } from './recovery.ts';
 
 /** The content of a new data directory. */
 export interface NewFiles {
@@ -26,7 +27,12 @@ export async function writeNewFiles(disk: Disk, files: NewFiles): Promise<void> 
   const { directory, storeId, generation, sequence, state, now } = files;
   const { revision } = state;
   const header = formatJournalHeader({ storeId, generation, revision, sequence, opened: now });
-  await replaceFile(disk, { directory, name: journalName(generation), content: [header], sync: true });
+  await replaceFile(disk, {
+    directory,
+    name: formatLogName('journal', generation),
+    content: [header],
+    sync: true,
+  });
   const content = writeSnapshot(
     { storeId, generation, revision, sequence, written: now },
     state,

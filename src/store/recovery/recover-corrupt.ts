@@ -5,14 +5,15 @@ import { JsonFields } from '../encoding/json-fields.ts';
 import { parseReceiptedChange } from '../encoding/receipt-json.ts';
 import type { Disk } from '../files/disk.ts';
 import { readLines } from '../files/read-chunks.ts';
-import { checkedLine, parseJournalHeader, parseJournalLine } from '../journal/line.ts';
+import { parseJournalHeader, parseJournalLine } from '../journal/line.ts';
+import { formatLogName, parseLogName, readCheckedLine } from '../log/line.ts';
 import { readSnapshotLines, type SnapshotLine } from '../snapshot/lines.ts';
 import { readNumbers, readSnapshot } from '../snapshot/reader.ts';
 import { counterNumber, ReservedIds } from '../state/reserved-ids.ts';
 import { type CollectionNumbers, type MadeChange, State } from '../state/state.ts';
 import type { StoredItem, StoredReceipt } from '../store.ts';
 import { isRecordValue } from '../value.ts';
-import { journalGeneration, journalName, previousName, snapshotName } from './recovery.ts';
+import { previousName, snapshotName } from './recovery.ts';
 
 /** The readable data of a corrupt store. */
 export interface RecoveredData {
@@ -55,15 +56,19 @@ class CorruptStoreReader {
   async run(): Promise<RecoveredData> {
     const generation = await this.#readSnapshots();
     const names = await this.#disk.list(this.#directory);
-    const generations = names.map(journalGeneration).filter((each) => each !== undefined);
+    const generations = names
+      .map((name) => parseLogName('journal', name))
+      .filter((each) => each !== undefined);
     generations.sort((one, other) => one - other);
     let before: number | undefined;
     for (const [index, each] of generations.entries()) {
       if (each < generation) continue;
       const former = generations[index - 1];
       if (former !== undefined && former >= generation && former + 1 !== each)
-        this.#lost.push(`${this.#path(journalName(former + 1))} is missing with all its changes`);
-      before = await this.#readJournal(journalName(each), before);
+        this.#lost.push(
+          `${this.#path(formatLogName('journal', former + 1))} is missing with all its changes`,
+        );
+      before = await this.#readJournal(formatLogName('journal', each), before);
     }
     return { state: this.#build(), lost: this.#lost, nonces: this.#nonces };
   }
@@ -161,7 +166,7 @@ class CorruptStoreReader {
       // Preallocated space.
       if (!whole && line.every((byte) => byte === 0)) return;
       number += 1;
-      const text = checkedLine(line);
+      const text = readCheckedLine(line);
       const change = text === undefined ? undefined : parseJournalLine(text);
       const header = text === undefined ? undefined : parseJournalHeader(text);
       if (change !== undefined) {

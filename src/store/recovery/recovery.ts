@@ -1,10 +1,12 @@
 // Replays journals over the newest intact snapshot. A torn last line is cut off and kept aside; other damage prevents the start.
+
 import { join } from 'node:path';
 import type { NonceClaim } from '../../principal.ts';
 import { CorruptionError, type CorruptionLocation } from '../corruption-error.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';
 import type { JournalHeader } from '../journal/line.ts';
 import { type JournalContent, readJournal } from '../journal/reader.ts';
+import { formatLogName, parseLogName } from '../log/line.ts';
 import { readSnapshot, type Snapshot } from '../snapshot/reader.ts';
 import { State } from '../state/state.ts';
 import { rejectIncompleteCopy } from './incomplete-copy.ts';
@@ -13,17 +15,6 @@ import { applyRecoveryActions, type RecoveryAction } from './recovery-actions.ts
 /** The file names of the current and of the previous snapshot. */
 export const snapshotName = 'store.json';
 export const previousName = 'store.previous.json';
-
-/** Returns the file name of a journal. */
-export function journalName(generation: number): string {
-  return `journal-${generation}.jsonl`;
-}
-
-/** Returns the generation of a journal from its file name; undefined for any other name. */
-export function journalGeneration(name: string): number | undefined {
-  const digits = /^journal-(0|[1-9][0-9]{0,14})\.jsonl$/.exec(name)?.[1];
-  return digits === undefined ? undefined : Number(digits);
-}
 
 /** A journal that is read. */
 export interface FoundJournal {
@@ -126,7 +117,9 @@ class Examination {
     const { directory } = this.#options;
     const names = await this.#disk.list(directory);
     rejectIncompleteCopy(directory, names);
-    const generations = names.map(journalGeneration).filter((generation) => generation !== undefined);
+    const generations = names
+      .map((name) => parseLogName('journal', name))
+      .filter((generation) => generation !== undefined);
     generations.sort((one, other) => one - other);
     const snapshot = await this.#snapshot(generations);
     if (snapshot !== undefined) {
@@ -187,7 +180,10 @@ class Examination {
       return undefined;
     }
     if (first !== undefined && damage === undefined && previous.damage === undefined)
-      throw this.#corruption(snapshotName, `it is missing, although there is ${journalName(first)}`);
+      throw this.#corruption(
+        snapshotName,
+        `it is missing, although there is ${formatLogName('journal', first)}`,
+      );
     if (damage !== undefined) throw damage;
     if (previous.damage !== undefined) throw previous.damage;
     return undefined;
@@ -209,7 +205,7 @@ class Examination {
    * start was creating it.
    */
   async #isWholeHistory(generation: number, alone: boolean): Promise<boolean> {
-    const content = await readJournal(this.#disk, this.#path(journalName(generation)), () => {});
+    const content = await readJournal(this.#disk, this.#path(formatLogName('journal', generation)), () => {});
     if (content === undefined) return true;
     if (content.header === undefined)
       return alone && generation <= 1 && !content.more && content.broken?.torn !== false;
@@ -221,15 +217,15 @@ class Examination {
     const first = own[0];
     if (generation !== undefined && first !== generation)
       throw this.#corruption(
-        journalName(generation),
+        formatLogName('journal', generation),
         `it is missing, although ${snapshotName} has this generation`,
       );
     for (const [index, each] of own.entries()) {
       const next = own[index + 1];
       if (next !== undefined && next !== each + 1)
         throw this.#corruption(
-          journalName(each + 1),
-          `it is missing, although there is ${journalName(next)}`,
+          formatLogName('journal', each + 1),
+          `it is missing, although there is ${formatLogName('journal', next)}`,
         );
     }
   }
@@ -239,7 +235,7 @@ class Examination {
     before: number,
     snapshot: Snapshot | undefined,
   ): Promise<JournalContent | undefined> {
-    const name = journalName(generation);
+    const name = formatLogName('journal', generation);
     let headerChecked = false;
     return readJournal(
       this.#disk,
@@ -260,7 +256,7 @@ class Examination {
     before: number,
     snapshot: Snapshot | undefined,
   ): void {
-    const name = journalName(generation);
+    const name = formatLogName('journal', generation);
     const location = { line: 1, byte: 0 };
     if (header.generation !== generation)
       throw this.#corruption(name, `its header has generation ${header.generation}`, location);
@@ -279,7 +275,7 @@ class Examination {
 
   /** Checks whether a crash can have caused the invalid end of a journal. */
   #checkEnd(generation: number, content: JournalContent, { last, before, snapshot }: JournalPosition): void {
-    const name = journalName(generation);
+    const name = formatLogName('journal', generation);
     const { header, broken, bytes, changes } = content;
     if (header === undefined) {
       this.#checkWithoutHeader(generation, content, last, snapshot);
@@ -324,7 +320,7 @@ class Examination {
     last: boolean,
     snapshot: Snapshot | undefined,
   ): void {
-    const name = journalName(generation);
+    const name = formatLogName('journal', generation);
     const location = { line: 1, byte: 0 };
     const reason = broken?.reason ?? 'it is empty';
     if (!last)
@@ -349,7 +345,9 @@ class Examination {
     const last = this.#journals.at(-1);
     const reason = `the journals end at change ${sequence}, although ${snapshotName} was written after change ${snapshot.reached} was on the disk`;
     throw this.#corruption(
-      last === undefined ? journalName(snapshot.head.generation) : journalName(last.generation),
+      last === undefined
+        ? formatLogName('journal', snapshot.head.generation)
+        : formatLogName('journal', last.generation),
       reason,
     );
   }

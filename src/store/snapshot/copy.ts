@@ -3,7 +3,8 @@ import type { Clock } from '../../clock.ts';
 import { nextTurn } from '../../timers.ts';
 import { createTemporary, step, writeWhole } from '../files/atomic-write.ts';
 import { type Disk, type DiskFile, errorCode } from '../files/disk.ts';
-import { journalGeneration, previousName, snapshotName } from '../recovery/recovery.ts';
+import { parseLogName } from '../log/line.ts';
+import { previousName, snapshotName } from '../recovery/recovery.ts';
 import type { State } from '../state/state.ts';
 import { type SnapshotHead, writeSnapshot } from './writer.ts';
 
@@ -139,7 +140,7 @@ async function renamed(disk: Disk, from: string, to: string): Promise<boolean> {
 /** Removes the journals before a generation. If that fails, the next compaction removes them. */
 export async function removeJournals(disk: Disk, directory: string, before: number): Promise<void> {
   for (const name of await disk.list(directory)) {
-    const generation = journalGeneration(name);
+    const generation = parseLogName('journal', name);
     if (generation === undefined || generation >= before) continue;
     await disk.unlink(join(directory, name)).catch(() => {});
   }

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
-import { formatChecksum } from '../encoding/checksum.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
 import { formatMembers } from '../encoding/item-json.ts';
 import { formatReceiptedChange } from '../encoding/receipt-json.ts';
+import { formatChecksum } from '../log/line.ts';
 import type { State } from '../state/state.ts';
 import type { StoredItem } from '../store.ts';
 import type { TransferPart } from '../transfer.ts';

@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 import type { CorruptionLocation } from '../corruption-error.ts';
-import { formatChecksum } from '../encoding/checksum.ts';
 import type { Disk } from '../files/disk.ts';
 import { readLines } from '../files/read-chunks.ts';
+import { formatChecksum } from '../log/line.ts';
 
 /** A line of a snapshot, which may be corrupt. */
 export interface SnapshotLine {

@@ -1,10 +1,10 @@
 import { crc32 } from 'node:zlib';
 import { CorruptionError, type CorruptionLocation } from '../corruption-error.ts';
-import { formatChecksum } from '../encoding/checksum.ts';
 import { JsonFields } from '../encoding/json-fields.ts';
 import { parseReceiptedChange } from '../encoding/receipt-json.ts';
 import type { Disk } from '../files/disk.ts';
 import { readInChunks } from '../files/read-chunks.ts';
+import { formatChecksum } from '../log/line.ts';
 import { ReservedIds } from '../state/reserved-ids.ts';
 import { type CollectionNumbers, State } from '../state/state.ts';
 import { type SnapshotHead, snapshotVersion, snapshotWithReceipts } from './writer.ts';

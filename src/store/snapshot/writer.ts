@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
-import { formatChecksum } from '../encoding/checksum.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
 import { formatReceiptedChange } from '../encoding/receipt-json.ts';
+import { formatChecksum } from '../log/line.ts';
 import { bytesOf, type EncodedLines, lineEnd } from '../state/encoded/lines.ts';
 import type { NumberRange } from '../state/reserved-ids.ts';
 import type { CollectionView, State } from '../state/state.ts';

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ForgottenSpans, LeastTime } from '../../../src/store/nonces/time.ts';
+import { ForgottenSpans, MinTime } from '../../../src/store/nonces/time.ts';
 import { seeded } from '../../support/seeded.ts';
 
 describe('the least time', () => {
   test('is the time of a clock that does not jump', () => {
-    const least = new LeastTime(1000);
+    const least = new MinTime(1000);
     for (let steady = 0; steady < 10_000; steady += 7)
       assert.equal(least.at(5000 + steady, steady), 5000 + steady);
   });
 
   test('follows a jump back at once, and one ahead when it has lasted', () => {
-    const least = new LeastTime(1000);
+    const least = new MinTime(1000);
     assert.equal(least.at(50_000, 0), 50_000);
     assert.equal(least.at(40_100, 100), 40_100);
     for (let steady = 200; steady <= 1100; steady += 100)
@@ -21,7 +21,7 @@ describe('the least time', () => {
   });
 
   test('still doubts a jump that happened while nobody looked', () => {
-    const least = new LeastTime(1000);
+    const least = new MinTime(1000);
     assert.equal(least.at(50_000, 0), 50_000);
     assert.equal(least.at(190_000, 100_000), 150_000);
     assert.equal(least.at(190_999, 100_999), 150_999);

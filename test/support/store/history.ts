@@ -1,6 +1,7 @@
 import type { NonceClaim } from '../../../src/principal.ts';
 import { formatJournalHeader, formatJournalLine } from '../../../src/store/journal/line.ts';
-import { journalName, previousName, snapshotName } from '../../../src/store/recovery/recovery.ts';
+import { formatLogName } from '../../../src/store/log/line.ts';
+import { previousName, snapshotName } from '../../../src/store/recovery/recovery.ts';
 import { writeSnapshot } from '../../../src/store/snapshot/writer.ts';
 import { State } from '../../../src/store/state/state.ts';
 import type { StoreChange, StoredItem } from '../../../src/store/store.ts';
@@ -29,7 +30,7 @@ export class History {
     this.generation += 1;
     const { generation } = this;
     const header = { storeId, generation, revision: this.state.revision, sequence, opened: begun };
-    this.files.set(journalName(generation), formatJournalHeader(header));
+    this.files.set(formatLogName('journal', generation), formatJournalHeader(header));
   }
 
   /** Makes a change and adds its line; `durable` lines were on the medium before. */
@@ -44,7 +45,7 @@ export class History {
     this.sequence += 1;
     const made = { kind, collection, id, sequence, revision, modified, ...value };
     const line = { seq: this.sequence, durable, change: made, ...(nonce === undefined ? {} : { nonce }) };
-    const name = journalName(this.generation);
+    const name = formatLogName('journal', this.generation);
     this.files.set(name, `${this.files.get(name)}${formatJournalLine(line)}`);
     return { id, sequence, revision, modified, value: change.kind === 'delete' ? {} : change.value };
   }
@@ -77,6 +78,6 @@ export class History {
     if (former !== undefined) this.files.set(previousName, former);
     this.files.set(snapshotName, text);
     const oldest = former === undefined ? generation : Number(/"generation":([0-9]+)/.exec(former)?.[1]);
-    for (let each = 0; each < oldest; each += 1) this.files.delete(journalName(each));
+    for (let each = 0; each < oldest; each += 1) this.files.delete(formatLogName('journal', each));
   }
 }

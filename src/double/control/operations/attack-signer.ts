@@ -3,7 +3,8 @@ import type { Signer } from '../../../attack/signer.ts';
 import { checkSchemes } from '../../../auth/configured-schemes.ts';
 import type { SchemeDeclarations } from '../../../auth/scheme-declarations.ts';
 import type { Credentials, SigningScheme } from '../../../client/index.ts';
-import { anything, flag, invalid, number, object, optional, text, word } from '../shape.ts';
+import { anything, flag, number, object, optional, type ReadBy, text, word } from '../../../shape/shape.ts';
+import { invalid } from '../content.ts';
 import { type ControlTarget, inMemory } from '../target.ts';
 
 /** The signer of the adversary's requests. */
@@ -35,13 +36,13 @@ export const signer = object({
     ),
   ),
   privateKey: optional(text('for message-signatures: a key in PEM, instead of the secret')),
-  presign: optional(number({ least: 1 }, 'for aws4: the lifetime of presigned URLs in seconds')),
+  presign: optional(number({ min: 1 }, 'for aws4: the lifetime of presigned URLs in seconds')),
 });
 
 /** The key of a message signature. */
 type MessageKey = Extract<SigningScheme, { type: 'message-signatures' }>['key'];
 
-type SignerOptions = ReturnType<typeof signer.read>;
+type SignerOptions = ReadBy<typeof signer>;
 
 /** Creates the signer. Throws a Problem if a member is missing or invalid. */
 export async function createControlSigner(options: SignerOptions, target: ControlTarget): Promise<Signer> {

@@ -1,7 +1,8 @@
 import type { AttackRequest } from '../../../attack/attempt.ts';
 import { decodeCanonicalBase64 } from '../../../http/headers/content-digest.ts';
+import { flag, listOf, number, object, optional, text, word } from '../../../shape/shape.ts';
+import { invalid } from '../content.ts';
 import { type Operation, operation } from '../operation.ts';
-import { flag, invalid, listOf, number, object, optional, text, word } from '../shape.ts';
 import type { ControlTarget } from '../target.ts';
 import { createControlSigner, signer } from './attack-signer.ts';
 
@@ -26,7 +27,7 @@ export function attackOperations(target: ControlTarget): readonly Operation[] {
         }),
         signer,
         window: optional(
-          number({ least: 0 }, 'seconds by which the server accepts a date to differ; default: 600'),
+          number({ min: 0 }, 'seconds by which the server accepts a date to differ; default: 600'),
         ),
         otherUser: optional(text('another user of the server')),
         open: optional(flag('whether the request is permitted without credentials')),

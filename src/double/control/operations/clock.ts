@@ -1,5 +1,5 @@
+import { either, flag, number, object, optional, text } from '../../../shape/shape.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
-import { either, flag, number, object, optional, text } from '../shape.ts';
 import type { ControlTarget } from '../target.ts';
 
 /** The operations of the clock. */

@@ -1,7 +1,7 @@
 import { readKeyDeclaration } from '../../../auth/parse-account-key.ts';
 import { Problem } from '../../../http/problem.ts';
+import { either, flag, number, object, optional, text, word } from '../../../shape/shape.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
-import { either, flag, number, object, optional, text, word } from '../shape.ts';
 import { type ControlTarget, inMemory } from '../target.ts';
 
 /** The operations on users, secrets, nonces and tokens. */
@@ -82,7 +82,7 @@ function userOperations(target: ControlTarget): readonly Operation[] {
       path: '/nonces/burn',
       id: 'burnNonces',
       summary: 'Treats the next nonces as used, so that valid requests are refused as replays',
-      accepts: object({ times: optional(number({ least: 0 }, 'default: 1')) }),
+      accepts: object({ times: optional(number({ min: 0 }, 'default: 1')) }),
       run: ({ times }) => target.auth.burnNext('nonce', times),
     }),
   ];
@@ -180,7 +180,7 @@ function noConsentPage(error: unknown): never {
 }
 
 const gracePeriod = either(
-  number({ least: 0 }),
+  number({ min: 0 }),
   text(),
   'how long the former secret stays valid: ms, or a duration such as 90s or 24h; default: not at all',
 );

@@ -1,8 +1,8 @@
 import { Problem } from '../../../http/problem.ts';
+import { listOf, number, object, optional, text, word } from '../../../shape/shape.ts';
 import { eventKinds } from '../../events.ts';
 import { type EventLog, EventTimeout } from '../event-log.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
-import { listOf, number, object, optional, text, word } from '../shape.ts';
 import { longestWait } from './journal.ts';
 
 /** The operations on events: changes of grants and tokens, and replays. */
@@ -28,8 +28,8 @@ export function eventOperations(log: EventLog): readonly Operation[] {
         kind: optional(word(eventKinds)),
         client: optional(text('the client’s id, or the consumer’s key')),
         user: optional(text()),
-        timeout: optional(number({ least: 0, most: longestWait }, 'ms; default: 2000')),
-        after: optional(number({ least: 0 }, 'the number of an event; it and earlier ones are ignored')),
+        timeout: optional(number({ min: 0, max: longestWait }, 'ms; default: 2000')),
+        after: optional(number({ min: 0 }, 'the number of an event; it and earlier ones are ignored')),
       }),
       run: ({ timeout = 2000, after = 0, ...match }) =>
         log.waitFor(match, timeout, after).catch((error: unknown) => {

@@ -1,9 +1,9 @@
+import { either, flag, mapOf, number, object, optional, text, word } from '../../../shape/shape.ts';
 import { checkFault } from '../../faults/declaration.ts';
 import type { PlannedFault } from '../../faults/faults.ts';
 import type { PlannedMatch, TextsByName } from '../../faults/match.ts';
 import { matchMembers } from '../match.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
-import { either, flag, mapOf, number, object, optional, text, word } from '../shape.ts';
 import type { ControlTarget } from '../target.ts';
 
 /** The operations on planned faults. */
@@ -38,7 +38,7 @@ export function faultOperations({ faults }: Pick<ControlTarget, 'faults'>): read
       accepts: object({
         match: optional(object(faultMatchMembers, 'selects requests; default: all')),
         fault: object(faultMembers, 'the fault'),
-        times: optional(either(number({ least: 1 }), word(['always']), 'default: 1')),
+        times: optional(either(number({ min: 1 }), word(['always']), 'default: 1')),
       }),
       run({ match = {}, fault, times = 1 }) {
         checkFault(fault);
@@ -108,19 +108,16 @@ const faultMatchMembers = {
   headers: optional(mapOf(text(), 'header fields by name')),
 };
 
-const bytes = { least: 0 };
+const bytes = { min: 0 };
 
 const faultMembers = {
   status: optional(
-    number(
-      { least: 200, most: 599 },
-      'status of the response that is sent instead of processing the request',
-    ),
+    number({ min: 200, max: 599 }, 'status of the response that is sent instead of processing the request'),
   ),
   body: optional(text('content of that response')),
   headers: optional(mapOf(text(), 'further fields of that response')),
-  retryAfter: optional(either(number({ least: 0 }), text(), 'Retry-After of that response')),
-  delay: optional(number({ least: 0, whole: false }, 'ms by which the response is delayed')),
+  retryAfter: optional(either(number({ min: 0 }), text(), 'Retry-After of that response')),
+  delay: optional(number({ min: 0, whole: false }, 'ms by which the response is delayed')),
   dribble: optional(number({ whole: false }, 'rate of the content in bytes per second')),
   truncate: optional(number(bytes, 'the connection is closed after this number of bytes of the content')),
   reset: optional(

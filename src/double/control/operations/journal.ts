@@ -1,6 +1,7 @@
 import { didYouMean } from '../../../did-you-mean.ts';
 import { Problem } from '../../../http/problem.ts';
 import { type ProblemType, problemTypes } from '../../../http/problem-types.ts';
+import { number, object, optional, type Shape, text, textLike } from '../../../shape/shape.ts';
 import type { EntrySummary, JournalEntry } from '../../journal/entry.ts';
 import type { DoubleJournal } from '../../journal/journal.ts';
 import type { WaitOptions } from '../../journal/waiting.ts';
@@ -11,7 +12,6 @@ import { earlierUse, presentedBy } from '../exchange/presented.ts';
 import { matchMembers } from '../match.ts';
 import { version } from '../openapi.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
-import { invalid, number, object, optional, type Shape, text } from '../shape.ts';
 import type { ControlTarget } from '../target.ts';
 
 /** The longest wait in ms. It limits waits of clients that have disconnected. */
@@ -69,8 +69,8 @@ export function journalOperations({
       errors: { 404: 'No matching entry in time; the detail lists the entries and how each differs.' },
       accepts: object({
         match: object(entryMembers),
-        timeout: optional(number({ least: 0, most: longestWait }, 'ms; default: 2000')),
-        after: optional(number({ least: 0 }, 'the number of an entry; it and earlier ones are ignored')),
+        timeout: optional(number({ min: 0, max: longestWait }, 'ms; default: 2000')),
+        after: optional(number({ min: 0 }, 'the number of an entry; it and earlier ones are ignored')),
       }),
       run: ({ match, timeout, after }) =>
         journal
@@ -88,12 +88,12 @@ export function journalOperations({
       summary:
         'Returns summaries of entries, oldest first: the latest ones, or those before or after an entry',
       accepts: object({
-        after: optional(number({ least: 0 }, 'only entries with a higher number, the oldest of them')),
-        before: optional(number({ least: 0 }, 'only entries with a lower number, the latest of them')),
-        limit: optional(number({ least: 1, most: longestList }, `default: ${longestList}`)),
+        after: optional(number({ min: 0 }, 'only entries with a higher number, the oldest of them')),
+        before: optional(number({ min: 0 }, 'only entries with a lower number, the latest of them')),
+        limit: optional(number({ min: 1, max: longestList }, `default: ${longestList}`)),
         wait: optional(
           number(
-            { least: 0, most: longestWait },
+            { min: 0, max: longestWait },
             'ms to wait for the next entry if there are none in the range; default: 0',
           ),
         ),
@@ -183,14 +183,11 @@ function listed(
   return { entries: part.map((each) => each.toSummary()), first: all[0]?.number, last: all.at(-1)?.number };
 }
 
-const problemType: Shape<ProblemType> = {
-  schema: { enum: Object.keys(problemTypes), description: 'problem type of the response' },
-  read(value, at) {
-    const name = text().read(value, at);
-    if (isProblemType(name)) return name;
-    throw invalid(at, `is not a problem type${didYouMean(name, Object.keys(problemTypes))}`);
-  },
-};
+const problemType: Shape<ProblemType> = textLike(
+  { enum: Object.keys(problemTypes), description: 'problem type of the response' },
+  isProblemType,
+  (name) => `is not a problem type${didYouMean(name, Object.keys(problemTypes))}`,
+);
 
 function isProblemType(name: string): name is ProblemType {
   return Object.hasOwn(problemTypes, name);
@@ -199,7 +196,7 @@ function isProblemType(name: string): name is ProblemType {
 const entryMembers = {
   ...matchMembers,
   status: optional(number({}, 'status of the response')),
-  step: optional(number({ least: 0, most: 16 }, 'step that produced the response')),
+  step: optional(number({ min: 0, max: 16 }, 'step that produced the response')),
   problem: optional(problemType),
   text: optional(text('text that the content of the request contains')),
 };

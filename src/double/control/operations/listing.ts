@@ -1,5 +1,5 @@
+import { anything, flag, listOf, number, object, optional, text } from '../../../shape/shape.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
-import { anything, flag, listOf, number, object, optional, text } from '../shape.ts';
 import type { ControlTarget } from '../target.ts';
 
 /** The maximum number of tokens in a list. */
@@ -52,8 +52,8 @@ export function listingOperations({ listing }: Pick<ControlTarget, 'listing'>): 
       description: 'The access rules of the collection do not apply.',
       accepts: object({
         collection: text('the path of the collection, such as /users/ann/notes'),
-        after: optional(number({ least: 0 }, 'the sequence number of the item before the first')),
-        limit: optional(number({ least: 1, most: maxItems }, `default: ${maxItems}`)),
+        after: optional(number({ min: 0 }, 'the sequence number of the item before the first')),
+        limit: optional(number({ min: 1, max: maxItems }, `default: ${maxItems}`)),
       }),
       run: ({ collection, after = 0, limit = maxItems }) => listing.items(collection, after, limit),
     }),

@@ -1,7 +1,18 @@
 import type { Access } from '../../../pipeline/resource.ts';
+import {
+  anything,
+  either,
+  listOf,
+  mapOf,
+  number,
+  object,
+  optional,
+  type Shape,
+  text,
+  textLike,
+} from '../../../shape/shape.ts';
 import { fixedResource } from '../fixed-responses.ts';
 import { type Operation, operation } from '../operation.ts';
-import { anything, either, listOf, mapOf, number, object, optional, type Shape, text } from '../shape.ts';
 import { type ControlTarget, inMemory } from '../target.ts';
 
 /** The operations that add resources and collections. */
@@ -48,14 +59,11 @@ const declarationSchema = {
 
 const accessWords = /^(?:anyone|authenticated|nobody|owner:[^{}/]+)$/;
 
-const accessWord: Shape<Exclude<Access, readonly string[]>> = {
-  schema: { type: 'string', pattern: accessWords.source },
-  read(value, at) {
-    const word = text().read(value, at);
-    if (isAccess(word)) return word;
-    throw new RangeError(`${at} must be one of anyone, authenticated, nobody, owner:PARAMETER`);
-  },
-};
+const accessWord: Shape<Exclude<Access, readonly string[]>> = textLike(
+  { pattern: accessWords.source },
+  isAccess,
+  () => 'must be one of anyone, authenticated, nobody, owner:PARAMETER',
+);
 
 function isAccess(word: string): word is Exclude<Access, readonly string[]> {
   return accessWords.test(word);
@@ -71,7 +79,7 @@ export const accessShape = either(
 const response = object(
   {
     access: accessShape,
-    status: optional(number({ least: 200, most: 599 }, 'default: 200')),
+    status: optional(number({ min: 200, max: 599 }, 'default: 200')),
     type: optional(text('media type of the content; default: text/plain; charset=utf-8')),
     body: optional(text('content as text')),
     base64: optional(text('content as bytes, instead of body')),

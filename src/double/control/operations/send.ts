@@ -1,10 +1,10 @@
 import { decodeCanonicalBase64 } from '../../../http/headers/content-digest.ts';
 import { Problem } from '../../../http/problem.ts';
+import { flag, number, object, optional, text } from '../../../shape/shape.ts';
 import type { JournalEntry, RawEntry } from '../../journal/entry.ts';
 import type { DoubleJournal } from '../../journal/journal.ts';
 import { sendExact } from '../exchange/send-exact.ts';
 import { type Operation, operation } from '../operation.ts';
-import { flag, number, object, optional, text } from '../shape.ts';
 import type { ControlTarget } from '../target.ts';
 
 /** The maximum number of bytes of a request. */
@@ -38,9 +38,9 @@ export function sendOperations({ addresses, journal }: ControlTarget): readonly 
       accepts: object({
         text: optional(text('the request as text')),
         bytes: optional(text('the request in base64')),
-        entry: optional(number({ least: 1 }, 'the number of an entry whose request is sent again')),
+        entry: optional(number({ min: 1 }, 'the number of an entry whose request is sent again')),
         secure: optional(flag('whether it is sent over TLS; default: as the entry was, otherwise false')),
-        timeout: optional(number({ least: 1, most: longestTimeout }, `ms; default: ${defaultTimeout}`)),
+        timeout: optional(number({ min: 1, max: longestTimeout }, `ms; default: ${defaultTimeout}`)),
       }),
       async run({ secure, timeout = defaultTimeout, ...content }) {
         const repeated = content.entry === undefined ? undefined : entryOf(journal, content.entry);

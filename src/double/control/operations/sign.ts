@@ -1,5 +1,5 @@
+import { mapOf, object, optional, text } from '../../../shape/shape.ts';
 import { type Operation, operation } from '../operation.ts';
-import { mapOf, object, optional, text } from '../shape.ts';
 import { type ControlTarget, inMemory } from '../target.ts';
 
 const accepted = object({

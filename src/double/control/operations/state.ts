@@ -1,8 +1,8 @@
 import { Problem } from '../../../http/problem.ts';
+import { anything, listOf, mapOf, number, object, optional, text } from '../../../shape/shape.ts';
 import { AllowMatrixError } from '../../permission-matrix.ts';
 import type { DoubleSnapshot } from '../../state/state.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
-import { anything, listOf, mapOf, number, object, optional, text } from '../shape.ts';
 import { type ControlTarget, inMemory } from '../target.ts';
 
 /** The maximum number of snapshots. The oldest is dropped. */

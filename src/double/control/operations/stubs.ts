@@ -1,10 +1,10 @@
 import { Problem } from '../../../http/problem.ts';
+import { anything, listOf, mapOf, number, object, optional, text } from '../../../shape/shape.ts';
 import type { StubMatch } from '../../stubs/declaration.ts';
 import type { PlannedStub } from '../../stubs/stubs.ts';
 import { bodyOf } from '../fixed-responses.ts';
 import { matchMembers } from '../match.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
-import { anything, listOf, mapOf, number, object, optional, text } from '../shape.ts';
 import { type ControlTarget, memoryOnly } from '../target.ts';
 import { accessShape } from './routes.ts';
 
@@ -43,7 +43,7 @@ export function stubOperations(target: Pick<ControlTarget, 'stubs'>): readonly O
         ),
         response: object(
           {
-            status: optional(number({ least: 200, most: 599 }, 'default: 200')),
+            status: optional(number({ min: 200, max: 599 }, 'default: 200')),
             headers: optional(
               mapOf(text(), 'header fields; Content-Type names another type than that of the body'),
             ),
@@ -57,7 +57,7 @@ export function stubOperations(target: Pick<ControlTarget, 'stubs'>): readonly O
         ),
         access: optional(accessShape),
         schemes: optional(listOf(text(), 'names of the accepted schemes; default: all')),
-        times: optional(number({ least: 1 }, 'number of requests that it answers; default: any number')),
+        times: optional(number({ min: 1 }, 'number of requests that it answers; default: any number')),
       }),
       run({ match, response: { base64, body, ...response }, ...options }) {
         const content = bodyOf(body, base64);

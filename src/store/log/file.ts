@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { AtomicWriteError, fileMode, step } from '../files/atomic-write.ts';
-import type { Disk, DiskFile } from '../files/disk.ts';
-import { type FoundJournal, journalName } from '../recovery/recovery.ts';
-import { formatJournalHeader, type JournalHeader } from './line.ts';
+import { AtomicWriteError, createTemporary, fileMode, step } from '../files/atomic-write.ts';
+import { type Disk, type DiskFile, errorCode } from '../files/disk.ts';
 
 /** The maximum number of bytes of one write. */
 export const maxWriteSize = 4 * 1024 * 1024;
@@ -11,10 +9,10 @@ export const maxWriteSize = 4 * 1024 * 1024;
 const minPreallocation = 64 * 1024;
 const maxPreallocation = 1024 * 1024;
 
-/** A journal could not be created. */
-export class JournalCreateError extends Error {
-  override readonly name = 'JournalCreateError';
-  /** Whether the file was removed, so that the previous journal can still be used. */
+/** A file of a log could not be created. */
+export class LogCreateError extends Error {
+  override readonly name = 'LogCreateError';
+  /** Whether the file was removed, so that the previous file can still be used. */
   readonly removed: boolean;
   override readonly cause: AtomicWriteError;
 
@@ -25,14 +23,31 @@ export class JournalCreateError extends Error {
   }
 }
 
+/** A new file of a log. */
+export interface NewLogFile {
+  readonly directory: string;
+  readonly name: string;
+  /** The first lines. */
+  readonly lines: Uint8Array;
+  /** Whether the file and its name are synced. */
+  readonly sync: boolean;
+  /**
+   * The name under which the file is written, if an incomplete file must not have its own name: that of temporary files, before
+   * `.PID-N.tmp`. Default: its own.
+   */
+  readonly temporary?: string;
+  /** Whether all writes use another thread: lines that arrive meanwhile share the next write. Default: only long ones do. */
+  readonly inBackground?: boolean;
+}
+
 /**
- * The open file of a journal. Its lines end at `bytes`. NUL bytes may follow: preallocated space, so that a sync need
- * not change the length of the file. Methods must not be called while another one is pending. All throw AtomicWriteError.
+ * An open file of a log. Its lines end at `bytes`. NUL bytes may follow: preallocated space, so that a sync need not change
+ * the length of the file. Methods must not be called while another one is pending, except `sync`. All throw AtomicWriteError.
  */
-export class JournalFile {
-  readonly generation: number;
+export class LogFile {
   readonly path: string;
   readonly #file: DiskFile;
+  readonly #inBackground: boolean;
   #bytes: number;
   /** The length of the file in bytes. */
   #allocated: number;
@@ -41,42 +56,42 @@ export class JournalFile {
   /** The length of the lines from which on preallocation is tried again after there was no space. */
   #retryAt = 0;
 
-  private constructor(generation: number, path: string, file: DiskFile, bytes: number) {
-    this.generation = generation;
+  private constructor(path: string, file: DiskFile, bytes: number, inBackground = false) {
     this.path = path;
     this.#file = file;
+    this.#inBackground = inBackground;
     this.#bytes = bytes;
     this.#allocated = bytes;
   }
 
-  /**
-   * Creates a journal, and syncs the file and its directory. All earlier lines must be on the disk.
-   * Throws JournalCreateError.
-   */
-  static async create(disk: Disk, directory: string, header: JournalHeader): Promise<JournalFile> {
-    const path = join(directory, journalName(header.generation));
-    const line = Buffer.from(formatJournalHeader(header));
+  /** Creates a file with its first lines. Throws LogCreateError. */
+  static async create(disk: Disk, created: NewLogFile): Promise<LogFile> {
+    const { directory, name, lines, sync, temporary, inBackground } = created;
+    const path = join(directory, name);
+    let written = path;
     let file: DiskFile | undefined;
     let named = false;
     try {
-      file = await step(path, 'open', disk.create(path, fileMode));
-      const journal = new JournalFile(header.generation, path, file, 0);
-      await journal.append(line);
-      await journal.sync();
+      if (temporary === undefined) file = await step(path, 'open', disk.create(path, fileMode));
+      else ({ path: written, file } = await createTemporary(disk, directory, temporary));
+      const log = new LogFile(path, file, 0, inBackground);
+      await log.append(lines);
+      if (sync) await log.sync();
+      if (written !== path) await step(path, 'rename', disk.rename(written, path));
       named = true;
-      await step(path, 'fsync', disk.syncDirectory(directory));
-      return journal;
+      if (sync) await step(path, 'fsync', disk.syncDirectory(directory));
+      return log;
     } catch (error) {
       if (!(error instanceof AtomicWriteError)) throw error;
-      const removed = file === undefined || (await removeFile(disk, directory, path, file));
+      const removed = file === undefined || (await removeFile(disk, directory, [written, path], file));
       // After a failed sync of the directory, a later one cannot be trusted.
-      throw new JournalCreateError(error, removed && !named);
+      throw new LogCreateError(error, removed && !named);
     }
   }
 
-  /** Opens an existing journal for appending. */
-  static async reopen(disk: Disk, { generation, path, bytes }: FoundJournal): Promise<JournalFile> {
-    return new JournalFile(generation, path, await step(path, 'open', disk.openToWrite(path)), bytes);
+  /** Opens an existing file for appending. `bytes` is the length of its lines. */
+  static async reopen(disk: Disk, path: string, bytes: number): Promise<LogFile> {
+    return new LogFile(path, await step(path, 'open', disk.openToWrite(path)), bytes);
   }
 
   /** The length of the lines in bytes. */
@@ -141,7 +156,7 @@ export class JournalFile {
     await this.abandon();
   }
 
-  /** Closes the file without changing it. */
+  /** Closes the file without changing it. Does not reject. */
   async abandon(): Promise<void> {
     await this.#file.close().catch(() => {}); // all lines that matter were synced
   }
@@ -160,21 +175,32 @@ export class JournalFile {
 
   async #writeSome(bytes: Uint8Array, position: number): Promise<number> {
     try {
-      return await this.#file.writeAt(bytes, position);
+      return await (this.#inBackground ? this.#file.write(bytes) : this.#file.writeAt(bytes, position));
     } catch (error) {
       throw new AtomicWriteError(this.path, 'write', error);
     }
   }
 }
 
-/** Removes a new file. Returns whether that succeeded and is on the disk. */
-async function removeFile(disk: Disk, directory: string, path: string, file: DiskFile): Promise<boolean> {
-  await file.close().catch(() => {});
+/** Closes and removes a new file that has one of these paths. Returns whether that succeeded and is on the disk. */
+async function removeFile(
+  disk: Disk,
+  directory: string,
+  paths: readonly string[],
+  file: DiskFile,
+): Promise<boolean> {
+  await file.close().catch(() => {}); // the first failure is reported
   try {
-    await disk.unlink(path);
+    for (const path of new Set(paths)) await removeIfPresent(disk, path);
     await disk.syncDirectory(directory);
     return true;
   } catch {
     return false;
   }
+}
+
+async function removeIfPresent(disk: Disk, path: string): Promise<void> {
+  await disk.unlink(path).catch((error) => {
+    if (errorCode(error) !== 'ENOENT') throw error;
+  });
 }

@@ -1,13 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatMembers } from '../../../src/store/encoding/item-json.ts';
-import { JournalBatch } from '../../../src/store/journal/batch.ts';
-import {
-  checkedLine,
-  formatJournalLine,
-  type JournalLine,
-  parseJournalLine,
-} from '../../../src/store/journal/line.ts';
+import { JournalBatch } from '../../../src/store/journal/journal.ts';
+import { formatJournalLine, type JournalLine, parseJournalLine } from '../../../src/store/journal/line.ts';
+import { readCheckedLine } from '../../../src/store/log/line.ts';
 import type { StoredRecord } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
 
@@ -53,7 +49,7 @@ test('lines that are gathered read back as they were, and are the same as single
       .slice(0, -1)
       .map((line) => {
         JSON.parse(line);
-        return parseJournalLine(checkedLine(Buffer.from(line)) ?? assert.fail(`SEED=${random.seed}`));
+        return parseJournalLine(readCheckedLine(Buffer.from(line)) ?? assert.fail(`SEED=${random.seed}`));
       });
     // A half of a surrogate pair is kept as an escape, and reads back as one.
     assert.deepEqual(read, lines, `SEED=${random.seed}`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatChecksum } from '../../../src/store/encoding/checksum.ts';
+import { formatChecksum } from '../../../src/store/log/line.ts';
 
 test('a checksum has eight lower-case hexadecimal digits', () => {
   const cases = [

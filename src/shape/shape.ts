@@ -1,0 +1,393 @@
+import { createFault, type ShapeFault, type ShapePath } from './fault.ts';
+
+/** A JSON Schema (draft 2020-12). */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What a shape read: the value with its type, or all faults. */
+export type ShapeResult<T> = { readonly value: T } | { readonly faults: readonly ShapeFault[] };
+
+/** Describes a value by its schema, and validates it. */
+export interface Shape<T> {
+  readonly schema: JsonSchema;
+  /** A noun phrase for messages: `an integer from 1 to 5`. */
+  readonly expected: string;
+  /** Reads a value at a path, which is the beginning of the path of each fault. */
+  read(value: unknown, path?: ShapePath): ShapeResult<T>;
+}
+
+/** The type of the values that a shape reads. */
+export type ReadBy<S extends Shape<unknown>> = S extends Shape<infer T> ? T : never;
+
+/** An optional member. A member that is undefined is absent. */
+export interface Optional<T> {
+  readonly optional: Shape<T>;
+}
+
+/** The members of an object. */
+export type MemberShapes = Readonly<Record<string, Shape<unknown> | Optional<unknown>>>;
+
+/** One shape for each member of a declaration, so that the compiler finds one that is missing. */
+export type ShapesOf<Declaration> = Readonly<
+  Record<keyof Declaration & string, Shape<unknown> | Optional<unknown>>
+>;
+
+type RequiredNames<M extends MemberShapes> = {
+  [Name in keyof M]: M[Name] extends Optional<unknown> ? never : Name;
+}[keyof M];
+
+/** The type of an object with these members. */
+export type MembersRead<M extends MemberShapes> = {
+  readonly [Name in RequiredNames<M>]: M[Name] extends Shape<infer T> ? T : never;
+} & {
+  readonly [Name in Exclude<keyof M, RequiredNames<M>>]?: M[Name] extends Optional<infer T> ? T : never;
+};
+
+/** Makes a member optional. */
+export function optional<T>(shape: Shape<T>): Optional<T> {
+  return { optional: shape };
+}
+
+/** Any value. */
+export const anything: Shape<unknown> = { schema: {}, expected: 'a value', read: (value) => ({ value }) };
+
+/** The rules of a string. */
+export interface TextRules {
+  /** The form of the whole string, without flags. Default: any. */
+  readonly form?: RegExp;
+  /** The minimum number of UTF-16 code units. Default: 0. */
+  readonly min?: number;
+  /** The noun phrase in messages. Default: `text`. */
+  readonly expected?: string;
+}
+
+/** A string. `description` is the description in its schema. */
+export function text(description?: string, rules: TextRules = {}): Shape<string> {
+  const { form, min = 0, expected = min > 0 ? 'a non-empty string' : 'text' } = rules;
+  return leaf(
+    {
+      type: 'string',
+      ...(min > 0 && { minLength: min }),
+      ...(form !== undefined && { pattern: form.source }),
+      ...describe(description),
+    },
+    expected,
+    (value): value is string =>
+      typeof value === 'string' && value.length >= min && (form === undefined || form.test(value)),
+  );
+}
+
+/** The range of a number, both inclusive. */
+export interface NumberRules {
+  readonly min?: number;
+  readonly max?: number;
+  /** Whether it must be an integer. Default: true. */
+  readonly whole?: boolean;
+  /** The noun phrase in messages. Default: `an integer from 1 to 5`. */
+  readonly expected?: string;
+}
+
+/** A number within a range. */
+export function number(
+  { min, max, whole = true, expected }: NumberRules,
+  description?: string,
+): Shape<number> {
+  const range = `${min === undefined ? '' : ` from ${min}`}${max === undefined ? '' : ` to ${max}`}`;
+  return leaf(
+    {
+      type: whole ? 'integer' : 'number',
+      ...(min !== undefined && { minimum: min }),
+      ...(max !== undefined && { maximum: max }),
+      ...describe(description),
+    },
+    expected ?? `${whole ? 'an integer' : 'a number'}${range}`,
+    (value): value is number =>
+      typeof value === 'number' &&
+      (!whole || Number.isInteger(value)) &&
+      value >= (min ?? -Infinity) &&
+      value <= (max ?? Infinity),
+  );
+}
+
+/** A boolean. */
+export function flag(description?: string): Shape<boolean> {
+  return leaf(
+    { type: 'boolean', ...describe(description) },
+    'true or false',
+    (value): value is boolean => typeof value === 'boolean',
+  );
+}
+
+/** A function, which only code can pass. */
+export function callback<T>(): Shape<T> {
+  return leaf({ not: {} }, 'a function', (value): value is T => typeof value === 'function');
+}
+
+/** One of these strings. */
+export function word<const Words extends readonly string[]>(
+  words: Words,
+  description?: string,
+): Shape<Words[number]> {
+  const expected = `one of ${words.join(', ')}`;
+  return {
+    schema: { enum: words, ...describe(description) },
+    expected,
+    read(value, path = []) {
+      const found = words.find((each) => each === value);
+      if (found !== undefined) return { value: found };
+      return { faults: [{ path, kind: 'word', expected, value, known: words }] };
+    },
+  };
+}
+
+/** A value that `accepts` recognizes. */
+export function leaf<T>(
+  schema: JsonSchema,
+  expected: string,
+  accepts: (value: unknown) => value is T,
+): Shape<T> {
+  return {
+    schema,
+    expected,
+    read: (value, path = []) => (accepts(value) ? { value } : refuse(path, expected, value)),
+  };
+}
+
+/**
+ * A string that `accepts` recognizes. `explain` returns the predicate of the message about another one: `must begin with a slash`.
+ */
+export function textLike<T extends string>(
+  schema: JsonSchema,
+  accepts: (value: string) => value is T,
+  explain: (value: string) => string,
+): Shape<T> {
+  return {
+    schema: { type: 'string', ...schema },
+    expected: 'text',
+    read(value, path = []) {
+      if (typeof value !== 'string') return refuse(path, 'text', value);
+      return accepts(value) ? { value } : { faults: [createFault(path, explain(value))] };
+    },
+  };
+}
+
+/** The rules of an array. */
+export interface ListRules {
+  /** The noun phrase in messages. Default: `an array`. */
+  readonly expected?: string;
+  readonly min?: number;
+  readonly max?: number;
+  /** Further keywords of the schema. */
+  readonly schema?: JsonSchema;
+}
+
+/** An array of values of one shape. */
+export function listOf<T>(
+  shape: Shape<T>,
+  description?: string,
+  { expected = 'an array', min = 0, max = Infinity, schema = {} }: ListRules = {},
+): Shape<readonly T[]> {
+  const bounds = { ...(min > 0 && { minItems: min }), ...(max < Infinity && { maxItems: max }) };
+  return {
+    get schema() {
+      return { type: 'array', items: shape.schema, ...bounds, ...schema, ...describe(description) };
+    },
+    expected,
+    read(value, path = []) {
+      if (!Array.isArray(value) || value.length < min || value.length > max)
+        return refuse(path, expected, value);
+      return join(
+        value.map((each: unknown, index) => shape.read(each, [...path, index])),
+        (values) => values,
+      );
+    },
+  };
+}
+
+/** The rules of an object with any names. */
+export interface MapRules {
+  /** The schema of the names. Default: any. */
+  readonly names?: JsonSchema;
+  /** The noun phrase in messages. Default: `an object`. */
+  readonly expected?: string;
+}
+
+/** An object with any names, whose values have one shape. */
+export function mapOf<T>(
+  shape: Shape<T>,
+  description?: string,
+  { names, expected = 'an object' }: MapRules = {},
+): Shape<Readonly<Record<string, T>>> {
+  return {
+    get schema() {
+      return {
+        type: 'object',
+        ...(names !== undefined && { propertyNames: names }),
+        additionalProperties: shape.schema,
+        ...describe(description),
+      };
+    },
+    expected,
+    read(value, path = []) {
+      const members = readMembers(value);
+      if (members === undefined) return refuse(path, expected, value);
+      return join(
+        members.map(([name, each]) => readMember(name, shape, each, path)),
+        (entries) => Object.fromEntries(entries),
+      );
+    },
+  };
+}
+
+/** A value of either shape. `one` is tried first. If neither fits, the faults are those of the shape whose kind the value has. */
+export function either<One, Other>(
+  one: Shape<One>,
+  other: Shape<Other>,
+  description?: string,
+): Shape<One | Other> {
+  return {
+    get schema() {
+      return { anyOf: [one.schema, other.schema], ...describe(description) };
+    },
+    expected: `${one.expected} or ${other.expected}`,
+    read(value, path = []) {
+      const first = one.read(value, path);
+      if ('value' in first) return first;
+      const second = other.read(value, path);
+      if ('value' in second) return second;
+      return isOfOtherKind(second, path) && !isOfOtherKind(first, path) ? first : second;
+    },
+  };
+}
+
+function isOfOtherKind({ faults }: { readonly faults: readonly ShapeFault[] }, path: ShapePath): boolean {
+  return faults.some(
+    ({ kind, path: at }) => (kind === 'type' || kind === 'word') && at.length === path.length,
+  );
+}
+
+/** The rules of an object. */
+export interface ObjectRules {
+  /** The noun phrase in messages. Default: `an object`. */
+  readonly expected?: string;
+  /** Further keywords of the schema. */
+  readonly schema?: JsonSchema;
+}
+
+/** An object with these members and no others. */
+export function object<const M extends MemberShapes>(
+  members: M,
+  description?: string,
+  { expected = 'an object', schema = {} }: ObjectRules = {},
+): Shape<MembersRead<M>> {
+  const shapes = new Map(Object.entries(members));
+  const required = [...shapes].flatMap(([name, shape]) => ('optional' in shape ? [] : [name]));
+  const isComplete = (values: object): values is MembersRead<M> =>
+    required.every((name) => Object.hasOwn(values, name));
+  const readNamed = (name: string, value: unknown, path: ShapePath): ShapeResult<[string, unknown]> => {
+    const shape = shapes.get(name);
+    if (shape !== undefined)
+      return readMember(name, 'optional' in shape ? shape.optional : shape, value, path);
+    return { faults: [{ path: [...path, name], kind: 'unknown', known: [...shapes.keys()] }] };
+  };
+  return {
+    get schema() {
+      const properties = Object.fromEntries([...shapes].map(([name, each]) => [name, readSchema(each)]));
+      return {
+        type: 'object',
+        properties,
+        ...(required.length > 0 && { required }),
+        additionalProperties: false,
+        ...schema,
+        ...describe(description),
+      };
+    },
+    expected,
+    read(value, path = []) {
+      const given = readMembers(value);
+      if (given === undefined) return refuse(path, expected, value);
+      const read = join(
+        given.map(([name, each]) => readNamed(name, each, path)),
+        (entries) => Object.fromEntries(entries),
+      );
+      const missing = required
+        .filter((name) => !given.some(([each]) => each === name))
+        .map(
+          (name): ShapeFault => ({
+            path: [...path, name],
+            kind: 'missing',
+            expected: readExpected(shapes.get(name)),
+          }),
+        );
+      if ('faults' in read) return { faults: [...read.faults, ...missing] };
+      if (isComplete(read.value)) return { value: read.value };
+      return { faults: missing };
+    },
+  };
+}
+
+/** A value that must also follow a rule. `check` returns its faults, each with a path that begins with `path`. */
+export function refine<T>(
+  shape: Shape<T>,
+  check: (value: T, path: ShapePath) => readonly ShapeFault[],
+  schema: JsonSchema = {},
+): Shape<T> {
+  return {
+    get schema() {
+      return { ...shape.schema, ...schema };
+    },
+    expected: shape.expected,
+    read(value, path = []) {
+      const read = shape.read(value, path);
+      if ('faults' in read) return read;
+      const faults = check(read.value, path);
+      return faults.length === 0 ? read : { faults };
+    },
+  };
+}
+
+/** A shape whose schema is a definition of the document: `#/$defs/quota`. */
+export function refer<T>(shape: Shape<T>, name: string): Shape<T> {
+  return { expected: shape.expected, read: shape.read, schema: { $ref: `#/$defs/${name}` } };
+}
+
+function readSchema(shape: Shape<unknown> | Optional<unknown>): JsonSchema {
+  return 'optional' in shape ? shape.optional.schema : shape.schema;
+}
+
+function readExpected(shape: Shape<unknown> | Optional<unknown> | undefined): string {
+  return shape === undefined || 'optional' in shape ? '' : shape.expected;
+}
+
+function readMember<T>(
+  name: string,
+  shape: Shape<T>,
+  value: unknown,
+  path: ShapePath,
+): ShapeResult<[string, T]> {
+  const read = shape.read(value, [...path, name]);
+  return 'faults' in read ? read : { value: [name, read.value] };
+}
+
+/** Returns the members of an object that are not undefined; undefined for any other value. */
+function readMembers(value: unknown): [string, unknown][] | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return Object.entries(value).filter(([, member]) => member !== undefined);
+}
+
+/** Joins results to one: that of all values, or all faults. */
+function join<T, Joined>(
+  results: readonly ShapeResult<T>[],
+  create: (values: readonly T[]) => Joined,
+): ShapeResult<Joined> {
+  const faults = results.flatMap((result) => ('faults' in result ? result.faults : []));
+  if (faults.length > 0) return { faults };
+  return { value: create(results.flatMap((result) => ('value' in result ? [result.value] : []))) };
+}
+
+function refuse(path: ShapePath, expected: string, value: unknown): ShapeResult<never> {
+  return { faults: [{ path, kind: 'type', expected, value }] };
+}
+
+function describe(description: string | undefined): JsonSchema {
+  return description === undefined ? {} : { description };
+}
