@@ -95,6 +95,7 @@ function sign(options: SignRequestOptions): {
 } {
   const members = readMembers(options, 'options', names);
   const { method = 'GET', headers = {}, body, date, clock = systemClock, random = randomBytes } = options;
+  if (!URL.canParse(String(options.url))) throw new TypeError('options.url: an absolute URL is expected');
   const url = new URL(options.url);
   const target = options.target ?? fetchTargetOf(url);
   const content = body === undefined ? undefined : Buffer.from(body);
