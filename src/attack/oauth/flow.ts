@@ -5,7 +5,7 @@ import { Interruption } from './report.ts';
 import type { Sender, UrlRequest } from './sender.ts';
 
 /** A client that is registered at the authorization server. */
-export interface OAuthClient {
+export type OAuthClient = {
   readonly id: string;
   /** Default: none, for a public client. */
   readonly secret?: string;
@@ -15,13 +15,13 @@ export interface OAuthClient {
   readonly redirectUri: string;
   /** The scope to request. Default: none. */
   readonly scope?: string;
-}
+};
 
 /** The members of the server's metadata (RFC 8414) that the adversary uses. */
-export interface AuthorizationServerMetadata {
+export type AuthorizationServerMetadata = {
   readonly authorization_endpoint: string;
   readonly token_endpoint: string;
-}
+};
 
 /** Parameters to set, or to leave out if undefined. */
 export type Changes = Readonly<Record<string, string | undefined>>;

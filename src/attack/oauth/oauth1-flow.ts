@@ -6,17 +6,17 @@ import { Interruption } from './report.ts';
 import type { Sender, UrlRequest } from './sender.ts';
 
 /** A client (RFC 5849 §1.1; formerly consumer) that is registered at the server. */
-export interface OAuth1Client {
+export type OAuth1Client = {
   readonly key: string;
   readonly secret: string;
-}
+};
 
 /** The endpoints of OAuth 1.0a (RFC 5849 §2). */
-export interface OAuth1Endpoints {
+export type OAuth1Endpoints = {
   readonly requestToken: string;
   readonly authorize: string;
   readonly accessToken: string;
-}
+};
 
 /** Temporary credentials (RFC 5849 §2.1), and the verifier if a user has approved them. */
 export interface Ticket {

@@ -3,10 +3,10 @@ import type { SignatureAlgorithm } from '../../auth/account-key.ts';
 import type {
   ApiKeyDeclaration,
   Aws4Declaration,
-  DraftCavageDeclaration,
   HmacDeclaration,
   MessageSignaturesDeclaration,
   PresetDeclaration,
+  SchemeDeclarations,
 } from '../../auth/scheme-declarations.ts';
 
 /** A declared scheme to sign with. The members of the server's declaration have the same meaning. */
@@ -46,7 +46,7 @@ export type SigningScheme =
       /** Seconds for which a presigned URL is valid, from 1 to 604 800; `signUrl` returns it. Default: the fields are signed. */
       readonly presign?: number | undefined;
     })
-  | (DraftCavageDeclaration & {
+  | (NonNullable<SchemeDeclarations['draft-cavage']> & {
       /** Signing HTTP Messages (draft-cavage-http-signatures-12). */
       readonly type: 'draft-cavage';
     })
