@@ -12,11 +12,11 @@ export interface Principal {
   readonly lent?: LentRights;
 }
 
-/** What a token may be used for: `read` (GET, HEAD and OPTIONS) or `write` (POST, PUT and DELETE). */
-export type Scope = 'read' | 'write';
+/** What a token may be used for: `read` (GET, HEAD and OPTIONS), `write` (POST, PUT and DELETE), or a scope of a partner's document. */
+export type Scope = 'read' | 'write' | (string & Record<never, never>);
 
-/** All scopes, in canonical order. */
-export const knownScopes: readonly Scope[] = ['read', 'write'];
+/** The scopes of every service, in canonical order. */
+export const knownScopes: readonly ('read' | 'write')[] = ['read', 'write'];
 
 /** The rights that a token grants. */
 export interface LentRights {

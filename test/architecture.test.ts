@@ -176,12 +176,13 @@ test('node:http is imported in net only', () => {
   );
 });
 
-test('node:fs is imported in store, accounts, net/tls, cli and options, and for the console only', () => {
+test('node:fs is imported in store, accounts, net/tls, cli and options, for the console and for a document only', () => {
   assert.deepEqual(
     arrows(
       (path) =>
         !isIn('src/store', 'src/accounts', 'src/net/tls', 'src/cli', 'src/options')(path) &&
-        path !== 'src/double/control/console-files.ts',
+        path !== 'src/double/control/console-files.ts' &&
+        path !== 'src/double/partner/document.ts',
       (imported) => /^(node:)?fs(\/promises)?$/.test(imported),
     ),
     [],

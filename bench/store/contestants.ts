@@ -10,9 +10,8 @@ import {
 import { join } from 'node:path';
 import { systemClock } from '../../src/clock.ts';
 import { type JournaledStore, openJournaledStore } from '../../src/store/durable.ts';
-import { nodeDisk } from '../../src/store/files/disk.ts';
-import { writeNewFiles } from '../../src/store/recovery/new-files.ts';
 import { recover } from '../../src/store/recovery/recovery.ts';
+import { writeStore } from '../../src/store/snapshot/writer.ts';
 
 import { State } from '../../src/store/state/state.ts';
 import { type Article, article, articles } from '../data/articles.ts';
@@ -87,7 +86,7 @@ export async function fillOurs(directory: string, count: number): Promise<void> 
     const made = state.prepare({ kind: 'create', collection: articles, value: article(number), at: 0 });
     if (made !== undefined) state.commit(made);
   }
-  await writeNewFiles(nodeDisk, { directory, storeId: 'bench', generation: 1, sequence: 0, state, now: 0 });
+  await writeStore(directory, { storeId: 'bench', state, now: 0 });
 }
 
 function countersign(): Contestant {

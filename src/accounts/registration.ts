@@ -2,7 +2,7 @@ import { createPublicKey } from 'node:crypto';
 import { keyWeakness } from '../auth/key-weakness.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
-import { knownScopes } from '../principal.ts';
+import { knownScopes, type Scope } from '../principal.ts';
 import type {
   Client,
   ClientDeclaration,
@@ -58,11 +58,17 @@ export interface Registered<T> {
 /** The forms of a registered secret: a string, or an object with the plain text, its SHA-256 in base64url, or its scrypt hash. */
 export type SecretForm = 'text' | 'plain' | 'sha256' | 'scrypt';
 
-/** Returns the registered clients of OAuth 2.0 by id. Throws RangeError, with the id, if one is invalid. */
-export function clientsOf(registered: RegisteredBy<ClientDeclaration>): ReadonlyMap<string, Client> {
+/**
+ * Returns the registered clients of OAuth 2.0 by id. Throws RangeError, with the id, if one is invalid.
+ * @param scopes scopes beside `read` and `write`, which a client then has by default
+ */
+export function clientsOf(
+  registered: RegisteredBy<ClientDeclaration>,
+  scopes: readonly Scope[] = [],
+): ReadonlyMap<string, Client> {
   return registry(registered, 'client', (id, option) => {
     const { since, parts } = withoutDate(option);
-    const { made, faults } = readClient(id, parts, ['text', 'plain', 'sha256', 'scrypt']);
+    const { made, faults } = readClient(id, parts, ['text', 'plain', 'sha256', 'scrypt'], scopes);
     return { made: { id, ...made, since }, faults };
   });
 }
@@ -114,6 +120,7 @@ export function readClient(
   id: string,
   value: unknown,
   secretForms: readonly SecretForm[],
+  further: readonly Scope[] = [],
 ): Registered<ClientRegistration> {
   const parts = new MemberReader(value, clientKeys);
   if (!clientIdForm.test(id))
@@ -127,7 +134,7 @@ export function readClient(
     secret,
     redirectUris,
     grants,
-    scopes: parts.words('scopes', knownScopes) ?? ['read'],
+    scopes: parts.words('scopes', [...knownScopes, ...further]) ?? (further.length > 0 ? further : ['read']),
     users: parts.get('users') === '*' ? ('*' as const) : (parts.texts('users', nameFault) ?? []),
   };
   return { made, faults: parts.faults };

@@ -4,7 +4,7 @@ import { schemesOf } from '../service/authentication.ts';
 import type { ServiceOptions, UserDeclaration } from '../service/options.ts';
 import { collectionsOf } from '../service/routes.ts';
 import { type ControllableService, createControllableService } from '../service/service.ts';
-import type { NonceStore } from '../store/nonces/nonces.ts';
+import { type CompleteNonces, completeNonces, type NonceStore } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import { claimedUserBy } from './claimed-user.ts';
 import { type ComposedService, namesOf, skewDates } from './compose.ts';
@@ -48,7 +48,7 @@ export function composeDurableDouble(
   });
   const events = createEvents(options.onError);
   const onReplay = (user: string): void => events.emit({ kind: 'replay', user });
-  const nonces = withBurning(options.nonces, () => faults.burnsNonce(), onReplay);
+  const nonces = withBurning(completeNonces(options.nonces), () => faults.burnsNonce(), onReplay);
   let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
   const known = new KnownCredentials(options.masterKey);
   known.addUsers(users.all);
@@ -108,10 +108,10 @@ export function composeDurableDouble(
 
 /** Wraps nonces so that fresh ones can be made to count as used. `onReplay` is called for each nonce that is rejected. */
 function withBurning(
-  nonces: NonceStore,
+  nonces: CompleteNonces,
   burns: () => boolean,
   onReplay: (user: string) => void,
-): NonceStore & { burn(times: number): void } {
+): CompleteNonces & { burn(times: number): void } {
   const burnt = new BurntNonces(burns);
   return {
     claim(user, nonce, until, now, deferrable) {

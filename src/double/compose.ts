@@ -17,6 +17,7 @@ import { type ControlledFaults, createControlledFaults } from './faults/controll
 import { createJournal, type JournalPart } from './journal/journal.ts';
 import { KnownCredentials } from './journal/known-credentials.ts';
 import type { DoubleOptions } from './options.ts';
+import type { PartnerPart, PreparedPartner } from './partner/partner.ts';
 import { redate } from './server-date.ts';
 import { createDoubleTime, type DoubleTime } from './state/clock.ts';
 import { createDoubleNonces, type DoubleNonces } from './state/nonces.ts';
@@ -59,6 +60,8 @@ export interface ComposedDouble extends ComposedService {
   readonly nonces: DoubleNonces;
   readonly routes: DoubleRoutes;
   readonly stubs: StubsPart;
+  /** The partner's document; undefined if there is none. */
+  readonly partner: PartnerPart | undefined;
   readonly items: Items;
   readonly state: State;
   /** Returns a copy with the same items, users, routes and time, which shares no state with the double. */
@@ -70,12 +73,18 @@ const masterKeyBytes = 32;
 
 /**
  * Composes a double of parts whose whole state is in memory and can be restored.
+ * @param prepared the partner's document. Default: none
  * @throws RangeError or DeclarationError if an option is invalid
  */
-export function composeDouble(options: DoubleOptions, random: SeededRandom): ComposedDouble {
+export function composeDouble(
+  options: DoubleOptions,
+  random: SeededRandom,
+  prepared?: PreparedPartner,
+): ComposedDouble {
   const { randomSeed: _, now, https: __, users: declared = {}, seed = {}, ...others } = options;
   const { journal: bounds, pendingFaults: ___, keepAlive: ____, ...placed } = others;
-  const { port: _____, securePort: ______, aliases = [], stubs: declaredStubs, ...given } = placed;
+  const { port: _____, securePort: ______, aliases = [], stubs: declaredStubs, ...served } = placed;
+  const { partner: _______, validate: ________, ...given } = served;
   const { onError } = options;
   const schemes = schemesOf(options);
   const events = createEvents(onError);
@@ -84,7 +93,15 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
   const store = createMemoryStore({ storeId: Buffer.from(random.bytes(4)).toString('hex') });
   const routes = createDoubleRoutes(options);
   const { xmlDepth: maxDepth } = { ...defaultLimits, ...options.limits };
-  const stubs = createStubs({ schemes, maxDepth, stubs: declaredStubs });
+  const partner = prepared?.create({
+    seed: random.seed,
+    now: () => time.clock.now(),
+    maxDepth,
+    strictQuery: options.strictQuery ?? true,
+    isCredential: (name) => service.isCredentialParameter(name),
+    onError,
+  });
+  const stubs = createStubs({ schemes, maxDepth, check: partner, stubs: declaredStubs });
   const items = createItems(store, () => routes.state.collections, time.clock, seed);
   const users = createDoubleUsers(declared, random.bytes);
   const masterKey = random.bytes(masterKeyBytes);
@@ -111,6 +128,7 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
     { claimedUser, schemes },
   );
   let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
+  const observer = skewDates(time, journal.observer(faults));
   const controllable = createControllableService(
     {
       // A test suite fails to authenticate far more often than the default limit permits.
@@ -125,9 +143,15 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
       nonces,
       masterKey,
       users: users.all,
-      observer: skewDates(time, journal.observer(faults)),
+      observer: partner === undefined ? observer : partner.observe(observer),
     },
-    { onGrantEvent: (event) => events.emit(event), aliases, layer: stubs.layer },
+    {
+      onGrantEvent: (event) => events.emit(event),
+      aliases,
+      layer: stubs.layer,
+      fallback: partner?.fallback,
+      scopes: prepared?.scopes,
+    },
   );
   const service = withRegistrations(controllable, (changed) => {
     registered = { ...registered, ...changed };
@@ -146,6 +170,7 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
     users,
     routes,
     stubs,
+    ...(partner !== undefined && { partner }),
     nonces,
     random,
     time,
@@ -164,6 +189,7 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
     nonces,
     routes,
     stubs,
+    partner,
     items,
     users,
     masterKey,
@@ -185,7 +211,7 @@ export function composeDouble(options: DoubleOptions, random: SeededRandom): Com
         ...limits,
         stubs: held,
       };
-      const copy = composeDouble(composed, createSeededRandom('fork'));
+      const copy = composeDouble(composed, createSeededRandom('fork'), prepared);
       copy.items.restore(items.snapshot());
       copy.service.oauth.departures.restore(revocation.snapshot());
       copy.routes.restore(routes.snapshot());

@@ -3,6 +3,7 @@ import { systemClock } from '../clock.ts';
 import type { CollectionDeclaration } from '../collections/declaration.ts';
 import { type RequestListener, requestListener } from '../net/request-listener.ts';
 import type { OpenApiDocument } from '../service/openapi/document.ts';
+import type { ControllableService } from '../service/service.ts';
 import { createDoubleApi, type DoubleApi } from './api.ts';
 import { type CertificateAuthority, createCertificateAuthority } from './certificate-authority.ts';
 import { type ComposedDouble, composeDouble } from './compose.ts';
@@ -13,6 +14,7 @@ import { dateWindows } from './date-windows.ts';
 import type { DoubleEvent, EventOf } from './events.ts';
 import type { Addresses } from './fetch/origins.ts';
 import { checkDoubleOptions, type DoubleOptions } from './options.ts';
+import type { DoublePartner } from './partner/partner.ts';
 import { createSeededRandom, type SeededRandom } from './state/random.ts';
 
 /**
@@ -36,6 +38,11 @@ export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, As
    * @example const server = http.createServer(double.handler);
    */
   readonly handler: RequestListener;
+  /**
+   * Controls the responses of the partner's document, and returns what a test suite has used of it. Throws Error without the option
+   * `partner`, with the paths that there are.
+   */
+  readonly partner: DoublePartner;
   /**
    * Declares a collection as a configuration does. It replaces a collection or resource at the same path.
    * @throws DeclarationError if the declaration is invalid
@@ -81,7 +88,7 @@ export async function startDouble(options: DoubleOptions = {}): Promise<Double> 
   if (!https && (options.clients !== undefined || options.consumers !== undefined))
     throw new RangeError('OAuth requires HTTPS, which is disabled');
   const random = createSeededRandom(String(randomSeed));
-  const context = composeDouble(options, random);
+  const context = await compose(options, random);
   const { service } = context;
   await service.ready;
   // Certificates are generated on first use, so they have their own sequence of random values.
@@ -92,6 +99,14 @@ export async function startDouble(options: DoubleOptions = {}): Promise<Double> 
   const addresses = await listen(context, authority, options);
   random.begin();
   return doubleOf(context, options, random, { ...addresses, authority });
+}
+
+/** Composes the double. The code for a partner's document is loaded only if there is one. */
+async function compose(options: DoubleOptions, random: SeededRandom): Promise<ComposedDouble> {
+  if (options.partner === undefined) return composeDouble(options, random);
+  const { withPartner } = await import('./partner/partner.ts');
+  const { options: complete, prepared } = await withPartner(options, options.partner);
+  return composeDouble(complete, random, prepared);
 }
 
 async function listen(
@@ -127,6 +142,7 @@ function doubleOf(
   const { service, events, faults, journal, stubs } = context;
   const { url, secureUrl } = addresses;
   const api = createDoubleApi(context, addresses);
+  const { partner } = context;
   const memory = createMemoryControl(context);
   const controls = new Set<ControlServer>();
   let closed = false;
@@ -151,6 +167,9 @@ function doubleOf(
     },
     randomSeed: random.seed,
     handler: requestListener(service.handle),
+    get partner() {
+      return partner?.control ?? noPartner(service);
+    },
     on: (kind, listener) => events.on(kind, listener),
     openapi: () => service.openapi(secureUrl === undefined ? [url] : [url, secureUrl]),
     async openControl(controlOptions = {}) {
@@ -185,6 +204,13 @@ function doubleOf(
 
 function doubleClosed(): Error {
   return new Error('the double is closed');
+}
+
+function noPartner({ router }: Pick<ControllableService, 'router'>): never {
+  const paths = [...new Set(router.routes.map(({ template }) => template))];
+  throw new Error(
+    `the double has no document of a partner; start it with the option partner. It serves ${paths.join(', ')}`,
+  );
 }
 
 function httpsDisabled(): never {

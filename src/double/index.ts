@@ -167,13 +167,16 @@ export type { Answer, RefusalMatch } from './journal/verdict.ts';
 export { JournalTimeout, type WaitOptions } from './journal/waiting.ts';
 export type { BarePath, Match, MatchMethod, MatchPath } from './match.ts';
 export type { DoubleOptions } from './options.ts';
+export type { OperationCoverage, PartnerCoverage } from './partner/coverage.ts';
+export type { CompileSchema, SchemaValidator } from './partner/json-schema.ts';
+export type { DoublePartner, RespondOptions } from './partner/partner.ts';
 export {
   AccessMatrix,
   type AccessMatrixOptions,
   type AccessMatrixRow,
   AllowMatrixError,
 } from './permission-matrix.ts';
-export type { DateLike, DoubleClock, Duration } from './state/clock.ts';
+export type { DoubleClock } from './state/clock.ts';
 export type { KeyPair } from './state/generate-key.ts';
 export type { DoubleSnapshot } from './state/state.ts';
 export type { DoubleUser, DoubleUsersOption, UserCredentials } from './state/users.ts';

@@ -1,10 +1,18 @@
+import type { DateLike } from '../clock.ts';
 import { didYouMean } from '../did-you-mean.ts';
-import { checkFlag, checkNumber, checkObject, checkText, checkWord } from '../service/argument-checks.ts';
+import {
+  checkFlag,
+  checkFunction,
+  checkNumber,
+  checkObject,
+  checkText,
+  checkWord,
+} from '../service/argument-checks.ts';
 import { checkOptionValues } from '../service/option-checks.ts';
 import { optionNames, type ServiceOptions } from '../service/options.ts';
 import { checkAliases } from './fetch/origins.ts';
 import { checkJournalLimits, type JournalOptions } from './journal/journal.ts';
-import type { DateLike } from './state/clock.ts';
+import type { CompileSchema } from './partner/json-schema.ts';
 import type { DoubleUsersOption } from './state/users.ts';
 import type { Stub } from './stubs/declaration.ts';
 
@@ -46,6 +54,18 @@ export interface DoubleOptions extends Omit<ServiceOptions, OwnOption> {
    * @example [{ match: { path: '/rates/{currency}' }, response: { body: { rate: '1.08' } }, access: 'anyone' }]
    */
   readonly stubs?: readonly Stub[];
+  /**
+   * The OpenAPI document of a partner, 3.0 or 3.1: the path of a file in JSON, or the document. It answers what no stub, resource and
+   * collection does, and checks the requests. Without the option `collections` there are then none.
+   * @example './partner.json'
+   */
+  readonly partner?: string | object;
+  /**
+   * Compiles the schemas of the partner's document, for a complete check of JSON Schema. Default: types, required members,
+   * enumerations, ranges and the like are checked.
+   * @example (schema) => ajv.compile(schema)
+   */
+  readonly validate?: CompileSchema;
   /** With `error`, `close` rejects if a planned fault was not applied to any request. Default: `ignore`. */
   readonly pendingFaults?: 'ignore' | 'error';
 }
@@ -62,6 +82,8 @@ const doubleOnly: Readonly<Record<Exclude<keyof DoubleOptions, keyof ServiceOpti
   securePort: true,
   aliases: true,
   stubs: true,
+  partner: true,
+  validate: true,
 };
 
 const ownOptions: Readonly<Record<Exclude<OwnOption, 'users'>, true>> = {
@@ -92,6 +114,12 @@ export function checkDoubleOptions(options: DoubleOptions): void {
   checkWord(pendingFaults, ['ignore', 'error'], 'a value of pendingFaults');
   checkPorts(options);
   checkAliases(aliases);
+  const { partner, validate } = options;
+  if (partner !== undefined && typeof partner !== 'string')
+    checkObject(partner, 'partner', 'or the path of a file');
+  checkFunction(validate, 'validate');
+  if (validate !== undefined && partner === undefined)
+    throw new RangeError('validate requires the option partner');
   if (stubs !== undefined && !Array.isArray(stubs)) throw new RangeError('stubs must be a list of stubs');
   if (typeof randomSeed !== 'number') checkText(randomSeed, 'randomSeed');
 }

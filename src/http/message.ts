@@ -74,6 +74,8 @@ export interface Response {
   readonly fault?: WireFault;
   /** Called if the client disconnected, or closed its sending side, before the response was sent. */
   readonly onAbandoned?: () => void;
+  /** What is wrong with the response, for the journal of a double. */
+  readonly warnings?: readonly string[];
   /** What an observer recorded of the exchange, for a caller in this process. */
   readonly record?: object;
 }

@@ -106,12 +106,13 @@ export function scopeReason(
 ): Reason {
   const check = 'scope';
   const words = (requested ?? '').split(' ');
-  const unknown = words.filter((word) => !knownScopes.some((scope) => scope === word));
+  const known = [...new Set<Scope>([...knownScopes, ...allowed])];
+  const unknown = words.filter((word) => !known.includes(word));
   if (requested !== undefined && unknown.length > 0) {
     const named = unknown.map((word) => (word === '' ? 'an empty word' : word)).join(', ');
-    return { check, hint: `unknown in the scope: ${named}; the scopes are ${formatScope(knownScopes)}` };
+    return { check, hint: `unknown in the scope: ${named}; the scopes are ${formatScope(known)}` };
   }
-  const asked = requested === undefined ? undefined : parseScope(requested);
+  const asked = requested === undefined ? undefined : parseScope(requested, allowed);
   const beyond = (asked ?? []).filter((scope) => !isWithin([scope], allowed));
   const listed = allowed.length === 0 ? 'none' : formatScope(allowed);
   const exceeding = beyond.length === 0 ? 'the default scope' : `the scope ${formatScope(beyond)}`;

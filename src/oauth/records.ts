@@ -1,6 +1,5 @@
 import type { Scope } from '../principal.ts';
 import type { StoredItem, StoredRecord } from '../store/store.ts';
-import { knownScopes } from './scopes.ts';
 
 /** The protocol that a grant or token belongs to. Tokens of one protocol are not valid in the other. */
 export type Mechanism = 'oauth1' | 'oauth2';
@@ -108,7 +107,7 @@ function isTextOrAbsent(value: unknown): value is string | undefined {
 }
 
 function scopesIn({ scopes }: StoredRecord): readonly Scope[] {
-  return Array.isArray(scopes) ? knownScopes.filter((scope) => scopes.includes(scope)) : [];
+  return Array.isArray(scopes) ? scopes.filter((scope) => typeof scope === 'string') : [];
 }
 
 function detailsIn({ details }: StoredRecord): Readonly<Record<string, string>> {

@@ -5,13 +5,21 @@ export { knownScopes };
 /** The scope of a request that does not name one (RFC 6749 §3.3). */
 export const defaultScopes: readonly Scope[] = ['read'];
 
+/** Returns the scope of a request that does not name one, to a client that is registered for these: `read`, or all of a partner. */
+export function defaultScopesFor(registered: readonly Scope[]): readonly Scope[] {
+  const isKnown = registered.every((scope) => knownScopes.some((known) => known === scope));
+  return isKnown ? defaultScopes : registered;
+}
+
 /**
  * Parses a scope parameter: words separated by one space (RFC 6749 §3.3). Returns undefined if a word is not a supported scope.
+ * @param further supported scopes beside `read` and `write`
  */
-export function parseScope(text: string): readonly Scope[] | undefined {
+export function parseScope(text: string, further: readonly Scope[] = []): readonly Scope[] | undefined {
   const words = text.split(' ');
-  if (!words.every((word) => knownScopes.some((scope) => scope === word))) return undefined;
-  return knownScopes.filter((scope) => words.includes(scope));
+  const supported = [...new Set<Scope>([...knownScopes, ...further])];
+  if (!words.every((word) => supported.includes(word))) return undefined;
+  return supported.filter((scope) => words.includes(scope));
 }
 
 /** Formats scopes as a scope parameter. */

@@ -38,7 +38,7 @@ import {
   type Resource,
   type ResourceState,
   retryAction,
-  scopeFor,
+  scopesNeeded,
   storesNonce,
   type Variant,
 } from './resource.ts';
@@ -154,7 +154,7 @@ function decideFor(
   const implemented = requireAction(call, route);
   // 10: may this principal?
   trace.step = 10;
-  checkPermission(call, resource, context.authenticator);
+  checkPermission(call, resource, implemented, context.authenticator);
   // 11: can what is sent be read?
   trace.step = 11;
   const reading = selectReading(call, implemented, context.limits.body);
@@ -226,16 +226,26 @@ function requireAction(call: CallContext, route: Match): Action {
   });
 }
 
-function checkPermission(call: CallContext, resource: Resource, authenticator: Authenticator): void {
+function checkPermission(
+  call: CallContext,
+  resource: Resource,
+  implemented: Action,
+  authenticator: Authenticator,
+): void {
   if (mayUse(resource, call.method, call.principal, call.parameters)) return;
-  if (!inScope(call.method, call.principal)) throw scopeTooNarrow(call, authenticator);
+  if (!inScope(implemented, call.method, call.principal))
+    throw scopeTooNarrow(call, implemented, authenticator);
   if (call.principal !== undefined)
     throw new Problem('forbidden', `This principal may not ${call.method} here.`);
   throw authenticator.missing(`${call.method} requires authentication here.`, call.request, resource.schemes);
 }
 
-function scopeTooNarrow({ method, principal }: CallContext, authenticator: Authenticator): Problem {
-  const needed = scopeFor(method);
+function scopeTooNarrow(
+  { method, principal }: CallContext,
+  implemented: Action,
+  authenticator: Authenticator,
+): Problem {
+  const needed = (scopesNeeded(implemented, method)[0] ?? []).join(' ');
   return new Problem(
     'insufficient-scope',
     `The token does not permit ${method}, which requires the scope ${needed}.`,

@@ -16,6 +16,26 @@ export function createBranch<Leaf>(): Branch<Leaf> {
   return { literals: new Map(), parameter: undefined, leaf: undefined };
 }
 
+/**
+ * Returns the node of a list of segments, which is created if it is missing. A segment that is undefined stands for a parameter, any
+ * other is decoded.
+ */
+export function branchAt<Leaf>(root: Branch<Leaf>, segments: readonly (string | undefined)[]): Branch<Leaf> {
+  let branch = root;
+  for (const segment of segments) branch = stepInto(branch, segment);
+  return branch;
+}
+
+function stepInto<Leaf>(branch: Branch<Leaf>, segment: string | undefined): Branch<Leaf> {
+  if (segment === undefined) {
+    branch.parameter ??= createBranch();
+    return branch.parameter;
+  }
+  const next = branch.literals.get(segment) ?? createBranch<Leaf>();
+  branch.literals.set(segment, next);
+  return next;
+}
+
 const templateForm =
   /^\/(?:(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-F]{2}|\{[A-Za-z][A-Za-z0-9_]*\})+(?:\/|$))*$/;
 const parameterForm = /^\{([A-Za-z][A-Za-z0-9_]*)\}$/;
@@ -47,14 +67,10 @@ function branchFor<Leaf>(
   if (name !== undefined) {
     if (names.includes(name)) throw new RangeError(`${template} has the parameter ${name} twice`);
     names.push(name);
-    branch.parameter ??= createBranch();
-    return branch.parameter;
+    return stepInto(branch, undefined);
   }
   if (segment.includes('{')) throw new RangeError(`${template}: a parameter is a whole segment`);
-  const literal = decodeURIComponent(segment);
-  const next = branch.literals.get(literal) ?? createBranch<Leaf>();
-  branch.literals.set(literal, next);
-  return next;
+  return stepInto(branch, decodeURIComponent(segment));
 }
 
 /** Returns the value that these decoded segments reach: depth first, literals first. A parameter matches any segment but an empty one. */

@@ -25,6 +25,9 @@ export function readingFor(request: HttpRequest, implemented: Action): ContentRe
   const { reads } = implemented;
   if (!request.body.present || reads === undefined) return undefined;
   const field = request.headers.get('content-type');
+  // Clients send Content-Length: 0 with a POST that has no content (RFC 9110 §8.6).
+  const isEmpty = field === undefined && request.headers.get('content-length') === '0';
+  if (isEmpty && implemented.bodyOptional === true) return undefined;
   const type = field === undefined ? undefined : parseMediaType(field)?.type;
   const reading = reads.find((each) => each.type === '*/*' || each.type === type);
   if (reading === undefined) throw unreadable(request.method, field, reads);

@@ -90,6 +90,8 @@ export interface ActionResponse {
   readonly representation?: Representation;
   /** Whether the response is `Cache-Control: no-store`, because it contains or uses up a secret. Default: false. */
   readonly noStore?: boolean;
+  /** What is wrong with the response, for the journal of a double. @internal */
+  readonly warnings?: readonly string[];
   /** The state that the representation shows. If given, its entity tag and Last-Modified are sent. */
   readonly state?: ResourceState;
 }
@@ -115,6 +117,11 @@ export interface Action<State = unknown, Content = unknown> {
    * the action is called. Ignored for GET. Default: false.
    */
   readonly storesNonce?: boolean;
+  /**
+   * The scopes that a token needs, all of one of these lists. A client that has them needs no user. Default: `read` for safe methods,
+   * otherwise `write`.
+   */
+  readonly scopes?: readonly (readonly Scope[])[];
   /** Checks fields that the action requires, such as Idempotency-Key. Throws a Problem. Default: nothing is checked. */
   checkHeaders?(call: Call<State, Content>): void;
   /** Returns whether the action may create a resource that does not exist. Throws a Problem if that can never exist. */
@@ -278,9 +285,16 @@ export function scopeFor(method: string): Scope {
   return isSafe(method) ? 'read' : 'write';
 }
 
-/** Returns whether the scope of the principal's token, if it has one, includes the method. */
-export function inScope(method: string, principal: Principal | undefined): boolean {
-  return principal?.lent === undefined || principal.lent.scopes.includes(scopeFor(method));
+/** Returns the lists of scopes of which a token needs one. */
+export function scopesNeeded({ scopes }: Action, method: string): readonly (readonly Scope[])[] {
+  return scopes ?? [[scopeFor(method)]];
+}
+
+/** Returns whether the scopes of the principal's token, if it has some, include those that the action needs. */
+export function inScope(implemented: Action, method: string, principal: Principal | undefined): boolean {
+  const held = principal?.lent?.scopes;
+  if (held === undefined) return true;
+  return scopesNeeded(implemented, method).some((list) => list.every((scope) => held.includes(scope)));
 }
 
 /** Returns whether this principal may use a method of the resource. */
@@ -293,7 +307,9 @@ export function mayUse(
   if (method === 'OPTIONS') return true;
   const implemented = actionFor(resource, method);
   if (implemented === undefined) return false;
-  if (!inScope(method, principal)) return false;
+  if (!inScope(implemented, method, principal)) return false;
+  if (implemented.scopes !== undefined && principal?.lent !== undefined)
+    return implemented.access !== 'nobody';
   return permits(accessRule(resource, method, implemented), principal, parameters);
 }
 

@@ -142,12 +142,18 @@ function assemble(
   suffix: string,
 ): Response {
   const { status, representation, state: shows } = outcome;
-  const fields = leadingFields(call.date, call.principal, outcome.noStore);
+  const leading = leadingFields(call.date, call.principal, outcome.noStore);
+  const own = outcome.headers ?? [];
+  // A Cache-Control of the action replaces the usual one.
+  const isCached = outcome.noStore !== true && own.some(([name]) => name.toLowerCase() === 'cache-control');
+  const fields = isCached ? leading.filter(([name]) => name !== 'Cache-Control') : leading;
   if (representation !== undefined) fields.push(['Content-Type', representation.type], noSniff);
   if (shows !== undefined) {
     fields.push(['ETag', formatEntityTag(tagOf(shows, call.variant) + suffix)]);
     addLastModified(fields, shows, call);
   }
-  for (const [name, value] of outcome.headers ?? []) fields.push(furtherLine(name, value));
-  return { status, headers: fields, body: content, headOnly: call.method === 'HEAD' };
+  for (const [name, value] of own) fields.push(furtherLine(name, value));
+  const headOnly = call.method === 'HEAD';
+  if (outcome.warnings === undefined) return { status, headers: fields, body: content, headOnly };
+  return { status, headers: fields, body: content, headOnly, warnings: outcome.warnings };
 }

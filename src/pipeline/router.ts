@@ -51,6 +51,32 @@ export interface RouteLayer {
   furtherMethods(): ReadonlySet<string>;
 }
 
+/** Routes that are asked after those of a router. */
+export interface RouteFallback extends Omit<RouteLayer, 'find'> {
+  /** Returns the routes at an address, the first one first. `router` has the routes before them. */
+  find(segments: readonly string[], router: Router): readonly Match[];
+}
+
+/** Returns a router that asks further routes after its own. */
+export function extendRoutes(router: Router, fallback: RouteFallback): Router {
+  return {
+    routes: [...router.routes, ...fallback.routes],
+    find(segments, request) {
+      const base = router.find(segments, request);
+      const after = fallback.find(segments, router);
+      if (after.length === 0) return base;
+      const peers = base === undefined ? after : [base, ...after];
+      const method = request?.method;
+      const answering = peers.find(
+        ({ resource }) => method !== undefined && actionFor(resource, method) !== undefined,
+      );
+      const match = answering ?? peers[0];
+      return match && { ...match, peers };
+    },
+    furtherMethods: () => new Set([...router.furtherMethods(), ...fallback.furtherMethods()]),
+  };
+}
+
 /** Returns the route of a target. `*` is the server itself, for which there is none. Throws a Problem (404). */
 export function findRoute(target: Target, request: HttpRequest, router: Router): Match {
   if (target.asterisk) return { template: '*', resource: {}, parameters: {} };
@@ -71,10 +97,10 @@ export function layerRoutes(layer: RouteLayer, router: Router): Router {
       return layer.routes.length === 0 ? router.routes : [...layer.routes, ...router.routes];
     },
     find(segments, request) {
-      const base = router.find(segments);
+      const base = router.find(segments, request);
       const before = request === undefined ? [] : layer.find(segments, request);
       if (request === undefined || before.length === 0) return base;
-      const peers = base === undefined ? before : [...before, base];
+      const peers = base === undefined ? before : [...before, ...(base.peers ?? [base])];
       const answering = peers.find(({ resource }) => actionFor(resource, request.method) !== undefined);
       const match = answering ?? peers.at(-1);
       return match && { ...match, peers };

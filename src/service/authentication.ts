@@ -13,8 +13,8 @@ import type { HttpRequest } from '../http/message.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import type { TokenEvent } from '../oauth/records.ts';
 import { httpsOrigin, type Origins } from '../pipeline/origin.ts';
-import type { Principal } from '../principal.ts';
-import { bucketSpanFor, createNonces, type NonceStore } from '../store/nonces/nonces.ts';
+import type { Principal, Scope } from '../principal.ts';
+import { bucketSpanFor, type CompleteNonces, completeNonces, createNonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import { type AuthorizationServer, createAuthorizationServer } from './authorization-server.ts';
 import { isHealthCheck } from './health.ts';
@@ -47,6 +47,8 @@ export interface AuthenticationParts {
   readonly origins: Origins;
   /** Called for each event of a grant or token. */
   readonly onGrantEvent?: ((event: TokenEvent) => void) | undefined;
+  /** The scopes of a partner's document. Default: none. */
+  readonly scopes?: readonly Scope[] | undefined;
 }
 
 /** The cost of verifying a password if no user has a hash (N of RFC 7914): a few milliseconds. */
@@ -57,7 +59,7 @@ export function createAuthentication(
   options: ServiceOptions,
   clock: Clock,
   random: (size: number) => Uint8Array,
-  { store, origins, onGrantEvent }: AuthenticationParts,
+  { store, origins, onGrantEvent, scopes }: AuthenticationParts,
 ): Authentication {
   const window = windowOf(options) * 1000;
   const { realm = 'Countersign', explain = false } = options;
@@ -120,6 +122,7 @@ export function createAuthentication(
   const oauth = createAuthorizationServer(options, {
     store,
     onGrantEvent,
+    scopes,
     basic,
     realm,
     clock,
@@ -200,10 +203,11 @@ function nonceWindowOf(
 }
 
 /** Returns the nonces of the options or of the store. Throws RangeError if these are stored for a shorter window (ms). */
-function storedNonces({ nonces, store }: ServiceOptions, window: number): NonceStore | undefined {
+function storedNonces({ nonces, store }: ServiceOptions, window: number): CompleteNonces | undefined {
   const stored = nonces ?? store?.nonces;
-  if (stored?.window === undefined || stored.window >= window) return stored;
-  const opened = `nonces are stored for ${stored.window / 1000} s`;
+  if (stored === undefined) return undefined;
+  if (stored.window === undefined || stored.window * 1000 >= window) return completeNonces(stored);
+  const opened = `nonces are stored for ${stored.window} s`;
   throw new RangeError(
     `${opened}, and dates are valid for ${window / 1000} s: open the store with that window`,
   );

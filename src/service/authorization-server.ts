@@ -14,6 +14,7 @@ import { grantsPath } from '../oauth/paths.ts';
 import type { TokenEvent } from '../oauth/records.ts';
 import { RevokeOnRemoval, type Role } from '../oauth/revoke-on-removal.ts';
 import type { Route } from '../pipeline/router.ts';
+import type { Scope } from '../principal.ts';
 import type { Store } from '../store/store.ts';
 import type { ServiceOptions } from './options.ts';
 
@@ -37,15 +38,17 @@ export interface AuthorizationParts
   readonly onGrantEvent: ((event: TokenEvent) => void) | undefined;
   /** The names of all users. */
   readonly users: Iterable<string>;
+  /** The scopes of a partner's document. Default: none. */
+  readonly scopes?: readonly Scope[] | undefined;
 }
 
 /** Creates the authorization server. Throws RangeError on invalid clients, consumers or lifetimes. */
 export function createAuthorizationServer(
   options: ServiceOptions,
-  { store, basic, limits, onGrantEvent = () => {}, users, ...others }: AuthorizationParts,
+  { store, basic, limits, onGrantEvent = () => {}, users, scopes, ...others }: AuthorizationParts,
 ): AuthorizationServer {
   const { clock, random, rateLimiter } = others;
-  const clientsById = registered(options.clients, (all) => clientsOf(all));
+  const clientsById = registered(options.clients, (all) => clientsOf(all, scopes));
   const consumersByKey = registered(options.consumers, (all) => consumersOf(all));
   const names = {
     user: new Set(users),

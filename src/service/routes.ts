@@ -6,7 +6,7 @@ import { explanationResource, problemsResource } from '../collections/problems.t
 import { rootResource } from '../collections/root.ts';
 import type { Serving } from '../collections/serving.ts';
 import type { Resource } from '../pipeline/resource.ts';
-import type { Route } from '../pipeline/router.ts';
+import type { Route, RouteFallback } from '../pipeline/router.ts';
 import type { Store } from '../store/store.ts';
 import type { Limits, ServiceOptions } from './options.ts';
 
@@ -31,6 +31,7 @@ export function routesOf(
   resources: Readonly<Record<string, Resource>>,
   idempotency: Idempotency,
   serving: Serving,
+  fallback?: RouteFallback,
 ): Route[] {
   const documentLimits = {
     maxDepth: limits.xmlDepth,
@@ -45,11 +46,13 @@ export function routesOf(
     ];
   });
   routes.push(...Object.entries(resources).map(([template, resource]) => ({ template, resource })));
+  const listed = fallback === undefined ? routes : [...routes, ...fallback.routes];
   const own: Route[] = [
-    { template: '/', resource: rootResource(routes, serving.defaultFormat) },
+    { template: '/', resource: rootResource(listed, serving.defaultFormat) },
     { template: '/problems', resource: problemsResource(serving.defaultFormat) },
     { template: '/problems/{name}', resource: explanationResource(serving.defaultFormat) },
   ];
   const taken = new Set(routes.map(({ template }) => template));
+  for (const { template } of fallback?.routes ?? []) taken.add(template);
   return [...own.filter(({ template }) => !taken.has(template)), ...routes];
 }

@@ -24,7 +24,15 @@ import type { ServiceContext } from '../pipeline/decide.ts';
 import { GzipQueue } from '../pipeline/gzip-queue.ts';
 import { createOrigins } from '../pipeline/origin.ts';
 import { type Complete, Pipeline, type PipelineParts } from '../pipeline/pipeline.ts';
-import { createRouter, layerRoutes, type RouteLayer, type Router } from '../pipeline/router.ts';
+import {
+  createRouter,
+  extendRoutes,
+  layerRoutes,
+  type RouteFallback,
+  type RouteLayer,
+  type Router,
+} from '../pipeline/router.ts';
+import type { Scope } from '../principal.ts';
 import { createMemoryStore } from '../store/memory.ts';
 import { checkMembers, checkText } from './argument-checks.ts';
 import { createAuthentication } from './authentication.ts';
@@ -111,6 +119,10 @@ export interface ServiceControls {
   readonly aliases?: readonly string[];
   /** Routes that are asked before all others. Default: none. */
   readonly layer?: RouteLayer;
+  /** Routes that are asked after all others. Default: none. */
+  readonly fallback?: RouteFallback | undefined;
+  /** Scopes of clients beside `read` and `write`. Default: none. */
+  readonly scopes?: readonly Scope[] | undefined;
 }
 
 /** A service with the parts that a test double controls. */
@@ -124,6 +136,8 @@ export interface ControllableService extends Service {
   readonly router: Router;
   /** Returns the user, or the id of the key, that the credentials of a request name, valid or not. */
   claimedName(request: HttpRequest): string | undefined;
+  /** Returns whether a query parameter belongs to credentials. */
+  isCredentialParameter(name: string): boolean;
   /** Adds the fields of the CORS protocol to a response that the service did not create. */
   share(response: Response, request: HttpRequest, trace: RequestTrace): void;
   /** Replaces all collections and resources. Throws as `createService` does, and then changes nothing. */
@@ -147,7 +161,15 @@ export function createService(options: ServiceOptions = {}): Service {
 /** Creates a service that a test double controls. Throws as `createService` does. */
 export function createControllableService(
   options: ServiceOptions = {},
-  { onGrantEvent, onReplay, authenticator: controlled, aliases = [], layer }: ServiceControls = {},
+  {
+    onGrantEvent,
+    onReplay,
+    authenticator: controlled,
+    aliases = [],
+    layer,
+    fallback,
+    scopes,
+  }: ServiceControls = {},
 ): ControllableService {
   rejectUnknownOptions(options);
   checkOptionValues(options);
@@ -162,7 +184,12 @@ export function createControllableService(
 
   const httpDate = createDateCache();
   const origins = createOrigins(options.publicUrl, aliases);
-  const authentication = createAuthentication(options, clock, random, { store, origins, onGrantEvent });
+  const authentication = createAuthentication(options, clock, random, {
+    store,
+    origins,
+    onGrantEvent,
+    scopes,
+  });
   checkDistinctSecrets(options);
   const { oauth } = authentication;
   const authenticator = controlled ?? authentication.authenticator;
@@ -181,11 +208,12 @@ export function createControllableService(
             { template: readinessPath(health), resource: readinessResource(health, store) },
           ];
     const own = createRouter([
-      ...routesOf(served, store, limits, withOpenApi(resources, document), idempotency, serving),
+      ...routesOf(served, store, limits, withOpenApi(resources, document), idempotency, serving, fallback),
       ...oauth.routes,
       ...further,
     ]);
-    return layer === undefined ? own : layerRoutes(layer, own);
+    const extended = fallback === undefined ? own : extendRoutes(own, fallback);
+    return layer === undefined ? extended : layerRoutes(layer, extended);
   };
   let served: Pick<ServedApi, 'collections' | 'resources'> = {
     collections,
@@ -274,6 +302,7 @@ export function createControllableService(
     quotas: authentication.quotas,
     connections: () => listeners.reduce((sum, { connections }) => sum + connections, 0),
     claimedName: (request) => context.authenticator.claimedName?.(request),
+    isCredentialParameter: (name) => context.authenticator.isCredentialParameter?.(name) === true,
     get router() {
       return router;
     },
@@ -285,7 +314,7 @@ export function createControllableService(
       served = replaced;
     },
     openapi: (origins) => loadOpenApi(servedApi(), origins),
-    replaceClients: (registered) => oauth.clients.replace(clientsOf(registered)),
+    replaceClients: (registered) => oauth.clients.replace(clientsOf(registered, scopes)),
     replaceConsumers: (registered) => oauth.consumers.replace(consumersOf(registered)),
     async revokeGrants(selection) {
       checkMembers(

@@ -2,17 +2,17 @@ import { existsSync, realpathSync } from 'node:fs';
 import { chown, lstat, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
 import { removeLeftovers, replaceFile } from '../../store/files/atomic-write.ts';
-import { prepareDirectory } from '../../store/files/directory.ts';
-import { errorCode, nodeDisk } from '../../store/files/disk.ts';
-import { lockDirectory } from '../../store/files/lock.ts';
-import { parseLogName } from '../../store/log/line.ts';
-import { copyStore } from '../../store/recovery/copy-store.ts';
 import {
   incompleteCopyName,
+  prepareDirectory,
   preparedCopyName,
   rejectIncompleteCopy,
-} from '../../store/recovery/incomplete-copy.ts';
-import { type Examined, previousName, snapshotName } from '../../store/recovery/recovery.ts';
+} from '../../store/files/directory.ts';
+import { errorCode, nodeDisk } from '../../store/files/disk.ts';
+import { lockDirectory } from '../../store/files/lock.ts';
+import { copyStore } from '../../store/recovery/copy-store.ts';
+import type { Examined } from '../../store/recovery/recovery.ts';
+import { isStoreFile, snapshotName } from '../../store/snapshot/writer.ts';
 import { CommandError } from '../errors.ts';
 
 /** The options of a copy of a data directory. */
@@ -95,12 +95,8 @@ async function checkSource(from: string): Promise<void> {
     throw new CommandError([`${from} ${reason}`], 1);
   });
   rejectIncompleteCopy(from, names);
-  if (names.some(isOfStore)) return;
+  if (names.some(isStoreFile)) return;
   throw new CommandError([`${from} is not a data directory: it has no ${snapshotName} and no journal`], 1);
-}
-
-function isOfStore(name: string): boolean {
-  return name === snapshotName || name === previousName || parseLogName('journal', name) !== undefined;
 }
 
 /** Throws CommandError if one of the directories is, or is in, the other one. */

@@ -13,10 +13,10 @@ import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { holderOf } from '../../store/files/lock.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import { inspectNonces } from '../../store/nonces/file.ts';
+import { examine } from '../../store/recovery/recovery.ts';
 import { plaintextPaths, readAccountFiles } from '../accounts/account-files.ts';
 import { readSecretBox } from '../accounts/secret-box-key.ts';
 import { CommandError, messagesOf, reportError } from '../errors.ts';
-import { examineWithRetries } from '../examine.ts';
 import { type InspectedData, noData, noNonces } from '../inspected-data.ts';
 import type { LoadedModule } from '../module/load-module.ts';
 import {
@@ -151,7 +151,7 @@ async function inspect(
   const holder = (await holderOf(path))?.pid;
   const { loading, end } = showProgress(stderr, systemClock);
   const [store, accountFiles, master, nonces] = await Promise.allSettled([
-    examineWithRetries({ directory: path, onProgress: loading }, holder).finally(end),
+    examine({ directory: path, onProgress: loading, inUse: holder !== undefined }).finally(end),
     readAccountFiles(path, secretBox),
     readMasterKey(path, secretBox),
     // A running server changes the file while it is read.

@@ -5,15 +5,14 @@ import { isInForce } from '../../oauth/grants.ts';
 import { type Grant, grantsCollection, readGrant, readToken, tokensCollection } from '../../oauth/records.ts';
 import { printable, readArguments } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
-import type { ModuleStore } from '../../service/server-module.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { holderOf } from '../../store/files/lock.ts';
-import type { StoredItem } from '../../store/store.ts';
+import { examine } from '../../store/recovery/recovery.ts';
+import type { Store, StoredItem } from '../../store/store.ts';
 import { locationOf, printLines, unknownAction } from '../accounts/command.ts';
 import { actAsOwnerOf } from '../accounts/ownership.ts';
 import { requestRevocation, revokeInShared } from '../accounts/revocation.ts';
 import { CommandError, reportError } from '../errors.ts';
-import { examineWithRetries } from '../examine.ts';
 import type { Terminal } from '../terminal.ts';
 import { withModule } from '../with-module.ts';
 
@@ -124,7 +123,7 @@ function inDirectory(data: string, { stderr }: Terminal): StoredGrants {
     // Without the lock of the store: a server may be using it.
     async read() {
       const holder = await holderOf(data);
-      const { state } = await examineWithRetries({ directory: data }, holder?.pid);
+      const { state } = await examine({ directory: data, inUse: holder !== undefined });
       const entriesOf = (collection: string) => [...(state.collection(collection)?.entries ?? [])];
       return { grants: entriesOf(grantsCollection), tokens: entriesOf(tokensCollection) };
     },
@@ -144,7 +143,7 @@ function inDirectory(data: string, { stderr }: Terminal): StoredGrants {
 
 /** Returns the grants of the store of a module, which servers may be using. */
 function inShared(
-  store: ModuleStore,
+  store: Store,
   file: string,
   allEntries: typeof import('../module/all-entries.ts').allEntries,
 ): StoredGrants {

@@ -17,16 +17,13 @@ import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import { readArguments } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
 import { removeLeftovers } from '../../store/files/atomic-write.ts';
-import { prepareDirectory } from '../../store/files/directory.ts';
+import { prepareDirectory, rejectIncompleteCopy } from '../../store/files/directory.ts';
 import { errorCode, nodeDisk } from '../../store/files/disk.ts';
 import { holderOf, lockDirectory } from '../../store/files/lock.ts';
 import { readJournal } from '../../store/journal/reader.ts';
-import { formatLogName, parseLogName } from '../../store/log/line.ts';
-import { rejectIncompleteCopy } from '../../store/recovery/incomplete-copy.ts';
-import { writeNewFiles } from '../../store/recovery/new-files.ts';
-import { previousName, snapshotName } from '../../store/recovery/recovery.ts';
+import { formatLogName } from '../../store/log/line.ts';
 import { ExportReader, type Imported, type ImportOptions } from '../../store/snapshot/export-reader.ts';
-import type { State } from '../../store/state/state.ts';
+import { isStoreFile, snapshotName, writeStore } from '../../store/snapshot/writer.ts';
 import { locationOf, printLines } from '../accounts/command.ts';
 import { actAsOwnerOf } from '../accounts/ownership.ts';
 import { CommandError, reportError } from '../errors.ts';
@@ -171,7 +168,7 @@ function itemFaults({ collections }: Options): ImportOptions['faultOf'] {
 }
 
 /**
- * Writes the store into the data directory. The snapshot, without which there is no store, is written last.
+ * Writes accounts and the store into the data directory.
  *
  * @throws CommandError, LockedError or StoreError
  */
@@ -187,21 +184,14 @@ async function writeDirectory(
       await removeLeftovers(nodeDisk, directory, name, () => true);
     await clearValidationMarker(directory);
     await writeTransferredFiles(directory, documents);
-    await writeStore(directory, storeId, state);
+    await writeStore(directory, { storeId, state, now: systemClock.now() }).catch(async (error) => {
+      // An empty journal without a snapshot would prevent a start.
+      if (!existsSync(join(directory, snapshotName)))
+        await nodeDisk.unlink(join(directory, firstJournal)).catch(() => {});
+      throw error;
+    });
   } finally {
     await lock.release();
-  }
-}
-
-async function writeStore(directory: string, storeId: string, state: State): Promise<void> {
-  const now = systemClock.now();
-  try {
-    await writeNewFiles(nodeDisk, { directory, storeId, generation: 1, sequence: 0, state, now });
-  } catch (error) {
-    // An empty journal without a snapshot would prevent a start.
-    if (!existsSync(join(directory, snapshotName)))
-      await nodeDisk.unlink(join(directory, firstJournal)).catch(() => {});
-    throw error;
   }
 }
 
@@ -220,12 +210,7 @@ async function checkDirectory(directory: string): Promise<void> {
 async function checkNoItems(directory: string): Promise<void> {
   const names = await nodeDisk.list(directory);
   rejectIncompleteCopy(directory, names);
-  const hasOthers = names.some(
-    (name) =>
-      name === snapshotName ||
-      name === previousName ||
-      (name !== firstJournal && parseLogName('journal', name) !== undefined),
-  );
+  const hasOthers = names.some((name) => name !== firstJournal && isStoreFile(name));
   const content = await readJournal(nodeDisk, join(directory, firstJournal), () => {});
   const isUnused = content === undefined || (content.changes === 0 && content.broken === undefined);
   if (hasOthers || !isUnused)

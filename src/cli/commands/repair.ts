@@ -2,30 +2,15 @@ import { copyFile, cp, readdir } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import type { Options } from '../../options/options.ts';
-import type { NonceClaim } from '../../principal.ts';
-import { CorruptionError } from '../../store/corruption-error.ts';
 import { prepareDirectory } from '../../store/files/directory.ts';
-import { nodeDisk } from '../../store/files/disk.ts';
 import { holderOf } from '../../store/files/lock.ts';
-import { writeNewFiles } from '../../store/recovery/new-files.ts';
-import { recoverCorrupt } from '../../store/recovery/recover-corrupt.ts';
 import { examine } from '../../store/recovery/recovery.ts';
-import type { State } from '../../store/state/state.ts';
+import { writeStore } from '../../store/snapshot/writer.ts';
 import { CommandError } from '../errors.ts';
 import { addNonces } from '../serve/nonces.ts';
 import { newStoreId } from '../serve/store-id.ts';
 import { collectionName, deleteTokens } from '../serve/stored-tokens.ts';
 import type { Terminal } from '../terminal.ts';
-
-/** The content of the new directory. */
-interface Recovery {
-  readonly state: State;
-  /** The previous id if nothing was lost, so that entity tags remain valid; otherwise a new one. */
-  readonly storeId: string;
-  /** Descriptions of lost, uncertain or repaired data, one sentence each. */
-  readonly warnings: readonly string[];
-  readonly nonces: readonly NonceClaim[];
-}
 
 /**
  * Runs `countersign check --repair NEWDIR`: copies all readable data to a new directory, with users, clients, consumers,
@@ -36,25 +21,22 @@ interface Recovery {
 export async function repair(options: Options, to: string, terminal: Terminal): Promise<number> {
   const { data: from } = options;
   await checkDirectories(from, to);
-  const { state, storeId, warnings, nonces } = await recoverData(from);
+  const { state, storeId, reports, lost, nonces } = await examine({ directory: from, corrupt: 'skip' });
+  const now = systemClock.now();
+  const dropped = lost.length > 0 && deleteTokens(state, now) > 0;
+  const warnings = [...reports, ...lost, ...(dropped ? [tokensDropped] : [])];
   await prepareDirectory(to);
   await copyOthers(from, to);
-  await writeNewFiles(nodeDisk, {
-    directory: to,
-    storeId,
-    generation: 1,
-    sequence: 0,
-    state,
-    now: systemClock.now(),
-  });
+  // A lost revision can be assigned again, so previous entity tags must not match: hence a new store id.
+  await writeStore(to, { storeId: storeId ?? newStoreId(), state, now });
   const report = (line: string): void => void terminal.stderr.write(`countersign: ${line}\n`);
   await addNonces(to, nonces, options, report);
   for (const warning of warnings) report(warning);
   const lines = [...state.collections()].map(
     ({ path, count }) => `copied       ${collectionName(path)}: ${count}`,
   );
-  const lost = `lost         ${warnings.length === 0 ? 'nothing' : 'see the messages above'}`;
-  terminal.stdout.write(`${[...lines, lost, `written to   ${resolve(to)}`].join('\n')}\n`);
+  const summary = `lost         ${warnings.length === 0 ? 'nothing' : 'see the messages above'}`;
+  terminal.stdout.write(`${[...lines, summary, `written to   ${resolve(to)}`].join('\n')}\n`);
   return 0;
 }
 
@@ -73,22 +55,7 @@ async function checkDirectories(from: string, to: string): Promise<void> {
     throw new CommandError([`${from} is in use by process ${holder.pid}; stop it first`], 1);
 }
 
-/** Reads the directory as a start does, or, if it is damaged, all of it that is readable. */
-async function recoverData(directory: string): Promise<Recovery> {
-  try {
-    const { state, storeId, reports, nonces } = await examine({ directory });
-    return { state, storeId: storeId ?? newStoreId(), warnings: reports, nonces };
-  } catch (error) {
-    if (!(error instanceof CorruptionError)) throw error;
-    const { state, lost, nonces } = await recoverCorrupt(nodeDisk, directory);
-    const count = deleteTokens(state, systemClock.now());
-    const warnings = [error.message, ...lost, ...(count === 0 ? [] : [tokensDeleted])];
-    // A lost revision can be assigned again, so previous entity tags must not match: hence a new store id.
-    return { state, storeId: newStoreId(), warnings, nonces };
-  }
-}
-
-const tokensDeleted =
+const tokensDropped =
   'all OAuth tokens and grants are dropped, because the use or revocation of some of them may be lost';
 
 async function copyOthers(from: string, to: string): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Lifetimes } from '../../oauth/lifetimes.ts';
 import type { Mechanism } from '../../oauth/records.ts';
-import { defaultScopes, formatScope, isWithin, parseScope } from '../../oauth/scopes.ts';
+import { defaultScopesFor, formatScope, isWithin, parseScope } from '../../oauth/scopes.ts';
 import type { Scope } from '../../principal.ts';
 import { checkMembers, checkWord } from '../../service/argument-checks.ts';
 import type { AuthorizationServer } from '../../service/authorization-server.ts';
@@ -73,14 +73,15 @@ export function createOAuthControl(
 
 /** Parses a requested scope. Throws RangeError if a scope is unknown or not registered for `owner`. */
 export function scopesOf(
-  requested: string | readonly Scope[] = defaultScopes,
+  requested: string | readonly Scope[] | undefined,
   registered: readonly Scope[],
   owner: string,
 ): readonly Scope[] {
-  const scopes = typeof requested === 'string' ? parseScope(requested) : requested;
+  const wanted = requested ?? defaultScopesFor(registered);
+  const scopes = typeof wanted === 'string' ? parseScope(wanted, registered) : wanted;
   if (scopes !== undefined && isWithin(scopes, registered)) return scopes;
   throw new RangeError(
-    `the scope ${String(requested)} exceeds the scopes registered for ${owner}: ${formatScope(registered)}`,
+    `the scope ${String(wanted)} exceeds the scopes registered for ${owner}: ${formatScope(registered)}`,
   );
 }
 

@@ -132,6 +132,11 @@ export class JournalEntry {
     return response && viewResponse(response, request && pathOf(request), this.#redact);
   }
 
+  /** How the response differs from the document of the partner, one sentence each. */
+  get warnings(): readonly string[] {
+    return this.#exchange.response?.warnings?.map((warning) => this.#redact(warning)) ?? [];
+  }
+
   /** The user that the credentials name, valid or not. */
   get user(): string | undefined {
     const { request } = this.#exchange;
@@ -196,7 +201,7 @@ export class JournalEntry {
 
   toJSON(): object {
     const { number, time, duration, request, received, response, principal } = this;
-    const { step, problem, auth, cors, fault, aborted } = this;
+    const { step, problem, auth, cors, fault, aborted, warnings } = this;
     return {
       number,
       time,
@@ -211,6 +216,7 @@ export class JournalEntry {
       cors,
       fault,
       aborted,
+      ...(warnings.length > 0 && { warnings }),
     };
   }
 

@@ -18,6 +18,7 @@ export interface EntryText {
   readonly cors: JournalCors | undefined;
   readonly fault: Fault | undefined;
   readonly aborted: boolean;
+  readonly warnings: readonly string[];
 }
 
 /** The names of the steps, from 0 on. `docs/operations.md` describes them. */
@@ -58,7 +59,12 @@ export function formatEntry(entry: EntryText): string {
   const reason = reasonOf(entry);
   const line = `#${number} ${subjectOf(request, entry.received)}${by}: ${outcome.join(', ')}`;
   const described = reason === undefined ? line : `${line}: ${reason}`;
-  return [oneLine(described), ...(auth === undefined ? [] : checksOf(auth)), ...corsOf(cors)].join('\n  ');
+  return [
+    oneLine(described),
+    ...(auth === undefined ? [] : checksOf(auth)),
+    ...corsOf(cors),
+    ...warningsOf(entry),
+  ].join('\n  ');
 }
 
 function subjectOf(request: JournalRequest | undefined, received: string | undefined): string {
@@ -105,6 +111,11 @@ function checksOf(shown: JournalAuth): string[] {
   if (expected !== undefined) lines.push(`expected ${expected}`);
   if (received !== undefined) lines.push(`received ${received}`);
   return lines.map(oneLine);
+}
+
+/** Returns how the response differs from the document of the partner. */
+function warningsOf({ warnings }: EntryText): string[] {
+  return warnings.map((warning) => oneLine(`partner: ${warning}`));
 }
 
 /** Returns the condition that a request from another origin does not meet. */

@@ -4,6 +4,7 @@
 import { type ConfiguredScheme, checkSchemeNames } from '../../auth/configured-schemes.ts';
 import { linesInTurn } from '../../http/field-lines.ts';
 import type { HttpRequest } from '../../http/message.ts';
+import { andThen } from '../../maybe-promise.ts';
 import { type Branch, branchOf, createBranch, findLeaves, nameParameters } from '../../pipeline/path-tree.ts';
 import {
   type Access,
@@ -66,11 +67,21 @@ export interface StubsPart extends Snapshottable<readonly StubRecord[]> {
   all(): readonly PlannedStub[];
 }
 
+/** Checks what stubs receive and send. */
+export interface StubCheck {
+  /** Throws a Problem if the partner's document has the operation and does not allow the request. */
+  checkRequest(call: Call): void;
+  /** Returns the response, with warnings if the partner's document does not allow it. */
+  checkResponse(call: Call, outcome: ActionResponse): ActionResponse;
+}
+
 /** What stubs know of their double. */
 export interface StubsOptions {
   readonly schemes: readonly ConfiguredScheme[];
   /** The maximum nesting of JSON content. */
   readonly maxDepth: number;
+  /** Checks requests and responses with the document of a partner. Default: none is checked. */
+  readonly check?: StubCheck | undefined;
   /** The stubs at the start. */
   readonly stubs?: readonly Stub<unknown>[] | undefined;
 }
@@ -88,7 +99,7 @@ interface Plan {
 type Leaf = Set<Plan>;
 
 /** Creates the stubs of a double. Throws RangeError if one is invalid. */
-export function createStubs({ schemes, maxDepth, stubs = [] }: StubsOptions): StubsPart {
+export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptions): StubsPart {
   let reading: ContentReader | undefined;
   const plans = new Set<Plan>();
   let root = createBranch<Leaf>();
@@ -114,9 +125,11 @@ export function createStubs({ schemes, maxDepth, stubs = [] }: StubsOptions): St
     checkSchemeNames(accepted, schemes, `schemes of the stub for ${match.path}`);
     const respond = responder(match, response);
     const handle = (call: Call): ReturnType<typeof respond> => {
+      check?.checkRequest(call);
       plan.count += 1;
       if (plan.left === 0) remove(plan);
-      return respond(call);
+      const outcome = respond(call);
+      return check === undefined ? outcome : andThen(outcome, (made) => check.checkResponse(call, made));
     };
     const resource = stubResource(match, stub, actionOf(access, handle));
     const { names } = branchOf<Leaf>(createBranch(), match.path);

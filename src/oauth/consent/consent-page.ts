@@ -21,11 +21,11 @@ export interface Question {
   readonly variant: Variant | undefined;
 }
 
-/** What a client with a scope can do. */
-export const scopeDescriptions: Readonly<Record<Scope, string>> = {
-  read: 'read the data that you can read',
-  write: 'add, change and delete the data that you can change',
-};
+/** Describes in HTML what a client with a scope can do. */
+export function describeScope(scope: Scope): string {
+  if (scope === 'read') return 'read the data that you can read';
+  return scope === 'write' ? 'add, change and delete the data that you can change' : html(scope);
+}
 
 /** Returns the consent page: one form with the buttons Allow and Refuse, without scripts. */
 export function showQuestion(question: Question): ActionResponse {
@@ -34,7 +34,7 @@ export function showQuestion(question: Question): ActionResponse {
 If you allow it, <strong><bdi>${html(client)}</bdi></strong> can do the following in your name, until the permission expires or you
 <a href="${html(grants)}">revoke it</a>:</p>
 <ul>
-${scopes.map((scope) => `<li>${scopeDescriptions[scope]}</li>`).join('\n')}
+${scopes.map((scope) => `<li>${describeScope(scope)}</li>`).join('\n')}
 </ul>
 <p>The application does not see your password.${destination === undefined ? '' : ` Your answer is sent to <bdi>${html(destination)}</bdi>.`}</p>
 <form method="post" action="${html(action)}">

@@ -1,7 +1,7 @@
 import type { ActionResponse, Variant } from '../../pipeline/resource.ts';
 import type { Grant } from '../records.ts';
 import { formatScope } from '../scopes.ts';
-import { scopeDescriptions } from './consent-page.ts';
+import { describeScope } from './consent-page.ts';
 import { html, showPage } from './html-page.ts';
 
 /** The content of the page of grants. */
@@ -27,7 +27,7 @@ function sectionOf({ id, client, scopes, issued, ends }: Grant, { ticket, action
   return `<section>
 <p><strong><bdi>${html(client)}</bdi></strong> can</p>
 <ul>
-${scopes.map((scope) => `<li>${scopeDescriptions[scope]}</li>`).join('\n')}
+${scopes.map((scope) => `<li>${describeScope(scope)}</li>`).join('\n')}
 </ul>
 <p>Allowed on ${dateOf(issued)}, until ${dateOf(ends)}.</p>
 <form method="post" action="${html(action)}">

@@ -44,7 +44,7 @@ function requestedScopes(
   if (values instanceof Problem) throw values;
   const [requested = '', ...others] = values;
   if (requested === '' && others.length === 0) return consumer.scopes;
-  const scopes = parseScope(requested);
+  const scopes = parseScope(requested, consumer.scopes);
   if (others.length > 0 || scopes === undefined || !isWithin(scopes, consumer.scopes))
     throw explain(
       rejectedParameters('scope is not a list of scopes that the consumer is registered for.', ['scope']),

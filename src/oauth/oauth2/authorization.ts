@@ -26,7 +26,7 @@ import { grantsPath } from '../paths.ts';
 import { type Reason, scopeReason } from '../reasons.ts';
 import type { Grant } from '../records.ts';
 import { withParameters } from '../redirect.ts';
-import { defaultScopes, isWithin, parseScope } from '../scopes.ts';
+import { defaultScopesFor, isWithin, parseScope } from '../scopes.ts';
 import type { TokenHolderContext } from '../token-holder.ts';
 import { describe, recordRefusal } from './oauth-error.ts';
 import { isChallenge } from './pkce.ts';
@@ -255,7 +255,7 @@ function readRequested({ client, values, repeated }: AuthorizationRequest): Requ
       challengeReason(challenge, 'S256'),
     );
   const scope = values.get('scope');
-  const scopes = scope === undefined ? defaultScopes : parseScope(scope);
+  const scopes = scope === undefined ? defaultScopesFor(client.scopes) : parseScope(scope, client.scopes);
   if (scopes === undefined || !isWithin(scopes, client.scopes))
     return failure(
       'invalid_scope',

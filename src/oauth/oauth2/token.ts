@@ -6,7 +6,7 @@ import { type Found, firstOf, type Issued } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
 import { type Reason, scopeReason } from '../reasons.ts';
 import type { Grant, Token, TokenDraft } from '../records.ts';
-import { commonScopes, defaultScopes, formatScope, isWithin, parseScope } from '../scopes.ts';
+import { commonScopes, defaultScopesFor, formatScope, isWithin, parseScope } from '../scopes.ts';
 import { type TokenHolderContext, tokenHolderOf } from '../token-holder.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
 import {
@@ -132,7 +132,7 @@ async function refresh(context: TokenContext, request: ClientRequest): Promise<T
   if (found.grant === undefined || (await tokenHolderOf(context, found)) === undefined) throw await refused();
   const granted = found.token.scopes;
   const reason = scopeReason(values.get('scope'), granted, 'granted');
-  const scopes = requestedScopes(values, granted, reason);
+  const scopes = requestedScopes(values, granted, reason, granted);
   if (!isWithin(scopes, granted)) throw scopeRefused(reason);
   return exchange(context, client, found.grant, found, scopes, refused);
 }
@@ -153,7 +153,7 @@ async function issueToClient(
   { client, values }: ClientRequest,
 ): Promise<TokenResponse> {
   const reason = scopeReason(values.get('scope'), client.scopes, 'registered');
-  const scopes = requestedScopes(values, defaultScopes, reason);
+  const scopes = requestedScopes(values, defaultScopesFor(client.scopes), reason, client.scopes);
   if (!isWithin(scopes, client.scopes)) throw scopeRefused(reason);
   const expires = context.clock.now() + context.lifetimes.access;
   const issued = await context.grants.issue([
@@ -206,9 +206,10 @@ function requestedScopes(
   values: ReadonlyMap<string, string>,
   defaults: readonly Scope[],
   reason: Reason,
+  further: readonly Scope[],
 ): readonly Scope[] {
   const text = values.get('scope');
-  const scopes = text === undefined ? defaults : parseScope(text);
+  const scopes = text === undefined ? defaults : parseScope(text, further);
   if (scopes === undefined) throw scopeRefused(reason);
   return scopes;
 }

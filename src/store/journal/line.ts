@@ -1,11 +1,16 @@
 import type { NonceClaim } from '../../principal.ts';
 import { formatIsoDate } from '../encoding/iso-date.ts';
-import { formatMembers, quoted } from '../encoding/item-json.ts';
-import { isCount, isObject, timeOf } from '../encoding/json-value.ts';
-import { formatLoggedReceipt, withLoggedReceipt } from '../encoding/receipt-json.ts';
+import {
+  addLoggedReceipt,
+  formatLoggedReceipt,
+  formatMembers,
+  isCount,
+  isObject,
+  quoted,
+  readTime,
+} from '../encoding/item-json.ts';
 import { formatLine } from '../log/line.ts';
-import type { MadeChange } from '../state/state.ts';
-import type { StoredReceipt } from '../store.ts';
+import type { MadeChange, StoredReceipt } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 
 /** The versions of the format of a journal. Only the second one has receipts; it is used once there is a receipt. */
@@ -74,14 +79,14 @@ function formatNonce({ user, nonce, until }: NonceClaim): string {
 
 /** Returns the version in a first line with a correct checksum; undefined if it is not the header of a journal. */
 export function parseJournalVersion(text: string): number | undefined {
-  const version = membersOf(text)?.['journal'];
+  const version = parseMembers(text)?.['journal'];
   return isCount(version) ? version : undefined;
 }
 
 /** Parses a first line with a correct checksum. Returns undefined if it is not a header of a version that can be read. */
 export function parseJournalHeader(text: string): JournalHeader | undefined {
-  const { journal, lineage: storeId, generation, revision, sequence, opened } = membersOf(text) ?? {};
-  const time = timeOf(opened);
+  const { journal, lineage: storeId, generation, revision, sequence, opened } = parseMembers(text) ?? {};
+  const time = readTime(opened);
   if (
     (journal !== journalVersion && journal !== receiptsVersion) ||
     typeof storeId !== 'string' ||
@@ -101,21 +106,21 @@ export function parseJournalLine(text: string): JournalLine | undefined {
     change: changeValue,
     nonce: nonceValue,
     receipt: receiptValue,
-  } = membersOf(text) ?? {};
-  const change = changeOf(changeValue);
+  } = parseMembers(text) ?? {};
+  const change = readChange(changeValue);
   if (!isCount(seq) || !isCount(durable) || durable >= seq || change === undefined) return undefined;
-  const nonce = nonceValue === undefined ? undefined : nonceOf(nonceValue);
+  const nonce = nonceValue === undefined ? undefined : readNonce(nonceValue);
   if (nonce === undefined && nonceValue !== undefined) return undefined;
   const line = nonce === undefined ? { seq, durable, change } : { seq, durable, change, nonce };
   if (receiptValue === undefined) return line;
-  const receipted = withLoggedReceipt(change, receiptValue);
+  const receipted = addLoggedReceipt(change, receiptValue);
   return receipted === undefined ? undefined : { ...line, receipted };
 }
 
-function changeOf(value: unknown): MadeChange | undefined {
+function readChange(value: unknown): MadeChange | undefined {
   if (!isObject(value)) return undefined;
   const { kind, collection, id, sequence, revision, modified: date, value: content } = value;
-  const modified = timeOf(date);
+  const modified = readTime(date);
   if (typeof collection !== 'string' || typeof id !== 'string' || modified === undefined) return undefined;
   if (!isCount(sequence) || !isCount(revision)) return undefined;
   const members = { collection, id, sequence, revision, modified };
@@ -124,15 +129,15 @@ function changeOf(value: unknown): MadeChange | undefined {
   return { kind, ...members, value: content };
 }
 
-function nonceOf(value: unknown): NonceClaim | undefined {
+function readNonce(value: unknown): NonceClaim | undefined {
   if (!Array.isArray(value) || value.length !== 3) return undefined;
   const [user, nonce, date]: unknown[] = value;
-  const until = timeOf(date);
+  const until = readTime(date);
   if (typeof user !== 'string' || typeof nonce !== 'string' || until === undefined) return undefined;
   return { user, nonce, until };
 }
 
-function membersOf(text: string): Readonly<Record<string, unknown>> | undefined {
+function parseMembers(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : undefined;

@@ -3,7 +3,7 @@ import { CorruptionError } from '../corruption-error.ts';
 import type { Disk } from '../files/disk.ts';
 import { formatLogName, parseLogName } from '../log/line.ts';
 import { type LogContent, LogReader } from '../log/reader.ts';
-import { previousName, snapshotName } from '../recovery/recovery.ts';
+import { isStoreFile } from '../snapshot/writer.ts';
 import { type Claim, createRecordFormat, type Extent, earliest, type Header } from './record.ts';
 import type { Span } from './time.ts';
 
@@ -76,7 +76,7 @@ class Recovery {
     const names = await disk.list(directory);
     const numbers = names.map((name) => parseLogName('nonces', name) ?? 0).filter((number) => number > 0);
     numbers.sort((one, other) => other - one);
-    if (numbers.length === 0 && names.some(isOfStore))
+    if (numbers.length === 0 && names.some(isStoreFile))
       this.#losses.push(`${directory} has a store, but no nonce files any more`);
     const last = await this.#readLast(numbers);
     for (const extent of last?.files ?? []) await this.#readSealed(extent);
@@ -171,8 +171,3 @@ class Recovery {
 
 /** The times of a file without claims. */
 export const noClaims = { from: Number.POSITIVE_INFINITY, until: Number.NEGATIVE_INFINITY };
-
-/** Returns whether a file of this name is created only after the first file of claims. */
-function isOfStore(name: string): boolean {
-  return name === snapshotName || name === previousName || parseLogName('journal', name) !== undefined;
-}

@@ -7,11 +7,12 @@ import { join } from 'node:path';
 import { delay } from '../../timers.ts';
 import { CorruptionError } from '../corruption-error.ts';
 import { fileMode, step, writeWhole } from '../files/atomic-write.ts';
+import { rejectIncompleteCopy } from '../files/directory.ts';
 import { type Disk, nodeDisk, type ReadableFile } from '../files/disk.ts';
 import { holderOf } from '../files/lock.ts';
 import { formatLogName, parseLogName } from '../log/line.ts';
-import { rejectIncompleteCopy } from './incomplete-copy.ts';
-import { type Examined, examine, previousName, recover, snapshotName } from './recovery.ts';
+import { previousName, snapshotName } from '../snapshot/writer.ts';
+import { type Examined, examine, recover } from './recovery.ts';
 
 /** The number of attempts if a server uses the directory; otherwise, because it may run in another container. */
 const [maxAttempts, attemptsWithoutServer] = [10, 3];

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import type { NonceClaim } from '../../principal.ts';
-import { CorruptionError } from '../corruption-error.ts';
+import { CorruptionError, type CorruptionLocation } from '../corruption-error.ts';
+import { parseReceiptedChange, readItem } from '../encoding/item-json.ts';
 import { JsonFields } from '../encoding/json-fields.ts';
-import { parseReceiptedChange } from '../encoding/receipt-json.ts';
 import type { Disk } from '../files/disk.ts';
 import { readLines } from '../files/read-chunks.ts';
 import { parseJournalHeader, parseJournalLine } from '../journal/line.ts';
-import { formatLogName, parseLogName, readCheckedLine } from '../log/line.ts';
-import { readSnapshotLines, type SnapshotLine } from '../snapshot/lines.ts';
+import { formatChecksum, formatLogName, parseLogName, readCheckedLine } from '../log/line.ts';
 import { readNumbers, readSnapshot } from '../snapshot/reader.ts';
-import { counterNumber, ReservedIds } from '../state/reserved-ids.ts';
-import { type CollectionNumbers, type MadeChange, State } from '../state/state.ts';
-import type { StoredItem, StoredReceipt } from '../store.ts';
-import { isRecordValue } from '../value.ts';
-import { previousName, snapshotName } from './recovery.ts';
+import { previousName, snapshotName } from '../snapshot/writer.ts';
+import { counterNumber } from '../state/reserved-ids.ts';
+import type { State } from '../state/state.ts';
+import type { MadeChange, StoredItem } from '../store.ts';
+import { StateLoader } from '../transfer.ts';
 
 /** The readable data of a corrupt store. */
 export interface RecoveredData {
@@ -22,14 +22,6 @@ export interface RecoveredData {
   readonly lost: readonly string[];
   readonly nonces: readonly NonceClaim[];
 }
-
-/** The readable data of a collection. */
-interface RecoveredCollection {
-  readonly entries: Map<string, StoredItem>;
-  numbers: CollectionNumbers;
-}
-
-const noNumbers: CollectionNumbers = { counter: 0, sequence: 0, revision: 0, modified: 0 };
 
 /**
  * Reads all readable data of a data directory, and changes nothing. If the newest snapshot is corrupt, the previous one
@@ -42,11 +34,9 @@ export function recoverCorrupt(disk: Disk, directory: string): Promise<Recovered
 class CorruptStoreReader {
   readonly #disk: Disk;
   readonly #directory: string;
-  readonly #collections = new Map<string, RecoveredCollection>();
+  readonly #loader = new StateLoader();
   readonly #lost: string[] = [];
   readonly #nonces: NonceClaim[] = [];
-  readonly #receipts: StoredReceipt[] = [];
-  #revision = 0;
 
   constructor(disk: Disk, directory: string) {
     this.#disk = disk;
@@ -70,7 +60,7 @@ class CorruptStoreReader {
         );
       before = await this.#readJournal(formatLogName('journal', each), before);
     }
-    return { state: this.#build(), lost: this.#lost, nonces: this.#nonces };
+    return { state: this.#loader.load(), lost: this.#lost, nonces: this.#nonces };
   }
 
   /** Reads the snapshots. Returns the generation of the first journal to read. */
@@ -87,11 +77,11 @@ class CorruptStoreReader {
     try {
       const snapshot = await readSnapshot(this.#disk, this.#path(name));
       if (snapshot === undefined) return undefined;
-      this.#revision = Math.max(this.#revision, snapshot.state.revision);
-      this.#receipts.push(...snapshot.state.receipts);
+      this.#loader.raiseRevision(snapshot.state.revision);
+      for (const receipt of snapshot.state.receipts) this.#loader.addReceipt(receipt);
       for (const { path, entries, ...numbers } of snapshot.state.collections()) {
-        this.#raise(path, numbers);
-        for (const entry of entries) this.#add(path, entry);
+        this.#loader.raise(path, numbers);
+        for (const entry of entries) this.#loader.add(path, entry);
       }
       return snapshot.head.generation;
     } catch (error) {
@@ -116,13 +106,13 @@ class CorruptStoreReader {
         if (collection === undefined)
           this.#lost.push(`${path}, line ${at}: the collection of the items that follow`);
       } else if (line.kind === 'item') {
-        const entry = itemOf(line.text);
+        const entry = parseItem(line.text);
         if (collection === undefined || entry === undefined)
           this.#lost.push(
             `${path}, line ${at}: an item${collection === undefined ? '' : ` of ${collection}`}`,
           );
         else {
-          this.#add(collection, entry);
+          this.#loader.add(collection, entry);
           taken += 1;
         }
       } else if (line.kind === 'end') {
@@ -141,7 +131,7 @@ class CorruptStoreReader {
   /** Reads a line of a block of receipts. */
   #readReceipt(path: string, { kind, text, location, matches }: SnapshotLine): void {
     const receipt = kind === 'item' ? parseReceiptedChange(text) : undefined;
-    if (receipt !== undefined) this.#receipts.push(receipt);
+    if (receipt !== undefined) this.#loader.addReceipt(receipt);
     const lost = (kind === 'item' && receipt === undefined) || (kind === 'end' && !matches);
     if (lost) this.#lost.push(`${path}, line ${location.line}: receipts of repeatable requests`);
   }
@@ -151,7 +141,7 @@ class CorruptStoreReader {
       const document = new JsonFields(path, location);
       const members = document.members(JSON.parse(`${text}]}`), 'this line');
       const collection = document.text(members.get('collection'), 'collection');
-      this.#raise(collection, readNumbers(document, members, collection).numbers);
+      this.#loader.raise(collection, readNumbers(document, members, collection).numbers);
       return collection;
     } catch {
       return undefined;
@@ -175,10 +165,10 @@ class CorruptStoreReader {
           this.#lost.push(`${path}, before line ${number}: ${changesFrom(last + 1, seq - 1)}`);
         last = Math.max(last ?? 0, seq);
         this.#apply(change.change);
-        if (change.receipted !== undefined) this.#receipts.push(change.receipted);
+        if (change.receipted !== undefined) this.#loader.addReceipt(change.receipted);
         if (change.nonce !== undefined) this.#nonces.push(change.nonce);
       } else if (header !== undefined) {
-        this.#revision = Math.max(this.#revision, header.revision);
+        this.#loader.raiseRevision(header.revision);
         if (last !== undefined && header.sequence > last)
           this.#lost.push(`before ${path}: ${changesFrom(last + 1, header.sequence)}`);
         last = Math.max(last ?? 0, header.sequence);
@@ -188,58 +178,11 @@ class CorruptStoreReader {
     return last;
   }
 
-  #apply(change: MadeChange): void {
-    const { collection, id, sequence, revision, modified, value } = change;
-    const number = change.kind === 'create' ? (counterNumber(id) ?? 0) : 0;
-    this.#raise(collection, { counter: number, sequence, revision, modified });
-    if (change.kind !== 'delete')
-      this.#add(collection, { id, sequence, revision, modified, value: value ?? {} });
-    else if ((this.#collectionOf(collection).entries.get(id)?.revision ?? revision) < revision)
-      this.#collectionOf(collection).entries.delete(id);
-  }
-
-  #add(collection: string, entry: StoredItem): void {
-    const { entries } = this.#collectionOf(collection);
-    if ((entries.get(entry.id)?.revision ?? 0) < entry.revision) entries.set(entry.id, entry);
-    this.#raise(collection, { ...noNumbers, sequence: entry.sequence, revision: entry.revision });
-  }
-
-  #raise(collection: string, numbers: CollectionNumbers): void {
-    const found = this.#collectionOf(collection);
-    const { counter, sequence, revision, modified } = found.numbers;
-    found.numbers = {
-      counter: Math.max(counter, numbers.counter),
-      sequence: Math.max(sequence, numbers.sequence),
-      revision: Math.max(revision, numbers.revision),
-      modified: Math.max(modified, numbers.modified),
-    };
-    this.#revision = Math.max(this.#revision, numbers.revision);
-  }
-
-  #collectionOf(collection: string): RecoveredCollection {
-    const found = this.#collections.get(collection) ?? {
-      entries: new Map<string, StoredItem>(),
-      numbers: noNumbers,
-    };
-    this.#collections.set(collection, found);
-    return found;
-  }
-
-  #build(): State {
-    const state = new State(this.#revision);
-    for (const [path, { entries, numbers }] of this.#collections) {
-      const sorted = [...entries.values()].sort((one, other) => one.sequence - other.sequence);
-      const ordered: StoredItem[] = [];
-      for (const entry of sorted) {
-        // If two items have the same sequence, the second one is moved.
-        const sequence = Math.max(entry.sequence, (ordered.at(-1)?.sequence ?? 0) + 1);
-        ordered.push({ ...entry, sequence });
-      }
-      const sequence = Math.max(numbers.sequence, ordered.at(-1)?.sequence ?? 0);
-      state.restore(path, { ...numbers, sequence }, reservedIdsOf(entries.keys(), numbers.counter), ordered);
-    }
-    for (const receipt of this.#receipts) state.receipts.restore(receipt);
-    return state;
+  #apply({ kind, collection, id, sequence, revision, modified, value }: MadeChange): void {
+    const counter = kind === 'create' ? (counterNumber(id) ?? 0) : 0;
+    this.#loader.raise(collection, { counter, sequence, revision, modified });
+    if (kind === 'delete') this.#loader.remove(collection, id, revision);
+    else this.#loader.add(collection, { id, sequence, revision, modified, value: value ?? {} });
   }
 
   #path(name: string): string {
@@ -247,41 +190,72 @@ class CorruptStoreReader {
   }
 }
 
-/** Returns the ids above the counter. */
-function reservedIdsOf(ids: Iterable<string>, counter: number): ReservedIds {
-  const chosen = new ReservedIds();
-  for (const id of ids) {
-    const number = counterNumber(id);
-    if (number !== undefined && number > counter) chosen.add(number);
-  }
-  return chosen;
+function changesFrom(first: number, last: number): string {
+  return first === last ? `change ${first} is lost` : `changes ${first} to ${last} are lost`;
 }
 
-/** Parses a line as an item; returns undefined if it is not one. */
-function itemOf(text: string): StoredItem | undefined {
+/** Parses a line as an item. Returns undefined if it is not one. */
+function parseItem(text: string): StoredItem | undefined {
   try {
-    const document = new JsonFields('');
-    const members = document.object(JSON.parse(text), '', [
-      'id',
-      'sequence',
-      'revision',
-      'modified',
-      'value',
-    ]);
-    const value = members.get('value');
-    if (!isRecordValue(value)) return undefined;
-    return {
-      id: document.text(members.get('id'), ''),
-      sequence: document.count(members.get('sequence'), ''),
-      revision: document.count(members.get('revision'), ''),
-      modified: document.time(members.get('modified'), ''),
-      value,
-    };
+    return readItem(JSON.parse(text));
   } catch {
     return undefined;
   }
 }
 
-function changesFrom(first: number, last: number): string {
-  return first === last ? `change ${first} is lost` : `changes ${first} to ${last} are lost`;
+/** A line of a snapshot, which may be corrupt. */
+interface SnapshotLine {
+  readonly kind: 'head' | 'block' | 'item' | 'end' | 'footer' | 'other';
+  /** The line without its end, and without the comma after an item. */
+  readonly text: string;
+  readonly location: CorruptionLocation;
+  /** At the end of a block: whether the block matches its checksum. */
+  readonly matches: boolean;
+}
+
+/** The length of `{"crc":"89abcdef",`. */
+const checksumLength = 18;
+
+/** Calls `onLine` with each line of a snapshot. Returns whether there is such a file. */
+function readSnapshotLines(disk: Disk, path: string, onLine: (line: SnapshotLine) => void): Promise<boolean> {
+  const lines = new SnapshotLineReader(onLine);
+  return readLines(disk, path, (line) => lines.take(line));
+}
+
+class SnapshotLineReader {
+  readonly #onLine: (line: SnapshotLine) => void;
+  #line = 0;
+  #byte = 0;
+  /** The checksum in the first line of the current block, and that of its lines so far. */
+  #expected = '';
+  #sum = 0;
+
+  constructor(onLine: (line: SnapshotLine) => void) {
+    this.#onLine = onLine;
+  }
+
+  take(bytes: Buffer): void {
+    this.#line += 1;
+    const line = bytes.toString('utf8').replace(/\r$/, '');
+    const location = { line: this.#line, byte: this.#byte };
+    const kind = classifyLine(line);
+    if (kind === 'block') {
+      this.#expected = line.slice(8, 16);
+      this.#sum = 0;
+    }
+    const counted = kind === 'end' ? bytes.subarray(0, 2) : bytes;
+    this.#sum = crc32(kind === 'block' ? counted.subarray(checksumLength) : counted, this.#sum);
+    const matches = kind === 'end' && this.#expected === formatChecksum(this.#sum);
+    this.#sum = crc32('\n', this.#sum);
+    this.#byte += bytes.length + 1;
+    this.#onLine({ kind, text: kind === 'item' ? line.replace(/,\s*$/, '') : line, location, matches });
+  }
+}
+
+function classifyLine(line: string): SnapshotLine['kind'] {
+  if (line.startsWith('{"version"')) return 'head';
+  if (line.startsWith('{"crc"')) return 'block';
+  if (line === ']}' || line === ']},') return 'end';
+  if (line.startsWith('],"footer"')) return 'footer';
+  return /^\s*\{/.test(line) ? 'item' : 'other';
 }

@@ -3,18 +3,16 @@
 import { join } from 'node:path';
 import type { NonceClaim } from '../../principal.ts';
 import { CorruptionError, type CorruptionLocation } from '../corruption-error.ts';
+import { rejectIncompleteCopy } from '../files/directory.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';
 import type { JournalHeader } from '../journal/line.ts';
 import { type JournalContent, readJournal } from '../journal/reader.ts';
 import { formatLogName, parseLogName } from '../log/line.ts';
 import { readSnapshot, type Snapshot } from '../snapshot/reader.ts';
+import { previousName, snapshotName } from '../snapshot/writer.ts';
 import { State } from '../state/state.ts';
-import { rejectIncompleteCopy } from './incomplete-copy.ts';
+import { recoverCorrupt } from './recover-corrupt.ts';
 import { applyRecoveryActions, type RecoveryAction } from './recovery-actions.ts';
-
-/** The file names of the current and of the previous snapshot. */
-export const snapshotName = 'store.json';
-export const previousName = 'store.previous.json';
 
 /** A journal that is read. */
 export interface FoundJournal {
@@ -50,13 +48,23 @@ export type OnProgress = (file: string, done: number, size: number, count: numbe
 /** The options of a recovery. */
 export interface RecoveryOptions {
   readonly directory: string;
-  readonly disk?: Disk;
-  readonly onProgress?: OnProgress;
+  readonly disk?: Disk | undefined;
+  readonly onProgress?: OnProgress | undefined;
+}
+
+/** The options of an examination. */
+export interface ExamineOptions extends RecoveryOptions {
+  /** Whether a server uses the directory: if files do not match, it may have replaced them, and they are read again. */
+  readonly inUse?: boolean;
+  /** Whether corrupt records are rejected with CorruptionError, or skipped. Default: `reject`. */
+  readonly corrupt?: 'reject' | 'skip';
 }
 
 /** The content of a data directory, and the actions that are necessary before it can be changed. */
 export interface Examined extends Recovered {
   readonly actions: readonly RecoveryAction[];
+  /** Descriptions of skipped and doubtful data, one sentence each. If there are any, there are no journals, and no store id. */
+  readonly lost: readonly string[];
 }
 
 /** What the user can do about a corrupt file. */
@@ -85,9 +93,33 @@ export async function recover(options: RecoveryOptions): Promise<Recovered> {
  * Reads the files of a data directory without changing them. A server may be using it: the end of a journal may then
  * be incomplete. Throws CorruptionError, or DirectoryError if a copy into the directory was interrupted.
  */
-export async function examine(options: RecoveryOptions): Promise<Examined> {
-  return new Examination(options).run();
+export async function examine(options: ExamineOptions): Promise<Examined> {
+  const { directory, disk = nodeDisk, inUse = false, corrupt = 'reject' } = options;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await new Examination(options).run();
+    } catch (error) {
+      if (!(error instanceof CorruptionError)) throw error;
+      if (inUse && attempt < maxAttempts) continue;
+      if (corrupt === 'reject') throw error;
+      const { lost, ...found } = await recoverCorrupt(disk, directory);
+      return { ...nothing, ...found, lost: [error.message, ...lost] };
+    }
+  }
 }
+
+/** The number of attempts to read files that a server may be replacing. */
+const maxAttempts = 4;
+
+const nothing = {
+  storeId: undefined,
+  generation: 0,
+  sequence: 0,
+  journals: [],
+  changes: 0,
+  reports: [],
+  actions: [],
+};
 
 /** The position of a journal among the others. */
 interface JournalPosition {
@@ -148,6 +180,7 @@ class Examination {
       changes: this.#changes,
       reports: this.#reports,
       actions: this.#actions,
+      lost: [],
     };
   }
 

@@ -1,11 +1,12 @@
 // Starts a new journal when the journals outgrow the snapshot, and copies the state to the snapshot while writes continue.
+
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import { AtomicWriteError } from '../files/atomic-write.ts';
 import type { Disk } from '../files/disk.ts';
-import { snapshotName } from '../recovery/recovery.ts';
 import type { State } from '../state/state.ts';
 import { copyState, discard, installSnapshot, removeJournals } from './copy.ts';
+import { snapshotName } from './writer.ts';
 
 /** When a new snapshot is written. */
 export interface CompactionLimits {

@@ -4,9 +4,8 @@ import { nextTurn } from '../../timers.ts';
 import { createTemporary, step, writeWhole } from '../files/atomic-write.ts';
 import { type Disk, type DiskFile, errorCode } from '../files/disk.ts';
 import { parseLogName } from '../log/line.ts';
-import { previousName, snapshotName } from '../recovery/recovery.ts';
 import type { State } from '../state/state.ts';
-import { type SnapshotHead, writeSnapshot } from './writer.ts';
+import { previousName, type SnapshotHead, snapshotName, writeSnapshot } from './writer.ts';
 
 /** The number of bytes, and of milliseconds, after which the event loop continues. */
 const sliceLength = 32_768;

@@ -1,11 +1,11 @@
 import { crc32 } from 'node:zlib';
 import type { CorruptionError, CorruptionLocation } from '../corruption-error.ts';
+import { readReceiptedChange } from '../encoding/item-json.ts';
 import { JsonFields } from '../encoding/json-fields.ts';
-import { receiptedChangeOf } from '../encoding/receipt-json.ts';
 import { splitLines } from '../files/read-chunks.ts';
-import { counterNumber, ReservedIds } from '../state/reserved-ids.ts';
-import { type CollectionNumbers, State } from '../state/state.ts';
-import type { StoredItem, StoredReceipt, StoredRecord } from '../store.ts';
+import type { State } from '../state/state.ts';
+import type { StoredItem, StoredRecord } from '../store.ts';
+import { StateLoader } from '../transfer.ts';
 import { isRecordValue } from '../value.ts';
 import { exportFormat, exportVersion, exportWithReceipts, formatExportEnd } from './export-writer.ts';
 import { readChosen } from './reader.ts';
@@ -31,18 +31,8 @@ export interface Imported {
   readonly documents: ReadonlyMap<string, string>;
 }
 
-/** A collection that was read. The revision of an item without one is 0. */
-interface ImportedCollection {
-  readonly numbers: CollectionNumbers;
-  readonly chosen: ReservedIds;
-  readonly entries: StoredItem[];
-  readonly ids: Set<string>;
-}
-
 /** The highest sequence, revision or counter in an export: a store counts 2^52 changes on from it. */
-const mostCount = 2 ** 52;
-
-const noNumbers: CollectionNumbers = { counter: 0, sequence: 0, revision: 0, modified: 0 };
+const maxCount = 2 ** 52;
 
 /**
  * Reads an export, and validates every line. Missing numbers are assigned: an item with only `collection`, `id` and
@@ -51,13 +41,13 @@ const noNumbers: CollectionNumbers = { counter: 0, sequence: 0, revision: 0, mod
  */
 export class ExportReader {
   readonly #options: ImportOptions;
-  readonly #collections = new Map<string, ImportedCollection>();
-  readonly #receipts: StoredReceipt[] = [];
+  readonly #loader = new StateLoader();
+  /** The sequence of the last item of each collection. */
+  readonly #sequences = new Map<string, number>();
   #location: CorruptionLocation = { line: 1, byte: 0 };
   readonly #documents = new Map<string, string>();
   #checksum = 0;
   #storeId: string | undefined;
-  #revision = 0;
   #items = 0;
   #ended = false;
 
@@ -74,20 +64,7 @@ export class ExportReader {
 
   /** Returns the content, once all bytes are read. */
   result(): Imported {
-    const state = new State(this.#revision);
-    for (const [path, { numbers, chosen, entries }] of this.#collections) {
-      let { revision, modified, sequence } = numbers;
-      const numbered = entries.map((entry) =>
-        entry.revision > 0 ? entry : { ...entry, revision: ++this.#revision },
-      );
-      for (const entry of numbered) {
-        revision = Math.max(revision, entry.revision);
-        modified = Math.max(modified, entry.modified);
-        sequence = Math.max(sequence, entry.sequence);
-      }
-      state.restore(path, { ...numbers, revision, modified, sequence }, chosen, numbered);
-    }
-    for (const receipt of this.#receipts) state.receipts.restore(receipt);
+    const state = this.#loader.load();
     return { storeId: this.#storeId, state, documents: this.#documents };
   }
 
@@ -122,13 +99,12 @@ export class ExportReader {
     if (members.has('storeId')) this.#storeId = document.text(members.get('storeId'), 'storeId');
     if (this.#storeId !== undefined && !/^[A-Za-z0-9]{1,32}$/.test(this.#storeId))
       throw document.corruption('storeId has characters other than letters and digits');
-    this.#revision = countOr(document, members, 'revision', 0);
+    this.#loader.raiseRevision(countOr(document, members, 'revision', 0));
   }
 
   #takeCollection(document: JsonFields, members: ReadonlyMap<string, unknown>): void {
     const path = document.text(members.get('collection'), 'collection');
-    if (this.#collections.has(path))
-      throw document.corruption('the collection has items or counters already');
+    if (this.#loader.has(path)) throw document.corruption('the collection has items or counters already');
     const counter = countOr(document, members, 'counter', 0);
     const numbers = {
       counter,
@@ -137,15 +113,12 @@ export class ExportReader {
       modified: members.has('modified') ? document.time(members.get('modified'), 'modified') : 0,
     };
     const chosen = readChosen(document, members.get('chosen') ?? [], counter, 'the collection');
-    this.#revision = Math.max(this.#revision, numbers.revision);
-    this.#collections.set(path, { numbers, chosen, entries: [], ids: new Set() });
+    this.#loader.raise(path, numbers, chosen);
   }
 
   #takeItem(document: JsonFields, members: ReadonlyMap<string, unknown>): void {
     const path = document.text(members.get('collection'), 'collection');
-    const collection = this.#collections.get(path) ?? emptyCollection();
-    this.#collections.set(path, collection);
-    const former = collection.entries.at(-1)?.sequence ?? 0;
+    const former = this.#sequences.get(path) ?? 0;
     const entry: StoredItem = {
       id: document.text(members.get('id'), 'id'),
       sequence: countOr(document, members, 'sequence', former + 1),
@@ -157,15 +130,12 @@ export class ExportReader {
     };
     if (entry.sequence <= former)
       throw document.corruption('its sequence is not above that of the item before');
-    if (collection.ids.has(entry.id))
+    if (this.#loader.hasItem(path, entry.id))
       throw document.corruption('the collection has an item with this id already');
     const fault = this.#options.faultOf(path, entry);
     if (fault !== undefined) throw document.corruption(fault);
-    this.#revision = Math.max(this.#revision, entry.revision);
-    collection.ids.add(entry.id);
-    collection.entries.push(entry);
-    const number = counterNumber(entry.id);
-    if (number !== undefined && number > collection.numbers.counter) collection.chosen.add(number);
+    this.#loader.add(path, entry);
+    this.#sequences.set(path, entry.sequence);
     this.#items += 1;
   }
 
@@ -178,9 +148,9 @@ export class ExportReader {
   }
 
   #takeReceipt(document: JsonFields, members: ReadonlyMap<string, unknown>): void {
-    const receipt = receiptedChangeOf(Object.fromEntries(members));
+    const receipt = readReceiptedChange(Object.fromEntries(members));
     if (receipt === undefined) throw document.corruption('this is not a receipt');
-    this.#receipts.push(receipt);
+    this.#loader.addReceipt(receipt);
   }
 
   #takeEnd(document: JsonFields, bytes: Buffer): void {
@@ -204,10 +174,6 @@ const itemNames = ['collection', 'id', 'sequence', 'revision', 'modified', 'valu
 const receiptNames = ['receipt', 'kind', 'created', 'collection', 'item'];
 const endNames = ['end', 'items', 'crc'];
 
-function emptyCollection(): ImportedCollection {
-  return { numbers: noNumbers, chosen: new ReservedIds(), entries: [], ids: new Set() };
-}
-
 /** Reads a number that can still be incremented: near 2^53 the next integer has no exact representation. */
 function countOr(
   document: JsonFields,
@@ -216,7 +182,7 @@ function countOr(
   fallback: number,
 ): number {
   const count = members.has(name) ? document.count(members.get(name), name) : fallback;
-  if (count > mostCount) throw document.corruption(`${name} is above ${mostCount}`);
+  if (count > maxCount) throw document.corruption(`${name} is above ${maxCount}`);
   return count;
 }
 

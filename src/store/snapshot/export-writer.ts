@@ -1,11 +1,8 @@
 import { crc32 } from 'node:zlib';
 import { formatIsoDate } from '../encoding/iso-date.ts';
-import { formatMembers } from '../encoding/item-json.ts';
-import { formatReceiptedChange } from '../encoding/receipt-json.ts';
+import { formatMembers, formatReceiptedChange } from '../encoding/item-json.ts';
 import { formatChecksum } from '../log/line.ts';
-import type { State } from '../state/state.ts';
-import type { StoredItem } from '../store.ts';
-import type { TransferPart } from '../transfer.ts';
+import type { StoredItem, TransferPart } from '../store.ts';
 
 /** The name and the versions of the format of an export. Only the second one has receipts; it is used if there are any. */
 export const exportFormat = 'countersign-export';
@@ -94,17 +91,6 @@ export class ExportFormatter {
     this.#checksum = crc32(line, this.#checksum);
     return line;
   }
-}
-
-/** Returns the parts of a store in a directory. Receipts that have expired at `now` (ms) are left out. */
-export function* partsOf(storeId: string | undefined, state: State, now: number): Generator<TransferPart> {
-  const receipts = state.receipts.unexpired(now);
-  yield { kind: 'store', storeId, revision: state.revision, hasReceipts: receipts.length > 0 };
-  for (const { entries, count: _, chosen, ...numbers } of state.collections()) {
-    yield { kind: 'collection', ...numbers, chosen: [...chosen] };
-    for (const entry of entries) yield { kind: 'item', collection: numbers.path, entry };
-  }
-  for (const change of receipts) yield { kind: 'receipt', change };
 }
 
 /** Returns the last line of an export: the number of items, and the CRC-32 of all bytes before the line. */

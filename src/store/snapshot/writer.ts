@@ -1,11 +1,23 @@
 import { crc32 } from 'node:zlib';
 import { formatIsoDate } from '../encoding/iso-date.ts';
-import { formatReceiptedChange } from '../encoding/receipt-json.ts';
-import { formatChecksum } from '../log/line.ts';
+import { formatReceiptedChange } from '../encoding/item-json.ts';
+import { replaceFile } from '../files/atomic-write.ts';
+import { type Disk, nodeDisk } from '../files/disk.ts';
+import { formatJournalHeader } from '../journal/line.ts';
+import { formatChecksum, formatLogName, parseLogName } from '../log/line.ts';
 import { bytesOf, type EncodedLines, lineEnd } from '../state/encoded/lines.ts';
 import type { NumberRange } from '../state/reserved-ids.ts';
 import type { CollectionView, State } from '../state/state.ts';
 import type { StoredReceipt } from '../store.ts';
+
+/** The file names of the current and of the previous snapshot. */
+export const snapshotName = 'store.json';
+export const previousName = 'store.previous.json';
+
+/** Returns whether a file of this name is a snapshot or a journal. */
+export function isStoreFile(name: string): boolean {
+  return name === snapshotName || name === previousName || parseLogName('journal', name) !== undefined;
+}
 
 /** The versions of the format of store.json. Only the second one has receipts; it is used if there are any. */
 export const snapshotVersion = 2;
@@ -116,4 +128,29 @@ function formatNumbers(view: CollectionView | undefined): string {
     modified: formatIsoDate(modified),
   };
   return JSON.stringify(members).slice(1, -1);
+}
+
+/** The content of a new store. */
+export interface NewStore {
+  readonly storeId: string;
+  readonly state: State;
+  /** The current time (ms). */
+  readonly now: number;
+}
+
+/**
+ * Writes a state to a data directory without a store, as a snapshot and an empty journal. The snapshot, without which there is no
+ * store, is written last. Resolves when both are on the disk. Throws StoreError.
+ */
+export async function writeStore(
+  directory: string,
+  { storeId, state, now }: NewStore,
+  disk: Disk = nodeDisk,
+): Promise<void> {
+  const head = { storeId, generation: 1, revision: state.revision, sequence: 0 };
+  const name = formatLogName('journal', head.generation);
+  const journal = formatJournalHeader({ ...head, opened: now });
+  await replaceFile(disk, { directory, name, content: [journal], sync: true });
+  const content = writeSnapshot({ ...head, written: now }, state, () => 0);
+  await replaceFile(disk, { directory, name: snapshotName, content, sync: true });
 }

@@ -1,14 +1,15 @@
 // Makes a change in two steps: `prepare` checks it and assigns its numbers, `commit` makes it visible. In between, a durable
 // store writes it to the journal, so a read never shows a change that a crash could undo.
 import type {
+  CollectionNumbers,
   Creation,
   Deletion,
+  MadeChange,
   Replacement,
   StoreChange,
   StoredItem,
   StoredPage,
   StoredReceipt,
-  StoredRecord,
 } from '../store.ts';
 import { isRecordValue } from '../value.ts';
 import { type EncodedLines, type EntryHead, scanLines } from './encoded/lines.ts';
@@ -39,17 +40,6 @@ export interface Prepared {
   readonly receipted?: StoredReceipt;
 }
 
-/** The counters of a collection. */
-export interface CollectionNumbers {
-  /** The highest number assigned as an id. */
-  readonly counter: number;
-  /** The highest assigned sequence. */
-  readonly sequence: number;
-  /** The revision and the time (ms) of the last visible change; 0 if there is none. */
-  readonly revision: number;
-  readonly modified: number;
-}
-
 /** The visible state of a collection, with its counters. */
 export interface CollectionView extends CollectionNumbers {
   readonly path: string;
@@ -58,22 +48,6 @@ export interface CollectionView extends CollectionNumbers {
   readonly entries: Iterable<StoredItem>;
   /** The number of entries. */
   readonly count: number;
-}
-
-/** A change that was made, with all its numbers. */
-export interface MadeChange {
-  /** `create` if the store assigned the id. */
-  readonly kind: 'create' | 'put' | 'delete';
-  readonly collection: string;
-  readonly id: string;
-  /** The sequence of the item. */
-  readonly sequence: number;
-  /** The revision of the change. */
-  readonly revision: number;
-  /** The time of the change (ms). */
-  readonly modified: number;
-  /** Undefined for a deletion. */
-  readonly value?: StoredRecord;
 }
 
 interface Collection {

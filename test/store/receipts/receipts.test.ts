@@ -11,9 +11,10 @@ import { copyStore } from '../../../src/store/recovery/copy-store.ts';
 import { recoverCorrupt } from '../../../src/store/recovery/recover-corrupt.ts';
 import { recover } from '../../../src/store/recovery/recovery.ts';
 import { ExportReader } from '../../../src/store/snapshot/export-reader.ts';
-import { ExportFormatter, partsOf } from '../../../src/store/snapshot/export-writer.ts';
+import { ExportFormatter } from '../../../src/store/snapshot/export-writer.ts';
 import { State } from '../../../src/store/state/state.ts';
 import type { StoreChange } from '../../../src/store/store.ts';
+import { listParts } from '../../../src/store/transfer.ts';
 import { seeded } from '../../support/seeded.ts';
 import { at, creation, found, receiptOf, receiptsContract } from '../../support/store/receipts-contract.ts';
 import { make, reread, textOf } from '../../support/store/snapshot.ts';
@@ -216,7 +217,7 @@ test('a copy of a data directory has the receipts', async (context) => {
 describe('an export', () => {
   function exportOf(state: State, now = at): string[] {
     const formatter = new ExportFormatter({ at: now, includes: () => true });
-    const lines = Array.from(partsOf('k3x9', state, now), (part) => formatter.part(part));
+    const lines = Array.from(listParts('k3x9', state, now), (part) => formatter.part(part));
     return [...lines, formatter.end()];
   }
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { incompleteCopyName } from '../../../src/store/files/directory.ts';
 import { lockDirectory } from '../../../src/store/files/lock.ts';
 import { copyStore } from '../../../src/store/recovery/copy-store.ts';
-import { incompleteCopyName } from '../../../src/store/recovery/incomplete-copy.ts';
 import { begun, History } from '../../support/store/history.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 

@@ -1,15 +1,16 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DocumentStore } from '../../../src/store/documents.ts';
-import { partsOf } from '../../../src/store/snapshot/export-writer.ts';
 import { ReservedIds } from '../../../src/store/state/reserved-ids.ts';
 import { State } from '../../../src/store/state/state.ts';
-import type { Store, StoredItem } from '../../../src/store/store.ts';
-import type { Transferable, TransferPart } from '../../../src/store/transfer.ts';
+import type { Store, StoredItem, TransferPart } from '../../../src/store/store.ts';
+import { listParts } from '../../../src/store/transfer.ts';
 import { clearInterval, delay, setInterval } from '../../../src/timers.ts';
 
 /** A store for tests of modules. Processes share its documents; its items are loaded when it is opened and written when it is closed. */
-export interface SharedStore extends Store, Transferable {
+export interface SharedStore extends Store {
+  exportState(): AsyncIterable<TransferPart>;
+  importState(parts: AsyncIterable<TransferPart>, noncesUntil: number): Promise<boolean>;
   readonly documents: DocumentStore;
 }
 
@@ -38,7 +39,7 @@ export function openSharedStore(directory: string): SharedStore {
       return { applied: true, entry: prepared.entry };
     },
     async *exportState() {
-      yield* partsOf(storeId, state, 0);
+      yield* listParts(storeId, state, 0);
     },
     async importState(parts, noncesUntil) {
       if ([...state.collections()].length > 0) return false;
@@ -50,7 +51,7 @@ export function openSharedStore(directory: string): SharedStore {
       return true;
     },
     async close() {
-      if (changed) writeFileSync(path, JSON.stringify([...partsOf(storeId, state, 0)]));
+      if (changed) writeFileSync(path, JSON.stringify([...listParts(storeId, state, 0)]));
       writeFileSync(join(directory, 'closed'), '');
     },
   };

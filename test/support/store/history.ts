@@ -1,8 +1,7 @@
 import type { NonceClaim } from '../../../src/principal.ts';
 import { formatJournalHeader, formatJournalLine } from '../../../src/store/journal/line.ts';
 import { formatLogName } from '../../../src/store/log/line.ts';
-import { previousName, snapshotName } from '../../../src/store/recovery/recovery.ts';
-import { writeSnapshot } from '../../../src/store/snapshot/writer.ts';
+import { previousName, snapshotName, writeSnapshot } from '../../../src/store/snapshot/writer.ts';
 import { State } from '../../../src/store/state/state.ts';
 import type { StoreChange, StoredItem } from '../../../src/store/store.ts';
 import { make } from './snapshot.ts';

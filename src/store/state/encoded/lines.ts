@@ -1,4 +1,4 @@
-import { formatMembers } from '../../encoding/item-json.ts';
+import { formatItem } from '../../encoding/item-json.ts';
 import type { StoredItem } from '../../store.ts';
 
 const comma = 0x2c;
@@ -121,11 +121,6 @@ export function encodeLines(
     at += chunk.length;
   }
   return { bytes, starts: Uint32Array.from(starts), sequences: Float64Array.from(sequences) };
-}
-
-/** Formats an item as a line, without its end. */
-export function formatItem(entry: StoredItem): string {
-  return `{${formatMembers(entry, JSON.stringify(entry.value))}}`;
 }
 
 /** Parses the members before the value of the line from `at` to `end`. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { formatItem } from '../../../../src/store/encoding/item-json.ts';
 import {
   bytesOf,
   type EntryHead,
   encodeLines,
-  formatItem,
   scanLines,
 } from '../../../../src/store/state/encoded/lines.ts';
 import { EncodedSegment } from '../../../../src/store/state/encoded/segment.ts';

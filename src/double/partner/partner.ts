@@ -1,0 +1,428 @@
+// The document of a partner as a part of a double: routes that are asked after all others, the check of what stubs receive and send,
+// and what a test controls.
+import { closestMatch } from '../../did-you-mean.ts';
+import { parseMediaType } from '../../http/headers/media-type.ts';
+import type { HttpRequest } from '../../http/message.ts';
+import { Problem } from '../../http/problem.ts';
+import { parseTarget } from '../../http/target.ts';
+import { andThen } from '../../maybe-promise.ts';
+import type { Observer } from '../../pipeline/observer.ts';
+import {
+  type ActionResponse,
+  action,
+  type Call,
+  type ContentReader,
+  furtherMethods,
+  type Resource,
+} from '../../pipeline/resource.ts';
+import type { Match, RouteFallback } from '../../pipeline/router.ts';
+import type { Scope } from '../../principal.ts';
+import { checkFlag, checkMembers, checkNumber, checkText } from '../../service/argument-checks.ts';
+import type { DoubleOptions } from '../options.ts';
+import type { Snapshottable } from '../state/snapshot.ts';
+import { anyContent } from '../stubs/content.ts';
+import { outcomeOf, type StubResponse } from '../stubs/response.ts';
+import type { RuleHandle, StubCheck } from '../stubs/stubs.ts';
+import { createCoverage, documentedStatus, type PartnerCoverage } from './coverage.ts';
+import { type Operation, type PartnerDocument, readDocument } from './document.ts';
+import { type CompileSchema, createValidatingChecker } from './json-schema.ts';
+import { createParameterChecker, describe, membersOf, type ReceivedParameters } from './parameters.ts';
+import { createPaths } from './paths.ts';
+import { createResponses, isInRange, type ResponseChoice } from './responses.ts';
+import { createChecker } from './schema-check.ts';
+import { type PartnerSecurity, readSecurity } from './security.ts';
+
+/** The options of a response that a test chooses. */
+export interface RespondOptions {
+  /** The number of requests that get it, from 1. Default: all further ones. */
+  readonly times?: number;
+  /** The name of an example in the document. */
+  readonly example?: string;
+  /** Whether the content has all members of its schema, with values drawn from the seed of the double. Default: false. */
+  readonly dynamic?: boolean;
+}
+
+/** Controls the responses of the partner's document. */
+export interface DoublePartner {
+  /**
+   * Chooses the response of an operation to further requests. The last choice wins.
+   * @param operationId the operationId or, without one, method and path: `GET /orders`
+   * @param response a status of the document, or a response; what the document does not allow is reported when it is sent
+   * @throws RangeError if there is no such operation, or the document has no response of this status
+   * @example double.partner.respond('createOrder', 409, { times: 1 });
+   */
+  respond(operationId: string, response: number | StubResponse, options?: RespondOptions): RuleHandle;
+  /**
+   * Returns which operations, statuses and parameters were used since the double started.
+   * @example console.log(String(double.partner.coverage()));
+   */
+  coverage(): PartnerCoverage;
+}
+
+/** A document that has been read, before there is a double. */
+interface ReadPartner {
+  readonly document: PartnerDocument;
+  readonly security: PartnerSecurity;
+  /** Compiles schemas; undefined for the check that is built in. */
+  readonly validate: CompileSchema | undefined;
+}
+
+/** What the document needs of its double. */
+export interface PartnerContext {
+  readonly seed: string;
+  /** Returns the time in ms. */
+  readonly now: () => number;
+  /** The maximum nesting of JSON content. */
+  readonly maxDepth: number;
+  /** Whether unknown parameters of a query are refused. */
+  readonly strictQuery: boolean;
+  /** Returns whether a parameter of a query belongs to credentials. */
+  readonly isCredential: (name: string) => boolean;
+  readonly onError: ((error: unknown) => void) | undefined;
+}
+
+/** A choice of a test. */
+interface Rule {
+  readonly operation: Operation;
+  readonly choice: ResponseChoice;
+  readonly outcome: ActionResponse | undefined;
+  left: number;
+  count: number;
+}
+
+interface PartnerRecord {
+  readonly rules: readonly { readonly rule: Rule; readonly left: number; readonly count: number }[];
+  readonly coverage: ReturnType<ReturnType<typeof createCoverage>['snapshot']>;
+  readonly drawn: number;
+}
+
+/** The document as a part of a double. */
+export interface PartnerPart extends Snapshottable<PartnerRecord>, StubCheck {
+  /** The routes of the document, which are asked after all others. */
+  readonly fallback: RouteFallback;
+  readonly control: DoublePartner;
+  /** Wraps an observer so that requests are counted. */
+  observe(observer: Observer): Observer;
+}
+
+/** An operation with the values of its path. */
+interface FoundOperation {
+  readonly operation: Operation;
+  readonly received: ReceivedParameters;
+}
+
+/** The document of a partner that has been read. */
+export interface PreparedPartner {
+  /** The scopes that the document names. */
+  readonly scopes: readonly Scope[];
+  create(context: PartnerContext): PartnerPart;
+}
+
+/** The options of a double that the document completes. */
+type CompletedOptions = Pick<DoubleOptions, 'schemes' | 'collections' | 'clients' | 'validate'>;
+
+/**
+ * Reads the document of a partner. Returns the options with the schemes that it declares, and what creates its part of a double.
+ * @throws DeclarationError that names the place in the document
+ */
+export async function withPartner<Options extends CompletedOptions>(
+  options: Options,
+  source: string | object,
+): Promise<{
+  readonly options: Options;
+  readonly prepared: PreparedPartner;
+  readonly warnings: readonly string[];
+}> {
+  const { schemes, collections = {}, clients, validate } = options;
+  const document = await readDocument(source);
+  const security = readSecurity(document, { schemes, hasClients: clients !== undefined });
+  return {
+    options: { ...options, schemes: security.schemes, collections },
+    prepared: {
+      scopes: security.scopes,
+      create: (context) => createPartner({ document, security, validate }, context),
+    },
+    warnings: security.warnings,
+  };
+}
+
+/** Creates the part of a double that answers as the document describes. */
+function createPartner({ document, security, validate }: ReadPartner, context: PartnerContext): PartnerPart {
+  const checker = createChecker(document);
+  const strictChecker = validate === undefined ? checker : createValidatingChecker(document, validate);
+  const isForeign = context.strictQuery ? context.isCredential : undefined;
+  const parameters = createParameterChecker(document, strictChecker, isForeign);
+  const paths = createPaths(document);
+  const coverage = createCoverage(document.operations);
+  const rules = new Set<Rule>();
+  let drawn = 0;
+  const responses = createResponses({
+    document,
+    checker,
+    strictChecker,
+    seed: context.seed,
+    now: context.now,
+    next() {
+      drawn += 1;
+      return drawn;
+    },
+  });
+
+  const checkBody = ({ body }: Operation, content: unknown, field: string | undefined): void => {
+    const essence = parseMediaType(field ?? '')?.type ?? '';
+    const media =
+      body?.content.find((each) => each.essence === essence) ??
+      body?.content.find((each) => isInRange(essence, each.essence));
+    if (body !== undefined && media === undefined && body.content.length > 0)
+      throw new Problem(
+        'unsupported-media-type',
+        `The Content-Type is not one of this operation: ${body.content.map(({ type }) => type).join(', ')}.`,
+      );
+    if (media?.schema === undefined) return;
+    const isForm = content instanceof URLSearchParams || content instanceof FormData;
+    // Bytes, such as XML, are not decoded, so only a schema of text could be checked.
+    if (content instanceof Uint8Array) return;
+    const value = isForm ? parameters.readForm(content, media.schema) : content;
+    const violations = strictChecker.check(media.schema, value, 'request');
+    const [first] = violations;
+    if (first !== undefined)
+      throw new Problem('invalid-content', describe(first), { members: membersOf(violations) });
+  };
+
+  const readingsOf = (operation: Operation): readonly ContentReader[] | undefined => {
+    if (operation.body === undefined || operation.body.content.length === 0) return undefined;
+    const essences = operation.body.content.map(({ essence }) => essence);
+    const types = essences.some((essence) => essence.includes('*')) ? ['*/*'] : [...new Set(essences)];
+    const { decoder } = anyContent(context.maxDepth);
+    return types.map((type) => ({
+      type,
+      async decoder(call) {
+        const inner = await decoder(call);
+        return {
+          write: (chunk) => inner.write(chunk),
+          end: () =>
+            andThen<unknown, unknown>(inner.end(), (content) => {
+              checkBody(operation, content, call.request.headers.get('content-type'));
+              return content;
+            }),
+        };
+      },
+    }));
+  };
+
+  const receivedBy = (call: Call): ReceivedParameters => ({
+    path: call.parameters,
+    query: call.query,
+    headers: call.request.headers,
+  });
+
+  const takeRule = (operation: Operation): Rule | undefined => {
+    const found = [...rules].findLast((rule) => rule.operation === operation && rule.left > 0);
+    if (found === undefined) return undefined;
+    found.left -= 1;
+    found.count += 1;
+    if (found.left === 0) rules.delete(found);
+    return found;
+  };
+
+  const respond = (operation: Operation, { request }: Call): ActionResponse => {
+    const rule = takeRule(operation);
+    if (rule?.outcome !== undefined) return report(operation, rule.outcome);
+    const preferred = responses.readPreferences(operation, request);
+    const { choice, applied } = rule === undefined ? preferred : { choice: rule.choice, applied: [] };
+    const outcome = responses.create(operation, choice, request.headers.get('accept'));
+    if (applied.length === 0) return outcome;
+    return { ...outcome, headers: [...(outcome.headers ?? []), ['Preference-Applied', applied.join(', ')]] };
+  };
+
+  /** Returns the response of a test, with warnings if the document does not allow it. */
+  const report = (operation: Operation, outcome: ActionResponse): ActionResponse => {
+    const warnings = responses.check(operation, outcome);
+    if (warnings.length === 0) return outcome;
+    const error = new Error(`the response of ${operation.id} is not as documented: ${warnings.join(' ')}`);
+    context.onError?.(error);
+    return { ...outcome, warnings };
+  };
+
+  const resourceOf = (operation: Operation): Resource => {
+    const { access, schemes, scopes } = security.accessOf(operation);
+    const reads = readingsOf(operation);
+    const implemented = action(access, (call) => respond(operation, call), {
+      ...(reads !== undefined && { reads, bodyOptional: operation.body?.required !== true }),
+      ...(scopes !== undefined && { scopes }),
+      checkHeaders: (call) => parameters.check(operation, receivedBy(call)),
+    });
+    const isNamed = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'].includes(operation.method);
+    const requestFields = operation.parameters
+      .filter(({ place }) => place === 'header')
+      .map(({ name }) => name);
+    return {
+      ...(isNamed ? { [operation.method]: implemented } : { methods: { [operation.method]: implemented } }),
+      ...(schemes !== undefined && { schemes }),
+      requestHeaders: [...requestFields, 'Prefer'],
+      defaultFormat: 'json',
+      verbatim: true,
+    };
+  };
+
+  // HEAD and OPTIONS are derived.
+  const served = document.operations.filter(({ method }) => method !== 'HEAD' && method !== 'OPTIONS');
+  const resources = new Map(served.map((operation) => [operation, resourceOf(operation)]));
+  const further = new Set([...resources.values()].flatMap(furtherMethods));
+
+  const findMatches = (segments: readonly string[]): Match[] =>
+    paths.find(segments).flatMap(({ operations, parameters: values }) =>
+      operations.flatMap((operation) => {
+        const resource = resources.get(operation);
+        return resource === undefined ? [] : [{ template: operation.path, resource, parameters: values }];
+      }),
+    );
+
+  const findOperation = ({ method, target, headers }: HttpRequest): FoundOperation | undefined => {
+    const parsed = parsedTarget(target, method);
+    if (parsed === undefined) return undefined;
+    const query = new URLSearchParams(parsed.search);
+    for (const { operations, parameters: path } of paths.find(parsed.segments)) {
+      const operation =
+        operations.find((each) => each.method === method) ??
+        operations.find((each) => method === 'HEAD' && each.method === 'GET');
+      if (operation !== undefined) return { operation, received: { path, query, headers } };
+    }
+    return undefined;
+  };
+
+  const operationNamed = (id: string): Operation => {
+    checkText(id, 'the operationId');
+    const found = document.operations.find((operation) => operation.id === id);
+    if (found !== undefined) return found;
+    const ids = document.operations.map((operation) => operation.id);
+    const meant = closestMatch(String(id), ids);
+    const known = meant === undefined ? `; the document has ${listed(ids)}` : `; did you mean "${meant}"?`;
+    throw new RangeError(`the document has no operation ${JSON.stringify(id)}${known}`);
+  };
+
+  const restore = ({ rules: kept, coverage: counts, drawn: count }: PartnerRecord): void => {
+    rules.clear();
+    for (const { rule, left, count: met } of kept) rules.add(Object.assign(rule, { left, count: met }));
+    coverage.restore(counts);
+    drawn = count;
+  };
+
+  return {
+    fallback: {
+      find(segments, router) {
+        const endpoint = security.endpoints.get(`/${segments.join('/')}`);
+        const own = endpoint === undefined ? undefined : router.find(endpoint.slice(1).split('/'));
+        return own === undefined ? findMatches(segments) : [own];
+      },
+      routes: [...resources].map(([{ path: template }, resource]) => ({ template, resource })),
+      furtherMethods: () => further,
+    },
+    control: {
+      respond(operationId, response, options = {}) {
+        const operation = operationNamed(operationId);
+        checkRespondOptions(options);
+        const { times = Number.POSITIVE_INFINITY, example, dynamic } = options;
+        const isStatus = typeof response === 'number';
+        if (isStatus) checkDocumented(operation, response);
+        const rule: Rule = {
+          operation,
+          choice: { status: isStatus ? response : undefined, example, dynamic },
+          outcome: isStatus ? undefined : outcomeOf(response),
+          left: times,
+          count: 0,
+        };
+        rules.add(rule);
+        return handleOf(rule, rules);
+      },
+      coverage: () => coverage.read(),
+    },
+    checkRequest(call) {
+      const found = findOperation(call.request);
+      if (found === undefined) return;
+      const { operation, received } = found;
+      parameters.check(operation, received);
+      if (operation.body === undefined) return;
+      if (call.body !== undefined) checkBody(operation, call.body, call.request.headers.get('content-type'));
+      else if (operation.body.required)
+        throw new Problem(
+          'content-missing',
+          `${operation.id} requires content (${operation.at}/requestBody).`,
+        );
+    },
+    checkResponse(call, outcome) {
+      const found = findOperation(call.request);
+      return found === undefined ? outcome : report(found.operation, outcome);
+    },
+    observe: (observer) => ({
+      async observe(request, answer) {
+        const response = await observer.observe(request, answer);
+        const found = findOperation(request);
+        if (found !== undefined)
+          coverage.add(found.operation, response.status, parameters.present(found.operation, found.received));
+        return response;
+      },
+      observeRefused: (...refused) => observer.observeRefused(...refused),
+    }),
+    snapshot: () => ({
+      rules: [...rules].map((rule) => ({ rule, left: rule.left, count: rule.count })),
+      coverage: coverage.snapshot(),
+      drawn,
+    }),
+    restore,
+    reset() {
+      rules.clear();
+      coverage.reset();
+      drawn = 0;
+    },
+  };
+}
+
+function parsedTarget(target: string, method: string): ReturnType<typeof parseTarget> | undefined {
+  try {
+    return parseTarget(target, method);
+  } catch (error) {
+    if (error instanceof Problem) return undefined;
+    throw error;
+  }
+}
+
+function checkRespondOptions(options: RespondOptions): void {
+  checkMembers(options, ['times', 'example', 'dynamic'], 'the options of respond', 'such as { times: 1 }');
+  checkNumber(options.times, 'times of a response', { least: 1, whole: true });
+  checkText(options.example, 'example of a response');
+  checkFlag(options.dynamic, 'dynamic of a response');
+}
+
+function checkDocumented(operation: Operation, status: number): void {
+  checkNumber(status, 'the status of a response', { least: 200, most: 599, whole: true });
+  if (documentedStatus(operation, status) !== undefined) return;
+  const known = operation.responses.map((each) => each.status).join(', ') || 'none';
+  throw new RangeError(`${operation.id} has no response with status ${status}; the document has ${known}`);
+}
+
+/** The names in a message, at most. */
+const maxListed = 20;
+
+function listed(names: readonly string[]): string {
+  if (names.length === 0) return 'none';
+  const shown = names.slice(0, maxListed).join(', ');
+  return names.length > maxListed ? `${shown} and ${names.length - maxListed} more` : shown;
+}
+
+function handleOf(rule: Rule, rules: Set<Rule>): RuleHandle {
+  const remove = (): void => {
+    rule.left = 0;
+    rules.delete(rule);
+  };
+  return {
+    get count() {
+      return rule.count;
+    },
+    get remaining() {
+      return rule.left;
+    },
+    remove,
+    [Symbol.dispose]: remove,
+  };
+}

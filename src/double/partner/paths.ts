@@ -1,0 +1,103 @@
+// Finds the operations of a document by the path of a request. A segment of a template can have several parameters and text between.
+import { type Branch, branchAt, createBranch, findLeaves } from '../../pipeline/path-tree.ts';
+import type { Operation, PartnerDocument } from './document.ts';
+
+/** The operations of one path template, and the values of its parameters in a path. */
+export interface FoundPath {
+  readonly operations: readonly Operation[];
+  /** By name, decoded. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+/** The paths of a document. */
+export interface PartnerPaths {
+  /** Returns the templates that match these decoded segments. Several match only if they differ in the names of parameters. */
+  find(segments: readonly string[]): readonly FoundPath[];
+}
+
+/** A segment with parameters, such as `{from}..{to}`. */
+interface Segment {
+  readonly names: readonly string[];
+  /** Matches the text of the segment; undefined if it is one parameter alone. */
+  readonly pattern: RegExp | undefined;
+}
+
+interface Entry {
+  readonly operations: readonly Operation[];
+  readonly segments: readonly Segment[];
+}
+
+/** Creates the tree of all paths. Each is found at the root, and below the path of each server. */
+export function createPaths({ operations, basePaths }: PartnerDocument): PartnerPaths {
+  const root = createBranch<Entry[]>();
+  const byPath = new Map<string, Operation[]>();
+  for (const operation of operations)
+    byPath.set(operation.path, [...(byPath.get(operation.path) ?? []), operation]);
+  for (const [path, own] of byPath) {
+    const parts = path.slice(1).split('/');
+    const branch = branchAt(
+      root,
+      parts.map((part) => (part.includes('{') ? undefined : decode(part))),
+    );
+    branch.leaf ??= [];
+    branch.leaf.push({
+      operations: own,
+      segments: parts.filter((part) => part.includes('{')).map(readSegment),
+    });
+  }
+  const prefixes = basePaths.map((path) => path.slice(1).split('/').map(decode));
+  return {
+    find(segments) {
+      const found = findBelow(root, segments);
+      if (found.length > 0) return found;
+      for (const prefix of prefixes) {
+        if (!prefix.every((part, index) => part === segments[index])) continue;
+        const below = findBelow(root, segments.slice(prefix.length));
+        if (below.length > 0) return below;
+      }
+      return [];
+    },
+  };
+}
+
+/** Returns the entries of the first node that match, those with text beside their parameters first. */
+function findBelow(root: Branch<Entry[]>, segments: readonly string[]): readonly FoundPath[] {
+  for (const { leaf, values } of findLeaves(root, segments)) {
+    const found = leaf.flatMap((entry) => {
+      const parameters = parametersOf(entry, values);
+      return parameters === undefined ? [] : [{ entry, parameters }];
+    });
+    const isLiteral = ({ entry }: (typeof found)[number]): boolean =>
+      entry.segments.some(({ pattern }) => pattern !== undefined);
+    const nearest = found.some(isLiteral) ? found.filter(isLiteral) : found;
+    if (nearest.length > 0)
+      return nearest.map(({ entry: { operations }, parameters }) => ({ operations, parameters }));
+  }
+  return [];
+}
+
+function parametersOf({ segments }: Entry, values: readonly string[]): FoundPath['parameters'] | undefined {
+  const found: [string, string][] = [];
+  for (const [index, { names, pattern }] of segments.entries()) {
+    const value = values[index] ?? '';
+    const groups = pattern === undefined ? [value] : pattern.exec(value)?.slice(1);
+    if (groups === undefined) return undefined;
+    for (const [at, name] of names.entries()) found.push([name, groups[at] ?? '']);
+  }
+  return Object.fromEntries(found);
+}
+
+function readSegment(part: string): Segment {
+  const names = Array.from(part.matchAll(/\{([^{}]+)\}/g), ([, name = '']) => name);
+  if (names.length === 1 && part === `{${names[0]}}`) return { names, pattern: undefined };
+  const texts = part.split(/\{[^{}]+\}/).map((text) => decode(text).replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&'));
+  return { names, pattern: new RegExp(`^${texts.join('(.+?)')}$`, 's') };
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

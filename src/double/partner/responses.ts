@@ -1,0 +1,274 @@
+// Chooses and creates the responses of a document, and checks those of stubs against it.
+
+import { type FieldLine, furtherLine } from '../../http/fields.ts';
+import { preferred } from '../../http/headers/accept.ts';
+import { parseMediaType } from '../../http/headers/media-type.ts';
+import { preferences } from '../../http/headers/prefer.ts';
+import type { HttpRequest } from '../../http/message.ts';
+import { neverHasContent } from '../../http/message.ts';
+import { Problem } from '../../http/problem.ts';
+import type { ActionResponse, Representation } from '../../pipeline/resource.ts';
+import { createSeededRandom } from '../state/random.ts';
+import { documentedStatus } from './coverage.ts';
+import {
+  type DocumentedResponse,
+  isObject,
+  type LocatedSchema,
+  type Media,
+  type Operation,
+  type Parameter,
+  type PartnerDocument,
+  placeOf,
+} from './document.ts';
+import { describe } from './parameters.ts';
+import type { SchemaChecker } from './schema-check.ts';
+import { createValue } from './schema-value.ts';
+
+/** Which of the documented responses is sent. */
+export interface ResponseChoice {
+  /** The status. Default: the lowest successful one. */
+  readonly status?: number | undefined;
+  /** The name of the example. Default: the first one, or the smallest value that the schema allows. */
+  readonly example?: string | undefined;
+  /** Whether the content has all members of its schema, with drawn values. Default: false. */
+  readonly dynamic?: boolean | undefined;
+}
+
+/** The responses of a document. */
+export interface PartnerResponses {
+  /** Returns the choice in the Prefer field of a request, as far as the document has it, and what Preference-Applied says. */
+  readPreferences(
+    operation: Operation,
+    request: HttpRequest,
+  ): { readonly choice: ResponseChoice; readonly applied: readonly string[] };
+  /** Creates a response. Throws a Problem (406) if no documented type is acceptable. */
+  create(operation: Operation, choice: ResponseChoice, accept: string | undefined): ActionResponse;
+  /** Returns how a response differs from the document, one sentence each. */
+  check(operation: Operation, outcome: ActionResponse): readonly string[];
+}
+
+/** What responses are created from. */
+export interface ResponsesOptions {
+  readonly document: PartnerDocument;
+  /** Checks examples. */
+  readonly checker: SchemaChecker;
+  /** Checks the responses of stubs. */
+  readonly strictChecker: SchemaChecker;
+  readonly seed: string;
+  /** Returns the time in ms. */
+  readonly now: () => number;
+  /** Returns a number that differs for each drawn response. */
+  readonly next: () => number;
+}
+
+/** The responses that have a fixed place before others: the lowest successful one, any successful one, and so on. */
+const usualOrder = [/^2\d\d$/, /^2XX$/, /^default$/, /^3/, /^[145]/];
+
+/** Creates the responses of a document. */
+export function createResponses(options: ResponsesOptions): PartnerResponses {
+  const { document, checker, strictChecker } = options;
+  /** The first example of each media type that its schema allows. */
+  const allowedExamples = new Map<Media, readonly unknown[]>();
+
+  const randomFor = (operation: Operation, status: number, dynamic: boolean) =>
+    createSeededRandom(`${options.seed} ${operation.id} ${status}${dynamic ? ` ${options.next()}` : ''}`)
+      .bytes;
+  const create = (schema: LocatedSchema, operation: Operation, status: number, dynamic: boolean): unknown =>
+    createValue(schema, document, checker, {
+      direction: 'response',
+      dynamic,
+      random: randomFor(operation, status, dynamic),
+      now: options.now(),
+    });
+
+  /** Returns the content of a media type: a named example, an example that the schema allows, or a created value. */
+  const contentOf = (media: Media, operation: Operation, status: number, choice: ResponseChoice): unknown => {
+    const { schema } = media;
+    const examples = examplesOf(media, document);
+    if (choice.example !== undefined && examples.has(choice.example)) return examples.get(choice.example);
+    const isAllowed = (value: unknown): boolean =>
+      schema === undefined || !isJson(media.essence) || checker.check(schema, value, 'response').length === 0;
+    if (choice.dynamic !== true) {
+      const allowed = allowedExamples.get(media) ?? [...examples.values()].filter(isAllowed).slice(0, 1);
+      allowedExamples.set(media, allowed);
+      if (allowed.length > 0) return allowed[0];
+    }
+    return schema === undefined ? undefined : create(schema, operation, status, choice.dynamic === true);
+  };
+
+  const headersOf = (response: DocumentedResponse, operation: Operation, status: number): FieldLine[] =>
+    response.headers.flatMap((header) => {
+      const value = headerValue(header, () =>
+        header.schema === undefined ? undefined : create(header.schema, operation, status, false),
+      );
+      return value === undefined ? [] : fieldLine(header.name, value);
+    });
+
+  return {
+    readPreferences(operation, request) {
+      const wanted = preferences(request.headers.getAll('prefer'));
+      const code = wanted.get('code') ?? '';
+      const status =
+        /^[2-5]\d\d$/.test(code) && documentedStatus(operation, Number(code)) ? Number(code) : undefined;
+      const response = responseFor(operation, status);
+      const name = wanted.get('example');
+      const isNamed = response?.content.some(
+        (media) => name !== undefined && examplesOf(media, document).has(name),
+      );
+      const dynamic = wanted.get('dynamic') === 'true';
+      const applied = [
+        ...(status === undefined ? [] : [`code=${status}`]),
+        ...(isNamed === true
+          ? [`example=${/^[\w.-]+$/.test(name ?? '') ? name : JSON.stringify(name)}`]
+          : []),
+        ...(dynamic ? ['dynamic=true'] : []),
+      ];
+      return { choice: { status, example: isNamed === true ? name : undefined, dynamic }, applied };
+    },
+    create(operation, choice, accept) {
+      const response = responseFor(operation, choice.status);
+      if (response === undefined) return { status: choice.status ?? 200 };
+      const status = choice.status ?? statusOf(response);
+      const fields = headersOf(response, operation, status);
+      const { content } = response;
+      if (content.length === 0 || neverHasContent(status)) return { status, headers: fields };
+      const variants = [...content]
+        .sort((one, other) => Number(isJson(other.essence)) - Number(isJson(one.essence)))
+        .map((media) => ({ media, type: concreteType(media) }));
+      const chosen = preferred(accept, variants) ?? (status < 400 ? undefined : variants[0]);
+      if (chosen === undefined)
+        throw new Problem(
+          'not-acceptable',
+          `Accept matches none of the types of ${operation.id}: ${variants.map(({ type }) => type).join(', ')}.`,
+        );
+      const { media, type } = chosen;
+      const value = contentOf(media, operation, status, choice);
+      const representation = representationOf(value, type, media.essence);
+      if (representation !== undefined) return { status, headers: fields, representation };
+      const warning = `${media.at} has no example in ${type}, so the response has no content.`;
+      return { status, headers: fields, warnings: [warning] };
+    },
+    check(operation, outcome) {
+      const key = documentedStatus(operation, outcome.status);
+      const response = operation.responses.find(({ status }) => status === key);
+      if (response === undefined)
+        return [`The status ${outcome.status} is not documented (${placeOf(operation.at, 'responses')}).`];
+      const missing = response.headers
+        .filter(({ name, required }) => required && !hasField(outcome, name))
+        .map(({ name, at }) => `The field ${name} is missing (${at}).`);
+      return [...missing, ...checkContent(response, outcome.representation, strictChecker)];
+    },
+  };
+}
+
+function responseFor({ responses }: Operation, status: number | undefined): DocumentedResponse | undefined {
+  if (status !== undefined) {
+    const keys = [String(status), `${String(status).charAt(0)}XX`, 'default'];
+    for (const key of keys) {
+      const found = responses.find((each) => each.status === key);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+  const sorted = [...responses].sort((one, other) => (one.status < other.status ? -1 : 1));
+  for (const form of usualOrder) {
+    const found = sorted.find((each) => form.test(each.status));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function statusOf({ status }: DocumentedResponse): number {
+  if (status === 'default') return 200;
+  const lowest = Number(status.replace('XX', '00'));
+  // A final response cannot have an informational status (RFC 9110 §15.2).
+  return lowest < 200 ? 200 : lowest;
+}
+
+/** Returns the examples of a media type by name; the single one has the name ''. */
+function examplesOf({ value, at }: Media, { resolve }: PartnerDocument): ReadonlyMap<string, unknown> {
+  const found = new Map<string, unknown>();
+  const { example, examples } = value;
+  if (example !== undefined) found.set('', example);
+  if (!isObject(examples)) return found;
+  for (const [name, source] of Object.entries(examples)) {
+    if (!isObject(source)) continue;
+    const { value: resolved } = resolve({ value: source, at: placeOf(at, 'examples', name) });
+    if (isObject(resolved) && Object.hasOwn(resolved, 'value')) found.set(name, resolved['value']);
+  }
+  return found;
+}
+
+function isJson(essence: string): boolean {
+  return /(?:^application\/|\+)json$/.test(essence);
+}
+
+/** Returns a type that can be sent: that of the document or, for a range, one in it. */
+function concreteType({ type, essence }: Media): string {
+  if (!essence.includes('*')) return type;
+  if (essence.startsWith('image/')) return 'image/png';
+  return essence.startsWith('text/') ? 'text/plain; charset=utf-8' : 'application/json';
+}
+
+/** Returns the representation of a value; undefined if it cannot be written in the type. */
+function representationOf(value: unknown, type: string, essence: string): Representation | undefined {
+  if (isJson(essence) || type === 'application/json') return { type, body: JSON.stringify(value ?? {}) };
+  if (typeof value === 'string') return { type, body: value };
+  if (/[/+]xml$/.test(essence) && value !== undefined) return undefined;
+  if (value === undefined) return { type, body: '' };
+  return { type, body: typeof value === 'object' ? JSON.stringify(value) : String(value) };
+}
+
+/** Returns the value of a field that is required or has an example. */
+function headerValue({ value, schema, required }: Parameter, create: () => unknown): string | undefined {
+  const { example, examples } = value;
+  const [first] = isObject(examples) ? Object.values(examples) : [];
+  const listed = isObject(first) ? first['value'] : undefined;
+  const given = example ?? listed;
+  const hasExample =
+    isObject(schema?.value) &&
+    ['example', 'examples', 'default', 'const'].some(
+      (name) => isObject(schema.value) && name in schema.value,
+    );
+  const found = given ?? (required || hasExample ? create() : undefined);
+  if (found === undefined || found === null) return undefined;
+  return typeof found === 'object' ? JSON.stringify(found) : String(found);
+}
+
+/** Returns a field line; none if it cannot be sent, or the server sets it. */
+function fieldLine(name: string, value: string): FieldLine[] {
+  try {
+    return [furtherLine(name, value)];
+  } catch (error) {
+    if (error instanceof RangeError) return [];
+    throw error;
+  }
+}
+
+function hasField({ headers = [], representation }: ActionResponse, name: string): boolean {
+  const wanted = name.toLowerCase();
+  if (wanted === 'content-type') return representation !== undefined;
+  return headers.some(([each]) => each.toLowerCase() === wanted);
+}
+
+function checkContent(
+  { content, at }: DocumentedResponse,
+  representation: Representation | undefined,
+  checker: SchemaChecker,
+): readonly string[] {
+  if (representation === undefined)
+    return content.length === 0 ? [] : [`The content is missing (${placeOf(at, 'content')}).`];
+  const essence = parseMediaType(representation.type)?.type ?? '';
+  const media =
+    content.find((each) => each.essence === essence) ??
+    content.find((each) => isInRange(essence, each.essence));
+  if (media === undefined) return [`The type ${essence} is not documented (${placeOf(at, 'content')}).`];
+  if (media.schema === undefined || !isJson(essence)) return [];
+  const value: unknown = JSON.parse(Buffer.from(representation.body).toString());
+  return checker.check(media.schema, value, 'response').map(describe);
+}
+
+/** Returns whether a type is in a media range such as `image/*`. */
+export function isInRange(essence: string, range: string): boolean {
+  return range === '*/*' || (range.endsWith('/*') && essence.startsWith(range.slice(0, -1)));
+}

@@ -1,0 +1,398 @@
+// Creates values that schemas allow: the smallest one, with what the document gives as examples, or a full one of drawn values. The
+// schemas that apply to a value are merged first; of alternatives, the first one is taken whose value the check accepts.
+import { DeclarationError } from '../../schema/error.ts';
+import type { JsonSchema } from '../../service/openapi/document.ts';
+import { isObject, type Located, type LocatedSchema, type PartnerDocument } from './document.ts';
+import {
+  boundsOf,
+  type Direction,
+  isEqual,
+  numberOr,
+  type SchemaChecker,
+  schemaIn,
+  schemaMapIn,
+  schemasIn,
+  textsIn,
+  typesOf,
+} from './schema-check.ts';
+import {
+  createFormatted,
+  createLetters,
+  createMatching,
+  drawInteger,
+  type Randomness,
+} from './schema-text.ts';
+
+/** How a value is created. */
+export interface ValueOptions extends Randomness {
+  readonly direction: Direction;
+}
+
+/** The alternatives that are tried for one value, at most. */
+const maxAttempts = 64;
+
+/** The depth from which on drawn values have only what is required. */
+const fullDepth = 4;
+
+/** The schemas that apply to one value, at most. */
+const maxMerged = 1000;
+
+/** The nesting of values, beyond which a schema requires itself. */
+const maxDepth = 32;
+
+/** A schema that no value of this depth fulfils; another alternative may. */
+class NoValue extends Error {}
+
+/**
+ * Creates a value of a schema.
+ * @throws DeclarationError if none is found, with the place of the schema
+ */
+export function createValue(
+  schema: LocatedSchema,
+  document: Pick<PartnerDocument, 'version' | 'resolve'>,
+  checker: SchemaChecker,
+  options: ValueOptions,
+): unknown {
+  let failure: NoValue | undefined;
+  // The smallest values of alternatives are often equal, such as empty lists, so that `oneOf` permits none of them.
+  for (const dynamic of options.dynamic ? [true] : [false, true])
+    try {
+      return new Creation(document, checker, { ...options, dynamic }).create([schema], 0);
+    } catch (error) {
+      if (!(error instanceof NoValue)) throw error;
+      failure ??= error;
+    }
+  throw new DeclarationError(
+    'value',
+    schema.at,
+    `no value of this schema was found: ${failure?.message ?? ''}`,
+  );
+}
+
+/** The schemas that apply to one value together. `choices` are the lists of which one each applies. */
+interface Merged {
+  readonly schemas: readonly Located[];
+  readonly choices: readonly (readonly LocatedSchema[])[];
+}
+
+class Creation {
+  readonly #document: Pick<PartnerDocument, 'version' | 'resolve'>;
+  readonly #checker: SchemaChecker;
+  readonly #options: ValueOptions;
+
+  constructor(
+    document: Pick<PartnerDocument, 'version' | 'resolve'>,
+    checker: SchemaChecker,
+    options: ValueOptions,
+  ) {
+    this.#document = document;
+    this.#checker = checker;
+    this.#options = options;
+  }
+
+  /** Creates a value to which all these schemas apply. */
+  create(applied: readonly LocatedSchema[], depth: number): unknown {
+    if (depth > maxDepth) throw new NoValue(`${applied[0]?.at ?? '#'} requires itself`);
+    const { schemas, choices } = this.#merge(applied);
+    const given = this.#options.dynamic ? undefined : this.#findExample(schemas, applied);
+    if (given !== undefined) return given.value;
+    let failure = new NoValue(`none of the values tried fits ${applied[0]?.at ?? '#'}`);
+    for (const alternative of alternativesOf(choices))
+      try {
+        const value =
+          alternative.length === 0
+            ? this.#build(schemas, depth)
+            : this.create([...schemas.map(withoutChoices), ...alternative], depth + 1);
+        if (this.#isAccepted(applied, value)) return value;
+      } catch (error) {
+        if (!(error instanceof NoValue)) throw error;
+        failure = error;
+      }
+    throw failure;
+  }
+
+  #isAccepted(applied: readonly LocatedSchema[], value: unknown): boolean {
+    return applied.every((each) => this.#checker.check(each, value, this.#options.direction).length === 0);
+  }
+
+  /** Follows references and `allOf`. */
+  #merge(applied: readonly LocatedSchema[]): Merged {
+    const schemas: Located[] = [];
+    const choices: (readonly LocatedSchema[])[] = [];
+    const open = [...applied];
+    for (let schema = open.shift(); schema !== undefined; schema = open.shift()) {
+      if (schemas.length > maxMerged) throw new NoValue(`${schema.at} refers to itself without an end`);
+      if (schema.value === false) throw new NoValue(`${schema.at} permits no value`);
+      if (!isObject(schema.value)) continue;
+      const located = { value: schema.value, at: schema.at };
+      if (typeof schema.value['$ref'] === 'string') {
+        open.push(this.#document.resolve(schema));
+        if (this.#document.version === '3.0') continue;
+      }
+      schemas.push(located);
+      open.push(...schemasIn(located, 'allOf'));
+      for (const name of ['oneOf', 'anyOf'] as const) {
+        const branches = schemasIn(located, name);
+        if (branches.length > 0) choices.push(branches.map((branch) => nameBranch(located, branch)));
+      }
+      const condition = schemaIn(located, 'if');
+      if (condition === undefined) continue;
+      const otherwise = schemaIn(located, 'else') ?? { value: true, at: located.at };
+      const met = { allOf: [condition.value, schemaIn(located, 'then')?.value ?? true] };
+      choices.push([otherwise, { value: met, at: located.at }]);
+    }
+    return { schemas, choices };
+  }
+
+  /** Returns an example, a default or a fixed value of a schema, if the check accepts it. */
+  #findExample(
+    schemas: readonly Located[],
+    applied: readonly LocatedSchema[],
+  ): { readonly value: unknown } | undefined {
+    for (const { value } of schemas) {
+      const { example, examples, default: usual, const: fixed } = value;
+      const listed: unknown[] = Array.isArray(examples) ? examples : [];
+      for (const each of [example, ...listed, usual, fixed])
+        if (each !== undefined && this.#isAccepted(applied, each)) return { value: each };
+    }
+    return undefined;
+  }
+
+  #build(schemas: readonly Located[], depth: number): unknown {
+    const listed = schemas.flatMap(({ value }) => (Array.isArray(value['enum']) ? [value['enum']] : []));
+    const fixed = schemas
+      .filter(({ value }) => Object.hasOwn(value, 'const'))
+      .map(({ value }) => [value['const']]);
+    const [values, ...others] = [...fixed, ...listed];
+    if (values !== undefined) {
+      const types = commonTypes(schemas.map(({ value }) => value));
+      const common = values.filter(
+        (each) => others.every((list) => list.some((other) => isEqual(other, each))) && isOneOf(each, types),
+      );
+      if (common.length === 0) throw new NoValue(`${schemas[0]?.at ?? '#'} has no value in enum`);
+      return common[this.#options.dynamic ? this.#integer(common.length) : 0];
+    }
+    switch (this.#chooseType(schemas.map(({ value }) => value))) {
+      case 'object':
+        return this.#object(schemas, depth);
+      case 'array':
+        return this.#list(schemas, depth);
+      case 'string':
+        return this.#text(schemas);
+      case 'integer':
+        return this.#number(schemas, true);
+      case 'number':
+        return this.#number(schemas, false);
+      case 'boolean':
+        return this.#options.dynamic && this.#integer(2) === 1;
+      default:
+        return null;
+    }
+  }
+
+  #chooseType(schemas: readonly JsonSchema[]): string {
+    const types = commonTypes(schemas);
+    const usable = types?.filter((type) => type !== 'null') ?? [];
+    if (types !== undefined) return usable[0] ?? 'null';
+    const has = (...names: readonly string[]): boolean =>
+      schemas.some((each) => names.some((name) => name in each));
+    if (has('properties', 'required', 'additionalProperties', 'minProperties', 'patternProperties'))
+      return 'object';
+    if (has('items', 'prefixItems', 'minItems', 'contains')) return 'array';
+    if (has('minimum', 'maximum', 'multipleOf', 'exclusiveMinimum', 'exclusiveMaximum')) return 'number';
+    return has('pattern', 'minLength', 'maxLength', 'format') ? 'string' : 'object';
+  }
+
+  #object(schemas: readonly Located[], depth: number): JsonSchema {
+    const { direction, dynamic } = this.#options;
+    const properties = new Map<string, LocatedSchema[]>();
+    for (const schema of schemas)
+      for (const [name, property] of schemaMapIn(schema, 'properties'))
+        properties.set(name, [...(properties.get(name) ?? []), property]);
+    const required = new Set(schemas.flatMap(({ value }) => textsIn(value['required'])));
+    for (const { value } of schemas)
+      if (isObject(value['dependentRequired']))
+        for (const name of [...required])
+          for (const each of textsIn(value['dependentRequired'][name])) required.add(each);
+    const other = direction === 'request' ? 'readOnly' : 'writeOnly';
+    const isOmitted = (property: readonly LocatedSchema[]): boolean =>
+      property.some((each) => {
+        const { value } = this.#document.resolve(each);
+        return [each.value, value].some((schema) => isObject(schema) && schema[other] === true);
+      });
+    const created: [string, unknown][] = [];
+    for (const [name, property] of properties) {
+      if (isOmitted(property)) continue;
+      const isRequired = required.has(name);
+      const wanted = dynamic ? depth < fullDepth : this.#hasExample(property, depth);
+      if (!isRequired && !wanted) continue;
+      try {
+        created.push([name, this.create(property, depth + 1)]);
+      } catch (error) {
+        if (isRequired || !(error instanceof NoValue)) throw error;
+      }
+    }
+    const additional = schemas.flatMap((schema) => schemaIn(schema, 'additionalProperties') ?? []);
+    const least = Math.max(0, ...schemas.map(({ value }) => numberOr(value['minProperties'], 0)));
+    for (const name of required)
+      if (!properties.has(name)) created.push([name, this.create(additional, depth + 1)]);
+    for (const [name, property] of properties)
+      if (created.length < least && !created.some(([each]) => each === name) && !isOmitted(property))
+        created.push([name, this.create(property, depth + 1)]);
+    for (let count = 1; created.length < least; count += 1)
+      created.push([`member${count}`, this.create(additional, depth + 1)]);
+    return Object.fromEntries(created);
+  }
+
+  /** Returns whether the schema of an optional member has an example, so that the smallest value has it too. */
+  #hasExample(property: readonly LocatedSchema[], depth: number): boolean {
+    if (depth > fullDepth) return false;
+    return this.#merge(property).schemas.some(({ value }) =>
+      ['example', 'examples', 'default', 'const'].some((name) => Object.hasOwn(value, name)),
+    );
+  }
+
+  #list(schemas: readonly Located[], depth: number): readonly unknown[] {
+    const { dynamic } = this.#options;
+    const least = Math.max(0, ...schemas.map(({ value }) => numberOr(value['minItems'], 0)));
+    const most = Math.min(
+      ...schemas.map(({ value }) => numberOr(value['maxItems'], Number.POSITIVE_INFINITY)),
+    );
+    const contained = schemas.flatMap((schema) => schemaIn(schema, 'contains') ?? []);
+    const first = schemas.flatMap((schema) => [schemasIn(schema, 'prefixItems')])[0] ?? [];
+    const items = schemas.flatMap((schema) => schemaIn(schema, 'items') ?? []);
+    const wanted =
+      dynamic && depth < fullDepth
+        ? Math.max(least, 1 + this.#integer(2))
+        : Math.max(least, contained.length);
+    const isUnique = schemas.some(({ value }) => value['uniqueItems'] === true);
+    const created: unknown[] = [];
+    for (let index = 0; index < Math.min(wanted, most); index += 1) {
+      const special = first[index];
+      const own = special === undefined ? items : [special];
+      const item = this.create(
+        index < contained.length ? [...own, ...contained.slice(index, index + 1)] : own,
+        depth + 1,
+      );
+      created.push(
+        isUnique && created.some((each) => isEqual(each, item)) ? this.#another(own, created, depth) : item,
+      );
+    }
+    return created;
+  }
+
+  /** Creates an item that the list does not have yet. */
+  #another(own: readonly LocatedSchema[], existing: readonly unknown[], depth: number): unknown {
+    const drawing = new Creation(this.#document, this.#checker, { ...this.#options, dynamic: true });
+    for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+      const item = drawing.create(own, Math.min(depth + 1, fullDepth));
+      if (!existing.some((each) => isEqual(each, item))) return item;
+    }
+    throw new NoValue(`${own[0]?.at ?? '#'} has too few values for a list without repetitions`);
+  }
+
+  #number(schemas: readonly Located[], isWhole: boolean): number {
+    const bounds = schemas.map(({ value }) => boundsOf(value));
+    const steps = schemas.flatMap(({ value }) =>
+      typeof value['multipleOf'] === 'number' ? [value['multipleOf']] : [],
+    );
+    const step = Math.max(isWhole ? 1 : 0, ...steps);
+    const unit = step > 0 ? step : 0.5;
+    const lowest = Math.max(...bounds.map(({ least }) => least));
+    const above = Math.max(...bounds.map(({ above: bound }) => bound));
+    const highest = Math.min(...bounds.map(({ most }) => most));
+    const below = Math.min(...bounds.map(({ below: bound }) => bound));
+    const start = Math.max(
+      lowest,
+      above + (Number.isFinite(above) ? Number.EPSILON * Math.max(1, Math.abs(above)) : 0),
+    );
+    const end = Math.min(highest, below);
+    const base = start > 0 ? start : end < 0 ? Math.min(end, 0) : 0;
+    const rounded = step > 0 ? (base < 0 ? Math.floor(base / unit) : Math.ceil(base / unit)) * unit : base;
+    const fits = (value: number): boolean =>
+      value >= lowest && value > above && value <= highest && value < below;
+    const drawn = this.#options.dynamic ? rounded + unit * this.#integer(1000) : rounded;
+    const candidates = [drawn, rounded, rounded + unit, rounded - unit, (start + end) / 2];
+    const found = candidates.find((value) => Number.isFinite(value) && fits(value));
+    if (found === undefined) throw new NoValue(`${schemas[0]?.at ?? '#'} has no number within its bounds`);
+    return found;
+  }
+
+  #text(schemas: readonly Located[]): string {
+    const least = Math.max(0, ...schemas.map(({ value }) => numberOr(value['minLength'], 0)));
+    const most = Math.min(
+      ...schemas.map(({ value }) => numberOr(value['maxLength'], Number.POSITIVE_INFINITY)),
+    );
+    const textOf = (name: string): string | undefined =>
+      schemas.map(({ value }) => value[name]).find((each) => typeof each === 'string');
+    const [pattern, format] = [textOf('pattern'), textOf('format')];
+    if (pattern !== undefined) {
+      const text = createMatching(pattern, least, this.#options);
+      if (text !== undefined) return text;
+      throw new NoValue(`no text was found for the pattern ${pattern} at ${schemas[0]?.at ?? '#'}`);
+    }
+    const formatted = format === undefined ? undefined : createFormatted(format, this.#options);
+    if (formatted !== undefined) return formatted;
+    const length = this.#options.dynamic ? least + 4 + this.#integer(8) : least;
+    return createLetters(Math.min(most, length), this.#options.random);
+  }
+
+  #integer(limit: number): number {
+    return drawInteger(limit, this.#options.random);
+  }
+}
+
+/** Adds the value of the discriminator that selects a branch. */
+function nameBranch({ value }: Located, branch: LocatedSchema): LocatedSchema {
+  const { discriminator } = value;
+  const reference = isObject(branch.value) ? branch.value['$ref'] : undefined;
+  if (!isObject(discriminator) || typeof reference !== 'string') return branch;
+  const { propertyName, mapping } = discriminator;
+  const mapped = Object.entries(isObject(mapping) ? mapping : {});
+  const isTarget = (target: unknown): boolean =>
+    target === reference || `#/components/schemas/${String(target)}` === reference;
+  const name = mapped.find(([, target]) => isTarget(target))?.[0] ?? reference.replace(/^.*\//, '');
+  const property = String(propertyName);
+  const named = { properties: { [property]: { enum: [name] } }, required: [property] };
+  return { value: { allOf: [branch.value, named] }, at: branch.at };
+}
+
+/** Returns a schema without what `merge` follows. */
+function withoutChoices({ value, at }: Located): LocatedSchema {
+  const { oneOf: _, anyOf: __, allOf: ___, $ref: ____, if: _____, ...others } = value;
+  return { value: others, at };
+}
+
+/** Yields the combinations of one schema of each list, at most `maxAttempts`. */
+function* alternativesOf(choices: Merged['choices']): Generator<readonly LocatedSchema[]> {
+  const total = choices.reduce((product, list) => product * list.length, 1);
+  for (let index = 0; index < Math.min(total, maxAttempts); index += 1) {
+    let rest = index;
+    yield choices.flatMap((list) => {
+      const chosen = list[rest % list.length];
+      rest = Math.floor(rest / list.length);
+      return chosen === undefined ? [] : [chosen];
+    });
+  }
+}
+
+/** Returns the types that all schemas permit; undefined if none names a type. */
+function commonTypes(schemas: readonly JsonSchema[]): readonly string[] | undefined {
+  let common: readonly string[] | undefined;
+  for (const schema of schemas) {
+    const types = typesOf(schema);
+    if (types === undefined) continue;
+    common = common === undefined ? types : intersect(common, types);
+  }
+  return common;
+}
+
+function intersect(one: readonly string[], other: readonly string[]): readonly string[] {
+  const narrowed = one.map((type) => (type === 'number' && !other.includes(type) ? 'integer' : type));
+  return narrowed.filter((type) => other.includes(type) || (type === 'integer' && other.includes('number')));
+}
+
+function isOneOf(value: unknown, types: readonly string[] | undefined): boolean {
+  const own = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  return types === undefined || types.includes(own) || (own === 'number' && types.includes('integer'));
+}

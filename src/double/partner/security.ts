@@ -1,0 +1,258 @@
+// Turns the security schemes of a document into schemes that are verified, and the requirements of its operations into access rules.
+import { builtInSchemes } from '../../auth/configured-schemes.ts';
+import type { SchemeDeclaration, SchemeDeclarations } from '../../auth/scheme-declarations.ts';
+import { isToken } from '../../http/syntax/token.ts';
+import { oauth2Paths } from '../../oauth/paths.ts';
+import type { Access } from '../../pipeline/resource.ts';
+import type { Scope } from '../../principal.ts';
+import { DeclarationError } from '../../schema/error.ts';
+import { kindOf } from '../../shape/fault.ts';
+import {
+  isObject,
+  type Located,
+  type Operation,
+  type PartnerDocument,
+  placeOf,
+  type Requirement,
+} from './document.ts';
+
+/** What an operation requires of the sender. */
+export interface OperationAccess {
+  readonly access: Access;
+  /** The names of the schemes that are accepted; undefined for all. */
+  readonly schemes?: readonly string[];
+  /** The scopes that a token needs: all of one of these lists. */
+  readonly scopes?: readonly (readonly Scope[])[];
+}
+
+/** The security of a document. */
+export interface PartnerSecurity {
+  /** The schemes of the option, and those of the document that are not built in. */
+  readonly schemes: SchemeDeclarations;
+  /** The scopes that the document names. */
+  readonly scopes: readonly Scope[];
+  /** The paths of endpoints of OAuth 2.0 in the document, each with that of the double. */
+  readonly endpoints: ReadonlyMap<string, string>;
+  /** What is not verified as the document says, one sentence each. */
+  readonly warnings: readonly string[];
+  /** Returns what an operation requires. */
+  accessOf(operation: Operation): OperationAccess;
+}
+
+/** The options of a double that decide about security. */
+export interface SecurityOptions {
+  readonly schemes?: SchemeDeclarations | undefined;
+  /** Whether clients of OAuth 2.0 are registered. Bearer tokens are then theirs. */
+  readonly hasClients: boolean;
+}
+
+/**
+ * Reads the security of a document.
+ * @throws DeclarationError with the place of a scheme that an operation needs and that cannot be verified
+ */
+export function readSecurity(
+  document: PartnerDocument,
+  { schemes: given = {}, hasClients }: SecurityOptions,
+): PartnerSecurity {
+  const security = new Security(document, given, hasClients);
+  const access = new Map(document.operations.map((operation) => [operation, security.accessOf(operation)]));
+  return {
+    schemes: { ...given, ...Object.fromEntries(security.declared) },
+    scopes: [...security.scopes],
+    endpoints: endpointsOf(document),
+    warnings: security.warnings,
+    accessOf: (operation) => access.get(operation) ?? { access: 'nobody' },
+  };
+}
+
+class Security {
+  /** The schemes that were made from the document, by their names in the configuration. */
+  readonly declared = new Map<string, SchemeDeclaration>();
+  readonly scopes = new Set<Scope>();
+  readonly warnings: string[] = [];
+  readonly #document: PartnerDocument;
+  readonly #given: SchemeDeclarations;
+  readonly #hasClients: boolean;
+  /** The names by what they declare: two schemes of a document with the same credentials are one. */
+  readonly #names = new Map<string, string>();
+
+  constructor(document: PartnerDocument, given: SchemeDeclarations, hasClients: boolean) {
+    this.#document = document;
+    this.#given = given;
+    this.#hasClients = hasClients;
+  }
+
+  accessOf({ security, at }: Operation): OperationAccess {
+    if (security.length === 0) return { access: 'anyone' };
+    const names = new Set<string>();
+    const scopes: (readonly Scope[])[] = [];
+    const faults: DeclarationError[] = [];
+    for (const requirement of security) {
+      for (const list of requirement.values()) for (const scope of list) this.scopes.add(scope);
+      if (requirement.size === 0) continue;
+      try {
+        const name = this.#schemeFor(requirement, at);
+        names.add(name);
+        if (name === 'bearer') scopes.push([...requirement.values()].flat());
+      } catch (error) {
+        if (!(error instanceof DeclarationError)) throw error;
+        faults.push(error);
+      }
+    }
+    const [fault] = faults;
+    const isOptional = security.some(({ size }) => size === 0);
+    if (fault !== undefined && names.size === 0 && !isOptional) throw fault;
+    for (const { message } of faults) if (!this.warnings.includes(message)) this.warnings.push(message);
+    if (names.size === 0) return { access: 'anyone' };
+    return {
+      access: isOptional ? 'anyone' : 'authenticated',
+      schemes: [...names],
+      ...(scopes.length > 0 && { scopes }),
+    };
+  }
+
+  /** Returns the name of the scheme that verifies all credentials of a requirement. */
+  #schemeFor(requirement: Requirement, at: string): string {
+    const names = [...requirement.keys()];
+    const joined = names.join('.');
+    const [only = ''] = names;
+    if (names.length === 1) return this.#named(only, at);
+    if (Object.hasOwn(this.#given, joined)) return joined;
+    const verified = new Set(names.flatMap((name) => (this.#isKey(name) ? [] : [this.#named(name, at)])));
+    const [shared] = verified;
+    if (verified.size === 1 && shared !== undefined && names.every((name) => !this.#isKey(name)))
+      return shared;
+    const pair = this.#pairOf(names);
+    if (pair !== undefined) return this.#declare(joined, pair);
+    throw new DeclarationError(
+      'value',
+      placeOf(at, 'security'),
+      `requires ${names.join(' and ')} together, which is no scheme of the double; define one with the name ${JSON.stringify(joined)} in the option schemes`,
+    );
+  }
+
+  #isKey(name: string): boolean {
+    return (
+      !Object.hasOwn(this.#given, name) &&
+      this.#document.securitySchemes.get(name)?.value['type'] === 'apiKey'
+    );
+  }
+
+  /** Returns the scheme of two keys of which one is in a field: that is the name of the user or of its key. */
+  #pairOf(names: readonly string[]): SchemeDeclaration | undefined {
+    if (names.length !== 2 || !names.every((name) => this.#isKey(name))) return undefined;
+    const places = names.map((name) => this.#document.securitySchemes.get(name)?.value ?? {});
+    const user = places.find((place) => place['in'] === 'header' && isField(place['name']));
+    const other = places.find((place) => place !== user);
+    const secret = other && placeOfKey(other);
+    return user === undefined || secret === undefined || typeof user['name'] !== 'string'
+      ? undefined
+      : { user: { field: user['name'] }, secret };
+  }
+
+  #named(name: string, from: string): string {
+    if (Object.hasOwn(this.#given, name)) return name;
+    const scheme = this.#document.securitySchemes.get(name);
+    if (scheme === undefined)
+      throw new DeclarationError(
+        'name',
+        placeOf(from, 'security'),
+        `there is no security scheme ${JSON.stringify(name)}`,
+      );
+    const { type } = scheme.value;
+    if (type === 'oauth2' || type === 'openIdConnect') {
+      this.#addScopes(scheme);
+      return 'bearer';
+    }
+    if (type === 'http') return this.#http(name, scheme);
+    if (type !== 'apiKey') throw unsupported(name, scheme, `the type ${shown(type)}`);
+    const secret = placeOfKey(scheme.value);
+    if (secret === undefined) throw unsupported(name, scheme, `a key in ${shown(scheme.value['in'])}`);
+    return 'authorization' in secret ? this.#bearer(name) : this.#declare(name, { secret });
+  }
+
+  #http(name: string, scheme: Located): string {
+    const kind = String(scheme.value['scheme']).toLowerCase();
+    if (kind === 'basic') return 'basic';
+    if (kind === 'bearer') return this.#bearer(name);
+    throw unsupported(name, scheme, `the HTTP scheme ${shown(scheme.value['scheme'])}`);
+  }
+
+  /** Returns the scheme of bearer tokens: those of OAuth 2.0 if there are clients, otherwise the secrets of users. */
+  #bearer(name: string): string {
+    return this.#hasClients ? 'bearer' : this.#declare(name, { secret: { authorization: 'Bearer' } });
+  }
+
+  #declare(name: string, declaration: SchemeDeclaration): string {
+    const key = JSON.stringify(declaration);
+    const existing = this.#names.get(key);
+    if (existing !== undefined) return existing;
+    const plain = name.replace(/[^A-Za-z0-9._-]+/g, '-').slice(0, 50) || 'key';
+    const reserved = [...builtInSchemes, 'message-signatures', 'aws4', 'draft-cavage'];
+    const isTaken = (each: string): boolean =>
+      reserved.includes(each.toLowerCase()) || Object.hasOwn(this.#given, each) || this.declared.has(each);
+    const free = [
+      plain,
+      `partner-${plain}`,
+      ...Array.from({ length: 100 }, (_, index) => `${plain}-${index + 2}`),
+    ];
+    const chosen = free.find((each) => !isTaken(each)) ?? plain;
+    this.#names.set(key, chosen);
+    this.declared.set(chosen, declaration);
+    return chosen;
+  }
+
+  #addScopes({ value }: Located): void {
+    const flows = isObject(value['flows']) ? Object.values(value['flows']) : [];
+    for (const flow of flows)
+      if (isObject(flow) && isObject(flow['scopes']))
+        for (const scope of Object.keys(flow['scopes'])) this.scopes.add(scope);
+  }
+}
+
+function placeOfKey({ in: place, name }: Located['value']) {
+  if (typeof name !== 'string' || !isToken(name)) return undefined;
+  if (place === 'query') return /^[\w.~-]+$/.test(name) ? { query: name } : undefined;
+  if (place === 'cookie') return { cookie: name };
+  if (place !== 'header') return undefined;
+  // A key in Authorization comes with a scheme (RFC 9110 §11.6.2).
+  return isField(name) ? { field: name } : { authorization: 'Bearer' };
+}
+
+function isField(name: unknown): boolean {
+  return (
+    typeof name === 'string' && isToken(name) && !/^(?:authorization|authentication|cookie|host)$/i.test(name)
+  );
+}
+
+function unsupported(name: string, { at }: Located, what: string): DeclarationError {
+  return new DeclarationError(
+    'value',
+    at,
+    `has ${what}, which the double does not verify; define a scheme with the name ${JSON.stringify(name)} in the option schemes`,
+  );
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? JSON.stringify(value) : kindOf(value);
+}
+
+/** Returns the paths of the endpoints of OAuth 2.0 in the document, with those of the double. */
+function endpointsOf({ securitySchemes }: PartnerDocument): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  const add = (url: unknown, own: string): void => {
+    if (typeof url !== 'string' || !URL.canParse(url, 'http://localhost')) return;
+    const { pathname } = new URL(url, 'http://localhost');
+    if (pathname !== '/') found.set(pathname, own);
+  };
+  for (const { value } of securitySchemes.values()) {
+    if (value['type'] === 'openIdConnect') add(value['openIdConnectUrl'], oauth2Paths.metadata);
+    for (const flow of isObject(value['flows']) ? Object.values(value['flows']) : []) {
+      if (!isObject(flow)) continue;
+      add(flow['authorizationUrl'], oauth2Paths.authorize);
+      add(flow['tokenUrl'], oauth2Paths.token);
+      add(flow['refreshUrl'], oauth2Paths.token);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,371 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'node:test';
+import { type DoubleOptions, startDouble } from '../../../src/double/index.ts';
+import { ordersDocument } from '../../support/double/orders-document.ts';
+
+const users = { ann: { secret: 's3cret of ann', password: 'pw of ann' } };
+const json = { 'Content-Type': 'application/json' };
+const now = '2026-03-01T12:00:00Z';
+
+function start(options: DoubleOptions = {}) {
+  return startDouble({ users, partner: ordersDocument(), randomSeed: 1, now, onError: () => {}, ...options });
+}
+
+/** Returns the JSON of a response. */
+async function read(response: Response) {
+  return JSON.parse(await response.text());
+}
+
+/** Returns the errors of a problem, each with its member and its rule. */
+async function errorsIn(response: Response): Promise<readonly string[]> {
+  const { errors }: { errors: readonly { field: string; rule: string }[] } = await read(response);
+  return errors.map(({ field, rule }) => `${field} ${rule}`);
+}
+
+test('an operation answers with the smallest value of its schema, which the seed determines', async () => {
+  await using double = await start();
+  const { status, headers } = await double.fetch('/orders/ord_1');
+  assert.deepEqual([status, headers.get('content-type')], [200, 'application/json']);
+  const order = await read(await double.fetch('/orders/ord_1'));
+  assert.deepEqual(Object.keys(order), ['id', 'total', 'createdAt']);
+  assert.match(order.id, /^ord_\d$/);
+  assert.deepEqual([order.total, order.createdAt], [1, '2026-03-01T12:00:00.000Z']);
+  await using same = await start();
+  assert.deepEqual(await (await same.fetch('/orders/ord_2')).json(), order);
+  await using other = await start({ randomSeed: 5 });
+  assert.notDeepEqual(await (await other.fetch('/orders/ord_2')).json(), order);
+});
+
+test('paths are found at the root and below the path of the server, with text beside parameters', async () => {
+  await using double = await start();
+  assert.equal((await double.fetch('/v1/orders/ord_1')).status, 200);
+  assert.equal((await double.fetch('/v2/orders/ord_1')).status, 404);
+  const report = await double.fetch('/reports/2026-01-01..2026-02-01.csv');
+  assert.deepEqual([report.status, await report.text()], [200, 'day,total\n']);
+  const wrong = await double.fetch('/reports/2026-01-01..soon.csv');
+  assert.deepEqual(
+    [wrong.status, (await errorsIn(wrong)).map((each) => each.split(' ')[0])],
+    [400, ['path.to']],
+  );
+  const deleted = await double.fetch('/orders/ord_1', { method: 'DELETE' });
+  assert.deepEqual([deleted.status, deleted.headers.get('allow')], [405, 'HEAD, GET, OPTIONS']);
+  assert.equal((await double.fetch('/orders/ord_1', { method: 'HEAD' })).status, 200);
+});
+
+test('the security schemes are verified: a key in a field, and anyone without security', async () => {
+  await using double = await start();
+  assert.equal((await double.fetch('/orders')).status, 401);
+  const send = (key: string) => double.fetch(`${double.secureUrl}/orders`, { headers: { 'X-API-Key': key } });
+  assert.equal((await send('wrong')).status, 401);
+  assert.equal((await send(users.ann.secret)).status, 200);
+  assert.equal((await double.as('ann', { scheme: 'key' }).fetch('/orders')).status, 200);
+  assert.equal((await double.as('ann').fetch('/orders')).status, 401, 'hmac is no scheme of the document');
+  assert.equal((await double.fetch('/orders/ord_1')).status, 200);
+});
+
+test('tokens of OAuth 2.0 come from the path of the document and need the scopes of the operation', async () => {
+  const client = { secret: 'client secret', grants: ['client_credentials'] } as const;
+  await using double = await start({ clients: { app: client } });
+  const tokenFor = async (scope: string): Promise<string> => {
+    const response = await double.fetch(`${double.secureUrl}/connect/token`, {
+      method: 'POST',
+      headers: { Authorization: `Basic ${btoa('app:client secret')}` },
+      body: new URLSearchParams({ grant_type: 'client_credentials', scope }),
+    });
+    assert.equal(response.status, 200, await response.clone().text());
+    return (await read(response)).access_token;
+  };
+  const create = async (token: string): Promise<Response> =>
+    double.fetch(`${double.secureUrl}/orders`, {
+      method: 'POST',
+      headers: { ...json, Authorization: `Bearer ${token}` },
+      body: JSON.stringify({ sku: 'tea', payment: { kind: 'Transfer' } }),
+    });
+  assert.equal((await create(await tokenFor('orders:read orders:write'))).status, 201);
+  const refused = await create(await tokenFor('orders:read'));
+  assert.equal(refused.status, 403);
+  assert.match(refused.headers.get('www-authenticate') ?? '', /scope="orders:write"/);
+  assert.equal(
+    (await create((await double.oauth2.issueToken()).accessToken)).status,
+    201,
+    'all scopes by default',
+  );
+  const unknown = await double.fetch(`${double.secureUrl}/connect/token`, {
+    method: 'POST',
+    headers: { Authorization: `Basic ${btoa('app:client secret')}` },
+    body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'orders:delete' }),
+  });
+  assert.equal((await read(unknown)).error, 'invalid_scope');
+});
+
+test('a scheme of the option takes the place of the documented one', async () => {
+  const schemes = {
+    key: {
+      message: '{timestamp}.{body}',
+      signature: { field: 'X-Sig' },
+      user: 'ann',
+      timestamp: { field: 'X-Time' },
+    },
+  };
+  await using double = await start({ schemes });
+  assert.equal((await double.as('ann', { scheme: 'key' }).fetch('/orders')).status, 200);
+  const plain = await double.fetch(`${double.secureUrl}/orders`, {
+    headers: { 'X-API-Key': users.ann.secret },
+  });
+  assert.equal(plain.status, 401);
+});
+
+test('parameters are checked: ranges, enumerations, formats, unknown ones', async () => {
+  await using double = await start();
+  const client = double.as('ann', { scheme: 'key' });
+  const errors = async (target: string, headers = {}): Promise<unknown> => {
+    const response = await client.fetch(target, { headers });
+    return response.status === 200
+      ? 200
+      : [response.status, ...(await errorsIn(response)).map((each) => each.split(' ')[0])];
+  };
+  assert.equal(await errors('/orders?limit=5&state=open&state=paid&filter[paid]=true'), 200);
+  assert.deepEqual(await errors('/orders?limit=101'), [400, 'query.limit']);
+  assert.deepEqual(await errors('/orders?limit=many'), [400, 'query.limit']);
+  assert.deepEqual(await errors('/orders?limit=1&limit=2'), [400, 'query.limit']);
+  assert.deepEqual(await errors('/orders?state=open&state=lost'), [400, 'query.state/1']);
+  assert.deepEqual(await errors('/orders?filter[paid]=maybe'), [400, 'query.filter/paid']);
+  assert.deepEqual(await errors('/orders?filter[unpaid]=true'), [400, 'query.filter/unpaid']);
+  assert.deepEqual(await errors('/orders?page=2'), [400, 'query.page']);
+  assert.deepEqual(await errors('/orders', { 'X-Trace': '1' }), [400, 'header.X-Trace']);
+  await using lenient = await start({ strictQuery: false });
+  assert.equal((await lenient.as('ann', { scheme: 'key' }).fetch('/orders?page=2')).status, 200);
+});
+
+test('content is checked: the problem has the path of the member and of the rule', async () => {
+  await using double = await start();
+  const client = double.as('ann', { scheme: 'key' });
+  const send = (body: unknown, headers: Record<string, string> = json) =>
+    client.fetch('/orders', {
+      method: 'POST',
+      headers,
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  const good = { sku: 'tea', payment: { kind: 'card', number: '4242' } };
+  assert.equal((await send(good)).status, 201);
+  const wrong = await send({ count: 0, colour: 'red', payment: { kind: 'card' } });
+  assert.equal(wrong.status, 422);
+  const schema = '#/components/schemas/NewOrder';
+  assert.deepEqual(await errorsIn(wrong), [
+    `/sku ${schema}/required`,
+    `/count ${schema}/properties/count/minimum`,
+    `/colour ${schema}/additionalProperties`,
+    '/payment/number #/components/schemas/Card/required',
+  ]);
+  assert.match(String(double.journal.last()), /422, invalid-content, step 15 .*\/sku is missing/);
+  assert.equal((await send({ ...good, payment: { kind: 'cash' } })).status, 422);
+  assert.equal((await send('{')).status, 400);
+  assert.equal((await client.fetch('/orders', { method: 'POST' })).status, 415);
+  assert.equal((await send('sku=tea', { 'Content-Type': 'application/x-www-form-urlencoded' })).status, 415);
+});
+
+test('Prefer chooses the status, the example and drawn values, and Preference-Applied names them', async () => {
+  await using double = await start();
+  const client = double.as('ann', { scheme: 'key' });
+  const body = JSON.stringify({ sku: 'tea', payment: { kind: 'Transfer' } });
+  const prefer = async (value: string): Promise<unknown> => {
+    const response = await client.fetch('/orders', {
+      method: 'POST',
+      headers: { ...json, Prefer: value },
+      body,
+    });
+    const { code } = await read(response);
+    return [response.status, response.headers.get('preference-applied'), code];
+  };
+  assert.deepEqual(await prefer('code=409'), [409, 'code=409', 'taken']);
+  assert.deepEqual(await prefer('code=409, example=closed'), [409, 'code=409, example=closed', 'closed']);
+  assert.deepEqual(await prefer('code=418'), [201, null, undefined]);
+  assert.deepEqual(await prefer('example=lost'), [201, null, undefined]);
+  const drawn = await double.fetch('/orders/ord_1', { headers: { Prefer: 'dynamic=true' } });
+  assert.equal(drawn.headers.get('preference-applied'), 'dynamic=true');
+  const order = await read(drawn);
+  assert.deepEqual(Object.keys(order), ['id', 'total', 'createdAt', 'note', 'replaces']);
+  assert.notDeepEqual(
+    await (await double.fetch('/orders/ord_1', { headers: { Prefer: 'dynamic=true' } })).json(),
+    order,
+  );
+});
+
+test('a test chooses responses by their operation, and the last choice wins', async () => {
+  await using double = await start();
+  const status = async (): Promise<number> => (await double.fetch('/orders/ord_1')).status;
+  using missing = double.partner.respond('getOrder', 404, { times: 2 });
+  double.partner.respond('getOrder', { status: 503, headers: { 'Retry-After': '1' } }, { times: 1 });
+  assert.deepEqual([await status(), await status(), missing.count, missing.remaining], [503, 404, 1, 1]);
+  missing.remove();
+  assert.equal(await status(), 200);
+  const snapshot = double.snapshot();
+  double.partner.respond('getOrder', 404);
+  assert.equal(await status(), 404);
+  double.restore(snapshot);
+  assert.equal(await status(), 200);
+  double.partner.respond('GET /reports/{from}..{to}.csv', { status: 204 });
+  assert.equal((await double.fetch('/reports/2026-01-01..2026-02-01.csv')).status, 204);
+  assert.throws(() => double.partner.respond('getOrders', 404), /did you mean "getOrder"/);
+  assert.throws(
+    () => double.partner.respond('pay', 404),
+    /has no operation "pay"; the document has listOrders, /,
+  );
+  assert.throws(
+    () => double.partner.respond('getOrder', 409),
+    /no response with status 409; the document has 200, 404/,
+  );
+  assert.throws(() => double.partner.respond('getOrder', 404, { times: 0 }), /times of a response/);
+});
+
+test('a stub wins over the document, and its requests and responses are still checked', async () => {
+  const errors: unknown[] = [];
+  await using double = await start({ onError: (error) => void errors.push(error) });
+  double.stub({ method: 'GET', path: '/orders/{id}' }, { body: { id: 1 } }, { access: 'anyone' });
+  const response = await double.fetch('/orders/ord_1');
+  assert.deepEqual([response.status, await response.json()], [200, { id: 1 }]);
+  const { warnings } = double.journal.last();
+  assert.deepEqual(
+    warnings.map((warning) => warning.split(' ')[0]),
+    ['/total', '/createdAt', '/id'],
+  );
+  assert.match(String(errors), /the response of getOrder is not as documented: \/total is missing/);
+  assert.match(
+    String(double.journal.last()),
+    /partner: \/id must be string, is a number \(#\/components\/schemas\/Order/,
+  );
+  assert.equal((await double.fetch('/orders/1')).status, 400, 'the path is not as documented');
+  const stub = double.stub({ method: 'POST', path: '/orders' }, { status: 418 }, { access: 'anyone' });
+  assert.equal((await double.fetch('/orders', { method: 'POST', headers: json, body: '{}' })).status, 422);
+  assert.equal(stub.count, 0);
+  double.stub({ method: 'GET', path: '/elsewhere' }, { body: 1 }, { access: 'anyone' });
+  assert.equal((await double.fetch('/elsewhere')).status, 200);
+  assert.deepEqual(double.journal.last().warnings, []);
+});
+
+test('a resource and a collection precede the document', async () => {
+  await using double = await start({
+    collections: {
+      '/orders': {
+        element: 'orders',
+        item: 'order',
+        fields: { title: { type: 'text' } },
+        access: { read: 'authenticated' },
+      },
+    },
+  });
+  const { status, headers } = await double.as('ann').fetch('/orders');
+  assert.deepEqual([status, headers.get('content-type')], [200, 'application/xml; charset=utf-8']);
+  const created = await double.as('ann').fetch('/orders/ord_1');
+  assert.equal(created.status, 404, 'the item is one of the collection');
+});
+
+test('the coverage counts operations, statuses and parameters', async () => {
+  await using double = await start();
+  const client = double.as('ann', { scheme: 'key' });
+  await client.fetch('/orders?limit=5');
+  await double.fetch('/orders');
+  await double.fetch('/orders/ord_1');
+  const coverage = double.partner.coverage();
+  assert.deepEqual(coverage.uncovered, ['createOrder', 'GET /reports/{from}..{to}.csv']);
+  const [list, , get] = coverage.operations;
+  assert.deepEqual(list?.statuses, { 200: 1 });
+  assert.deepEqual(list?.undocumented, { 401: 1 });
+  assert.deepEqual(list?.parameters, {
+    'query.limit': 1,
+    'query.state': 0,
+    'query.filter': 0,
+    'header.X-Trace': 0,
+  });
+  assert.deepEqual(get?.statuses, { 200: 1, 404: 0 });
+  assert.match(String(coverage), /^2 of 4 operations, 2 of 6 statuses, 2 of 7 parameters\n/);
+  assert.match(String(coverage), /getOrder \(GET \/orders\/\{order-id\}\): 200 × 1; not used: 404/);
+  assert.deepEqual(JSON.parse(JSON.stringify(coverage)).uncovered, coverage.uncovered);
+  double.reset();
+  assert.equal(double.partner.coverage().uncovered.length, 4);
+});
+
+test('a compiled validator checks what the built-in check does not', async () => {
+  const seen: unknown[] = [];
+  const validate = (schema: object) => {
+    seen.push(schema);
+    const check = (value: unknown) => JSON.stringify(value).includes('tea');
+    return Object.assign(check, {
+      errors: [{ instancePath: '/sku', schemaPath: '#/tea', message: 'must be tea' }],
+    });
+  };
+  await using double = await start({ validate });
+  const client = double.as('ann', { scheme: 'key' });
+  const send = (sku: string) =>
+    client.fetch('/orders', { method: 'POST', headers: json, body: JSON.stringify({ sku }) });
+  assert.equal((await send('tea')).status, 201);
+  const wrong = await send('milk');
+  assert.deepEqual([wrong.status, await errorsIn(wrong)], [422, ['/sku #/components/schemas/NewOrder/tea']]);
+  assert.equal(seen.length, 1, 'a schema is compiled once');
+  assert.deepEqual(Object.keys(Object(seen[0])), [
+    'type',
+    'additionalProperties',
+    'required',
+    'properties',
+    '$defs',
+  ]);
+  assert.deepEqual(
+    Reflect.get(Object(seen[0]), 'required'),
+    ['sku', 'payment'],
+    'readOnly members are not required',
+  );
+});
+
+test('a document is read from a file, and an error names the file and the place', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'partner-'));
+  const file = join(folder, 'partner.json');
+  writeFileSync(file, JSON.stringify(ordersDocument()));
+  await using double = await start({ partner: file });
+  assert.equal((await double.fetch('/orders/ord_1')).status, 200);
+  const faults: readonly (readonly [document: object | string, message: RegExp])[] = [
+    ['{', /partner\.json: #: is not JSON/],
+    [{}, /#\/openapi: must be 3\.0 or 3\.1, is missing/],
+    [{ swagger: '2.0' }, /#\/swagger: is Swagger; convert/],
+    [{ openapi: '3.1.0', paths: { orders: {} } }, /#\/paths\/orders: must begin with a slash/],
+    [
+      { openapi: '3.1.0', paths: { '/a': { get: { parameters: {} } } } },
+      /#\/paths\/~1a\/get\/parameters: must be an array/,
+    ],
+    [
+      { openapi: '3.1.0', paths: { '/a': { $ref: 'other.json' } } },
+      /#\/paths\/~1a: \$ref "other\.json" is not in this document/,
+    ],
+    [
+      { openapi: '3.1.0', paths: { '/a': { get: { responses: { 200: { $ref: '#/x' } } } } } },
+      /\$ref "#\/x" leads nowhere: # has no x/,
+    ],
+    [
+      { openapi: '3.1.0', paths: { '/a': { get: { responses: { two: {} } } } } },
+      /#\/paths\/~1a\/get\/responses\/two: is not a status/,
+    ],
+    [
+      { openapi: '3.1.0', paths: { '/a': { get: { security: [{ key: [] }] } } } },
+      /#\/paths\/~1a\/get\/security: there is no security scheme "key"/,
+    ],
+  ];
+  for (const [document, message] of faults) {
+    writeFileSync(file, typeof document === 'string' ? document : JSON.stringify(document));
+    await assert.rejects(startDouble({ partner: file }), message);
+  }
+  await assert.rejects(
+    startDouble({ partner: join(folder, 'none.json') }),
+    /none\.json: cannot be read: ENOENT/,
+  );
+});
+
+test('a double without a document says so, with the paths that there are', async () => {
+  await using double = await startDouble({ https: false });
+  assert.throws(
+    () => double.partner,
+    /no document of a partner; start it with the option partner\. It serves .*\/articles/,
+  );
+  await assert.rejects(startDouble({ validate: () => () => true }), /validate requires the option partner/);
+});
