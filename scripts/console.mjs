@@ -2,7 +2,7 @@
 import { startDouble } from '../dist/esm/double/index.js';
 import { demonstration, sendTraffic } from './console-traffic.mjs';
 
-const double = await startDouble({ ...demonstration, keepAlive: true });
+const double = await startDouble({ ...demonstration, unref: false });
 await sendTraffic(double);
 const { console: address } = await double.openControl();
 console.log(`Server:  ${double.url}`);

@@ -99,20 +99,20 @@ export class ExchangePane {
 
 	async #curl(entry) {
 		const { url, secureUrl } = await this.#context.server();
-		return curlOf(entry, entry.request?.secure ? secureUrl : url);
+		return curlOf(entry, entry.request.secure ? secureUrl : url);
 	}
 }
 
-function factsOf({ number, time, duration: ms, request, response, user, principal, auth, aborted }) {
+function factsOf({ number, time, duration: ms, request, status, user, principal, auth, aborted }) {
 	const facts = [
-		statusBadge(response?.status),
+		statusBadge(status),
 		`#${number}`,
 		dateTime(time),
 		duration(ms),
 		user === undefined ? 'anonymous' : h('span', visible(user.slice(0, 100))),
 		principal?.scheme ?? auth?.scheme,
-		request && (request.secure ? 'HTTPS' : 'HTTP'),
-		request?.peer,
+		request.method !== '' && (request.secure ? 'HTTPS' : 'HTTP'),
+		request.peer,
 		aborted && 'client disconnected',
 	];
 	return h('ul.facts', ...facts.filter(Boolean).map((fact) => h('li', fact)));
@@ -120,13 +120,13 @@ function factsOf({ number, time, duration: ms, request, response, user, principa
 
 function exchangeView(entry) {
 	const { request, received = '', response } = entry;
-	const sent = request && `${request.method} ${request.target} HTTP/${request.version}`;
+	const sent = `${request.method} ${request.target} HTTP/${request.version}`;
 	return [
 		verdictOf(entry),
 		h('h3', 'Decision'),
 		...stepsOf(entry),
 		h('h3', 'Request'),
-		request
+		request.method !== ''
 			? message(sent, request)
 			: h('pre.wire', { tabindex: 0, 'aria-label': 'Received bytes' }, longShown(received)),
 		h('h3', 'Response'),
@@ -137,7 +137,7 @@ function exchangeView(entry) {
 }
 
 /** Returns what decided the response, in one box. */
-function verdictOf({ step, problem, fault, response, auth, number }) {
+function verdictOf({ step, problem, fault, status, auth, number }) {
 	const place = `step ${step}, ${stepNames[step]}`;
 	if (fault !== undefined)
 		return h(
@@ -151,7 +151,7 @@ function verdictOf({ step, problem, fault, response, auth, number }) {
 		);
 	if (problem === undefined) return h('p.verdict.good', `Answered at ${place}.`);
 	return h(
-		`div.verdict.${statusClass(response?.status)}`,
+		`div.verdict.${statusClass(status)}`,
 		h('p', h('strong', `Refused at ${place}: `), h('code', problem.type)),
 		h('p', longShown(problem.detail)),
 		// Some hints are the detail itself.
@@ -215,13 +215,13 @@ function contentOf(text, type, length) {
 const isRedacted = ([, value]) => value === '[redacted]';
 
 function redactedNote({ request }) {
-	const names = (request?.headers ?? []).filter(isRedacted).map(([name]) => name);
+	const names = request.headers.filter(isRedacted).map(([name]) => name);
 	return `Copied.${names.length === 0 ? '' : ` Complete ${names.join(', ')}, which the journal redacts.`}`;
 }
 
 /** Returns the command that sends the request again, to the server's own origin only. */
 function curlOf({ request, user }, origin) {
-	if (request === undefined) throw new Error('The request could not be parsed.');
+	if (request.method === '') throw new Error('The request could not be parsed.');
 	const { method, target, headers, body, secure } = request;
 	const words = ['curl', '--include', '--path-as-is', '--globoff', ...(secure ? ['--insecure'] : [])];
 	words.push(...(method === 'HEAD' ? ['--head'] : ['--request', quoted(method)]));

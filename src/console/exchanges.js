@@ -234,7 +234,7 @@ class ExchangesView {
 			(method.value === '' || entry.method === method.value) &&
 			(user.value === '' || entry.user === user.value) &&
 			(problem.value === '' || entry.problem === problem.value) &&
-			(status.value === '' || Math.floor((entry.status ?? 0) / 100) === Number(status.value)) &&
+			(status.value === '' || Math.floor(entry.status / 100) === Number(status.value)) &&
 			fits(entry.target.replace(/[?#].*$/s, '')) &&
 			(text === '' || this.#textOf(entry).includes(text));
 	}

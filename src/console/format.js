@@ -50,14 +50,14 @@ export function size(bytes) {
 	return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
 }
 
-/** Returns the class of a status: `s2` to `s5`, or `s0` if there was no response. */
+/** Returns the class of a status: `s2` to `s5`, or `s0` for 0, without a response. */
 export function statusClass(status) {
-	return `s${Math.floor((status ?? 0) / 100)}`;
+	return `s${Math.floor(status / 100)}`;
 }
 
 /** Returns a mark with a status, coloured by its class. */
 export function statusBadge(status) {
-	return h(`span.badge.${statusClass(status)}`, status ?? 'none');
+	return h(`span.badge.${statusClass(status)}`, status || 'none');
 }
 
 /** Controls, formats, separators, lone surrogates and fillers. */

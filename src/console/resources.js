@@ -61,17 +61,17 @@ export function mount(root, context) {
 		});
 
 	const matrix = h('div', { 'aria-live': 'polite' });
-	const showMatrix = (as) =>
+	const showMatrix = (names) =>
 		attempt(async () => {
 			fill(matrix, h('p.hint', 'Trying all methods…'));
-			const { rows, differences } = await api.post('/allow-matrix', { as }, signal).catch((error) => {
+			const { rows, differences } = await api.post('/access-matrix', { users: names }, signal).catch((error) => {
 				fill(matrix);
 				throw error;
 			});
 			const paths = [...new Set(rows.map(({ path }) => path))];
 			const cells = paths.map((path) => [
 				path,
-				...as.map((name) => permitted(rows.find((row) => row.path === path && row.as === name))),
+				...names.map((name) => permitted(rows.find((row) => row.path === path && row.user === name))),
 			]);
 			const verdict =
 				differences.length === 0
@@ -80,7 +80,7 @@ export function mount(root, context) {
 							'ul.verdict.s5',
 							differences.map((each) => h('li', each)),
 						);
-			fill(matrix, verdict, table('permitted methods', ['Path', ...as], cells, 'There are no resources.'));
+			fill(matrix, verdict, table('permitted methods', ['Path', ...names], cells, 'There are no resources.'));
 		});
 
 	const load = async () => {

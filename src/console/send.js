@@ -272,7 +272,7 @@ export function mount(root, context) {
 	const prefill = async (number) => {
 		const entry = await api.get(`/journal/${encodeURIComponent(number)}`, signal);
 		const { request, user: name, principal, auth, presented } = entry;
-		if (request === undefined) throw new Error(`Request #${number} could not be parsed, so it cannot be edited.`);
+		if (request.method === '') throw new Error(`Request #${number} could not be parsed, so it cannot be edited.`);
 		method.value = request.method;
 		target.value = request.target;
 		content.value = request.body;

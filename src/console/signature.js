@@ -98,12 +98,12 @@ function partsOf({ parts, expected, received, scheme }, { request }) {
 function piecesOf(message, scheme, request) {
 	if (scheme === 'oauth' || scheme === 'oauth1')
 		return named(message.split(/(?=&)/), ['method', 'address', 'parameters']);
-	const start = request === undefined ? '' : `${request.method}+${request.target}`;
+	const start = request.method === '' ? '' : `${request.method}+${request.target}`;
 	if (scheme !== 'hmac' || !message.startsWith(start)) return [{ name: 'message', expected: message }];
 	const rest = message.slice(start.length).split(/(?=\+)/);
 	const others = rest.filter((piece) => piece !== '');
 	const names = others.length === 1 ? ['content digest'] : ['date', 'nonce', 'content digest'];
-	const [method = '', target = ''] = [request?.method, `+${request?.target}`];
+	const [method, target] = [request.method, `+${request.target}`];
 	return named([method, target, ...others.slice(0, 2), others.slice(2).join('')], ['method', 'target', ...names]);
 }
 

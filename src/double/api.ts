@@ -27,7 +27,10 @@ export interface DoubleApi {
   readonly fetch: Fetch;
   /** The clock of the double. */
   readonly clock: DoubleClock;
-  /** Controls users, secrets, nonces and tokens. */
+  /**
+   * Controls users, secrets, keys and nonces.
+   * @example double.auth.rotateSecret('johndoe');
+   */
   readonly auth: DoubleAuth;
   /**
    * The requests that the double received, with their responses.
@@ -75,7 +78,6 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
     clients: () => [...namesOf(context.options.clients), ...namesOf(context.options.consumers)],
   };
   const basicFor = (user: string): string => basicHeader(user, passwordOf(users, user));
-  const observed = { faults: faults.faults, journal: journal.journal };
   const shared = {
     oauth,
     lifetimes,
@@ -83,7 +85,7 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
     users,
     names,
     basicFor,
-    ...observed,
+    faults: faults.faults,
     fetch: createFetch(anyOrigin),
   };
   const oauth2Parts = { ...shared, clients: () => namesOf(context.options.clients) };
@@ -109,7 +111,7 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
   return {
     fetch,
     clock: context.time.control,
-    auth: createAuthControl({ users, nonces, grants: oauth.grants, clock, names }),
+    auth: createAuthControl({ users, nonces, clock }),
     journal: journal.journal,
     faults: faults.faults,
     oauth2,

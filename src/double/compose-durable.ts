@@ -47,7 +47,7 @@ export function composeDurableDouble(
     names: () => [...users.all.keys(), ...namesOf(registered.clients)],
   });
   const events = createEvents(options.onError);
-  const onReplay = (user: string): void => events.emit({ kind: 'replay', user });
+  const onReplay = (user: string): void => events.emit('nonce-replayed', { type: 'nonce-replayed', user });
   const nonces = withBurning(completeNonces(options.nonces), () => faults.burnsNonce(), onReplay);
   let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
   const known = new KnownCredentials(options.masterKey);
@@ -55,9 +55,9 @@ export function composeDurableDouble(
   known.addRegistered(options);
   const journal = createJournal(
     {
-      ...(options.onError !== undefined && { onError: options.onError }),
       clock: time.clock,
       known,
+      onEntry: (entry) => events.emit('request', entry),
     },
     { claimedUser, schemes },
   );
@@ -65,7 +65,7 @@ export function composeDurableDouble(
   const observer = skewDates(time, journal.observer(faults));
   const controllable = createControllableService(
     { ...options, clock, random: known.remembering(random), nonces, observer, users: users.all },
-    { onGrantEvent: (event) => events.emit(event), onReplay },
+    { onGrantEvent: (event) => events.emit(event.type, event), onReplay },
   );
   users.onChange((all) => {
     controllable.replaceUsers(all);

@@ -82,7 +82,7 @@ export function composeDouble(
   prepared?: PreparedPartner,
 ): ComposedDouble {
   const { randomSeed: _, now, https: __, users: declared = {}, seed = {}, ...others } = options;
-  const { journal: bounds, pendingFaults: ___, keepAlive: ____, ...placed } = others;
+  const { journal: bounds, pendingFaults: ___, unref: ____, ...placed } = others;
   const { port: _____, securePort: ______, aliases = [], stubs: declaredStubs, ...served } = placed;
   const { partner: _______, validate: ________, ...given } = served;
   const { onError } = options;
@@ -121,9 +121,9 @@ export function composeDouble(
   const journal = createJournal(
     {
       ...bounds,
-      ...(onError !== undefined && { onError }),
       clock: time.clock,
       known,
+      onEntry: (entry) => events.emit('request', entry),
     },
     { claimedUser, schemes },
   );
@@ -146,7 +146,7 @@ export function composeDouble(
       observer: partner === undefined ? observer : partner.observe(observer),
     },
     {
-      onGrantEvent: (event) => events.emit(event),
+      onGrantEvent: (event) => events.emit(event.type, event),
       aliases,
       layer: stubs.layer,
       fallback: partner?.fallback,
@@ -282,7 +282,11 @@ function noncesOf(
   const bucketSpan = bucketSpanFor(noncesWindowOf(options, options.schemes));
   const monotonic = (): number => time.clock.steady();
   const make = () => createNonces({ bucketSpan, max, maxPerUser, key, monotonic });
-  return createDoubleNonces(make, (user) => events.emit({ kind: 'replay', user }), burns);
+  return createDoubleNonces(
+    make,
+    (user) => events.emit('nonce-replayed', { type: 'nonce-replayed', user }),
+    burns,
+  );
 }
 
 /** Wraps an observer so that the `Date` of each response is moved by the clock's skew. */

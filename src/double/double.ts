@@ -11,7 +11,8 @@ import type { ControlOptions, ControlServer } from './control/control.ts';
 import { createMemoryControl } from './control/memory-target.ts';
 import type { MemoryControl } from './control/target.ts';
 import { dateWindows } from './date-windows.ts';
-import type { DoubleEvent, EventOf } from './events.ts';
+import { DoubleError } from './error.ts';
+import type { DoubleEventMap, Subscription } from './events.ts';
 import type { Addresses } from './fetch/origins.ts';
 import { checkDoubleOptions, type DoubleOptions } from './options.ts';
 import type { DoublePartner } from './partner/partner.ts';
@@ -24,11 +25,11 @@ import { createSeededRandom, type SeededRandom } from './state/random.ts';
 export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, AsyncDisposable {
   /** The origin over plain HTTP, such as `http://127.0.0.1:41234`. */
   readonly url: string;
-  /** The origin over HTTPS. Throws Error if HTTPS is disabled. */
+  /** The origin over HTTPS. Throws DoubleError (`unavailable`) if HTTPS is disabled. */
   readonly secureUrl: string;
   /**
-   * The certificate in PEM of the authority that issued the certificate of `secureUrl`. Clients must trust it. Throws Error
-   * if HTTPS is disabled.
+   * The certificate in PEM of the authority that issued the certificate of `secureUrl`. Clients must trust it. Throws
+   * DoubleError (`unavailable`) if HTTPS is disabled.
    */
   readonly ca: string;
   /** The seed of all random values. Pass it as the option `randomSeed` to reproduce a run. */
@@ -49,10 +50,16 @@ export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, As
    */
   collection(path: string, declaration: CollectionDeclaration): void;
   /**
-   * Calls `listener` for every event of a kind. Returns a function that removes the listener.
-   * @example double.on('reuse_detected', ({ client, user }) => …);
+   * Calls `listener` for every event of this name: `request`, `token-issued`, `token-revoked`, `token-reused` or `nonce-replayed`. What it
+   * throws is passed to the option `onError`, and has no other effect.
+   * @returns a subscription: call it or dispose of it, and the listener is not called any more
+   * @throws RangeError on an unknown name
+   * @example const end = double.on('token-reused', ({ client, user }) => …);
    */
-  on<Kind extends DoubleEvent['kind']>(kind: Kind, listener: (event: EventOf<Kind>) => void): () => void;
+  on<Name extends keyof DoubleEventMap>(
+    event: Name,
+    listener: (value: DoubleEventMap[Name]) => void,
+  ): Subscription;
   /**
    * Returns the OpenAPI 3.1 document of the double as it is now, with its addresses.
    * @example writeFileSync('openapi.json', JSON.stringify(await double.openapi()));
@@ -60,16 +67,17 @@ export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, As
   openapi(): Promise<OpenApiDocument>;
   /**
    * Opens the control interface on its own port: every feature of a double, as JSON over HTTP, for tests in other
-   * languages. Closing the double closes it. Rejects with RangeError if the token is invalid, and with
-   * Error if the double is closed.
+   * languages. Closing the double closes it. Rejects with RangeError if the token is invalid, with
+   * ListenError if the port is in use, and with DoubleError (`closed`) if the double is closed.
    * @example const { url, token } = await double.openControl();
    */
   openControl(options?: ControlOptions): Promise<ControlServer>;
   /**
-   * Stops listening and releases all resources. Requests in flight have `grace` ms to finish (default: 500). With
-   * `pendingFaults: 'error'`, rejects after closing if a planned fault was not applied.
+   * Stops listening and releases all resources. With `pendingFaults: 'error'`, rejects with DoubleError (`pending-faults`) after closing if
+   * a planned fault was not applied.
+   * @param options `grace`: the ms that requests in flight have to finish. Default: 500.
    */
-  close(grace?: number): Promise<void>;
+  close(options?: { readonly grace?: number }): Promise<void>;
 }
 
 /**
@@ -112,9 +120,8 @@ async function compose(options: DoubleOptions, random: SeededRandom): Promise<Co
 async function listen(
   { service, faults }: ComposedDouble,
   authority: CertificateAuthority | undefined,
-  { port = 0, securePort = 0, keepAlive = false }: DoubleOptions,
+  { port = 0, securePort = 0, unref = true }: DoubleOptions,
 ): Promise<Addresses> {
-  const unref = !keepAlive;
   const tls = authority && (() => authority.identity);
   const opening = service.listen({ port, unref });
   const securing =
@@ -146,31 +153,30 @@ function doubleOf(
   const memory = createMemoryControl(context);
   const controls = new Set<ControlServer>();
   let closed = false;
-  const close = async (given?: number): Promise<void> => {
-    // A test framework that calls it as a hook passes values of its own.
-    const grace = typeof given === 'number' ? given : 500;
+  const close = async (given?: unknown): Promise<void> => {
+    const grace = graceOf(given);
     closed = true;
     faults.close();
     journal.close();
-    await Promise.all([service.close(grace), ...[...controls].map((control) => control.close(grace))]);
-    if (options.pendingFaults === 'error') faults.assertMet();
+    await Promise.all([service.close(grace), ...[...controls].map((control) => control.close({ grace }))]);
+    if (options.pendingFaults === 'error') faults.assertApplied();
   };
   return {
     ...api,
     ...memory,
     url,
     get secureUrl() {
-      return secureUrl ?? httpsDisabled();
+      return secureUrl ?? httpsDisabled(url);
     },
     get ca() {
-      return authority?.certificate ?? httpsDisabled();
+      return authority?.certificate ?? httpsDisabled(url);
     },
     randomSeed: random.seed,
     handler: requestListener(service.handle),
     get partner() {
       return partner?.control ?? noPartner(service);
     },
-    on: (kind, listener) => events.on(kind, listener),
+    on: (event, listener) => events.on(event, listener),
     openapi: () => service.openapi(secureUrl === undefined ? [url] : [url, secureUrl]),
     async openControl(controlOptions = {}) {
       if (closed) throw doubleClosed();
@@ -179,19 +185,19 @@ function doubleOf(
         import('./control/listing/listing.ts'),
       ]);
       const controlled = { url, secureUrl, certificate: authority?.certificate };
-      const unref = options.keepAlive !== true;
       const target = {
         ...api,
         memory,
         stubs,
+        planned: () => faults.planned(),
         addresses: controlled,
         events,
         windows: dateWindows(options),
         listing: createListing(context),
       };
-      const control = await openControl(target, controlOptions, unref);
+      const control = await openControl(target, controlOptions, options.unref);
       if (closed) {
-        await control.close(0);
+        await control.close({ grace: 0 });
         throw doubleClosed();
       }
       controls.add(control);
@@ -202,17 +208,25 @@ function doubleOf(
   };
 }
 
-function doubleClosed(): Error {
-  return new Error('the double is closed');
+/** Returns the grace period in ms. A test framework that calls `close` as a hook passes values of its own, which are ignored. */
+function graceOf(options: unknown): number {
+  const grace: unknown =
+    typeof options === 'object' && options !== null ? Reflect.get(options, 'grace') : 500;
+  return typeof grace === 'number' ? grace : 500;
+}
+
+function doubleClosed(): DoubleError {
+  return new DoubleError('closed', 'the double is closed');
 }
 
 function noPartner({ router }: Pick<ControllableService, 'router'>): never {
   const paths = [...new Set(router.routes.map(({ template }) => template))];
-  throw new Error(
+  throw new DoubleError(
+    'unavailable',
     `the double has no document of a partner; start it with the option partner. It serves ${paths.join(', ')}`,
   );
 }
 
-function httpsDisabled(): never {
-  throw new Error('HTTPS is disabled for this double');
+function httpsDisabled(url: string): never {
+  throw new DoubleError('unavailable', `HTTPS is disabled for this double; it listens on ${url}`);
 }

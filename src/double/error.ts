@@ -1,14 +1,34 @@
-/** Why a function of a double failed: `no-match`: the journal has no such entry. */
-export type DoubleErrorCode = 'no-match';
+import { CountersignError } from '../countersign-error.ts';
 
-/** An error of a double that a test can tell apart by its code. */
-export class DoubleError extends Error {
+/**
+ * Why a function of a double failed:
+ * - `timeout`: no entry or event matched in time
+ * - `no-match`: the journal has no such entry
+ * - `pending-faults`: planned faults were not applied before the double was closed
+ * - `access-mismatch`: `Allow` differs from what the server permits
+ * - `closed`: the double was closed
+ * - `unavailable`: the double has nothing of this kind, such as an origin over HTTPS
+ */
+type DoubleErrorCode =
+  | 'timeout'
+  | 'no-match'
+  | 'pending-faults'
+  | 'access-mismatch'
+  | 'closed'
+  | 'unavailable';
+
+/** An error of a double. Its message lists what there is, such as the entries of the journal. */
+export class DoubleError extends CountersignError {
   override readonly name = 'DoubleError';
-  readonly code: DoubleErrorCode;
+  /**
+   * The reason: `timeout`, `no-match`, `pending-faults`, `access-mismatch` (`cause` is then the AccessMatrix), `closed`, or `unavailable`:
+   * the double has nothing of this kind.
+   */
+  override readonly code: DoubleErrorCode;
 
   /** @internal */
-  constructor(code: DoubleErrorCode, message: string) {
-    super(message);
+  constructor(code: DoubleErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
     this.code = code;
   }
 }

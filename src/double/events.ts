@@ -1,62 +1,88 @@
 import type { TokenEvent } from '../oauth/records.ts';
 import { checkFunction, checkWord } from '../service/argument-checks.ts';
 import { callListener, type ReportError, writeError } from './callback.ts';
+import type { JournalEntry } from './journal/entry.ts';
 
-/** An event of a double: a change of grants or tokens, or a replayed nonce. It contains no token and no nonce. */
-export type DoubleEvent =
-  | TokenEvent
-  | {
-      readonly kind: 'replay';
-      /** The user of the nonce. */
-      readonly user: string;
-    };
+/** A nonce that was rejected because it had been used. */
+interface NonceEvent {
+  readonly type: 'nonce-replayed';
+  /** The user of the nonce. */
+  readonly user: string;
+}
 
-/** The events of one kind. */
-export type EventOf<Kind extends DoubleEvent['kind']> = Extract<DoubleEvent, { readonly kind: Kind }>;
+/** The events of a double by name, each with what its listeners receive. Those about tokens and nonces contain neither. */
+export interface DoubleEventMap {
+  /** A request was answered, refused or left without a response: its entry in the journal. */
+  readonly request: JournalEntry;
+  /** A token, code or request token was issued. */
+  readonly 'token-issued': TokenEvent;
+  /** A token, or a grant with all its tokens, was revoked. */
+  readonly 'token-revoked': TokenEvent;
+  /** A code or a refresh token was used a second time. Its grant is revoked. */
+  readonly 'token-reused': TokenEvent;
+  /** A nonce was rejected because it had been used. */
+  readonly 'nonce-replayed': NonceEvent;
+}
 
-/** The names of all kinds. The type checks that the list is complete. */
-const kindNames: Readonly<Record<DoubleEvent['kind'], true>> = {
-  issued: true,
-  reuse_detected: true,
-  revoked: true,
-  replay: true,
+/** Ends the calls of a listener: call it, or dispose of it with `using`. */
+export interface Subscription extends Disposable {
+  (): void;
+}
+
+type EventName = keyof DoubleEventMap;
+
+/** An event about tokens or nonces. */
+export type CredentialEvent = TokenEvent | NonceEvent;
+
+/** The names of the events about tokens and nonces. The type checks that the list is complete. */
+const credentialNames: Readonly<Record<CredentialEvent['type'], true>> = {
+  'token-issued': true,
+  'token-revoked': true,
+  'token-reused': true,
+  'nonce-replayed': true,
 };
 
-/** The names of all kinds of events. */
-export const eventKinds: readonly string[] = Object.keys(kindNames);
+/** The names of the events about tokens and nonces. */
+export const credentialEvents: readonly string[] = Object.keys(credentialNames);
+
+const names: readonly string[] = ['request', ...credentialEvents];
 
 /** Emits events to listeners. */
 export interface Events {
-  /**
-   * Calls `listener` for every event of a kind. Returns a function that removes the listener. Throws RangeError on an unknown kind.
-   */
-  on<Kind extends DoubleEvent['kind']>(kind: Kind, listener: (event: EventOf<Kind>) => void): () => void;
-  emit(event: DoubleEvent): void;
+  /** Calls `listener` for every event of this name. Throws RangeError if there is none, or if `listener` is not a function. */
+  on<Name extends EventName>(event: Name, listener: (value: DoubleEventMap[Name]) => void): Subscription;
+  emit<Name extends EventName>(event: Name, value: DoubleEventMap[Name]): void;
 }
+
+type Listeners = { readonly [Name in EventName]: Set<(value: DoubleEventMap[Name]) => void> };
 
 /** Creates an emitter without listeners. `onError` is called with the errors of listeners. */
 export function createEvents(onError: ReportError = writeError): Events {
-  const listeners = new Set<(event: DoubleEvent) => void>();
+  const listeners: Listeners = {
+    request: new Set(),
+    'token-issued': new Set(),
+    'token-revoked': new Set(),
+    'token-reused': new Set(),
+    'nonce-replayed': new Set(),
+  };
   return {
-    on(kind, listener) {
-      checkSubscription(kind, listener);
-      const forward = (event: DoubleEvent): void => {
-        if (isOf(event, kind)) callListener(listener, event, onError);
-      };
-      listeners.add(forward);
-      return () => void listeners.delete(forward);
+    on<Name extends EventName>(event: Name, listener: (value: DoubleEventMap[Name]) => void) {
+      checkSubscription(event, listener);
+      const added: Listeners[Name] = listeners[event];
+      // A function of its own, so that a listener can be added twice.
+      const call = (value: DoubleEventMap[Name]): void => callListener(listener, value, onError);
+      added.add(call);
+      const end = (): void => void added.delete(call);
+      return Object.assign(end, { [Symbol.dispose]: end });
     },
-    emit(event) {
-      for (const listener of [...listeners]) listener(event);
+    emit<Name extends EventName>(event: Name, value: DoubleEventMap[Name]) {
+      const called: Listeners[Name] = listeners[event];
+      for (const call of [...called]) call(value);
     },
   };
 }
 
-function checkSubscription(kind: unknown, listener: unknown): void {
-  checkWord(kind ?? null, eventKinds, 'a kind of event');
+function checkSubscription(event: unknown, listener: unknown): void {
+  checkWord(event ?? null, names, 'an event');
   checkFunction(listener ?? null, 'the listener of an event');
-}
-
-function isOf<Kind extends DoubleEvent['kind']>(event: DoubleEvent, kind: Kind): event is EventOf<Kind> {
-  return event.kind === kind;
 }

@@ -5,6 +5,16 @@ import { parseTarget } from '../http/target.ts';
 import { checkMembers } from '../service/argument-checks.ts';
 import { kindOf } from '../shape/fault.ts';
 
+/** A fault or stub that a test has added. */
+export interface RuleHandle extends Disposable {
+  /** The number of requests to which it was applied. */
+  readonly count: number;
+  /** The number of requests to which it will still be applied. Infinity if it is not limited. */
+  readonly remaining: number;
+  /** Removes the rule. Requests to which it is being applied continue. */
+  remove(): void;
+}
+
 /** A method in a match. Methods are case-sensitive (RFC 9110 §9.1). */
 export type MatchMethod = Uppercase<string>;
 

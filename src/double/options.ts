@@ -33,11 +33,11 @@ export interface DoubleOptions extends Omit<ServiceOptions, OwnOption> {
   /** Whether the double also listens on HTTPS. OAuth requires it. Default: true. */
   readonly https?: boolean;
   /**
-   * Whether the double keeps the process alive until it is closed, for a script that only starts one. Default: false, so
-   * that a test that does not close its double cannot block the test run.
+   * Whether the process may exit while the double is open. Default: true, so that a test that does not close its double cannot block
+   * the test run. With `false`, a script that only starts a double keeps running until it is closed.
    */
-  readonly keepAlive?: boolean;
-  /** The limits of the journal. */
+  readonly unref?: boolean;
+  /** The limits of the journal: `entries` (default: 1,000), `bytes` of all entries (16 MiB), and bytes of `content` that are recorded (64 KiB). */
   readonly journal?: Pick<JournalOptions, 'entries' | 'bytes' | 'content'>;
   /** The port of plain HTTP. Default: 0, which picks a free one. The start rejects with ListenError if it is in use. */
   readonly port?: number;
@@ -66,7 +66,10 @@ export interface DoubleOptions extends Omit<ServiceOptions, OwnOption> {
    * @example (schema) => ajv.compile(schema)
    */
   readonly validate?: CompileSchema;
-  /** With `error`, `close` rejects if a planned fault was not applied to any request. Default: `ignore`. */
+  /**
+   * With `error`, `close` rejects with DoubleError (`pending-faults`) if a planned fault was not applied to all its requests. Default:
+   * `ignore`.
+   */
   readonly pendingFaults?: 'ignore' | 'error';
 }
 
@@ -75,7 +78,7 @@ const doubleOnly: Readonly<Record<Exclude<keyof DoubleOptions, keyof ServiceOpti
   randomSeed: true,
   now: true,
   https: true,
-  keepAlive: true,
+  unref: true,
   journal: true,
   pendingFaults: true,
   port: true,
@@ -107,9 +110,9 @@ export function checkDoubleOptions(options: DoubleOptions): void {
       throw new RangeError(`${name} is not an option of a double${didYouMean(name, names)}`);
   }
   checkOptionValues(options);
-  const { https, keepAlive, journal, pendingFaults, randomSeed, aliases, stubs } = options;
+  const { https, unref, journal, pendingFaults, randomSeed, aliases, stubs } = options;
   checkFlag(https, 'https');
-  checkFlag(keepAlive, 'keepAlive');
+  checkFlag(unref, 'unref');
   checkJournalLimits(journal);
   checkWord(pendingFaults, ['ignore', 'error'], 'a value of pendingFaults');
   checkPorts(options);

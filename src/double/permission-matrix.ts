@@ -9,12 +9,13 @@ import { checkMembers } from '../service/argument-checks.ts';
 import type { MemorySnapshot } from '../store/memory.ts';
 import { createDoubleApi, type DoubleApi } from './api.ts';
 import type { ComposedDouble } from './compose.ts';
+import { DoubleError } from './error.ts';
 import type { Addresses } from './fetch/origins.ts';
 
 /** Selects the principals and paths to try. */
 export interface AccessMatrixOptions {
-  /** Names of users. `nobody` sends no credentials. */
-  readonly as: readonly string[];
+  /** The names of users whose requests are tried. `nobody` sends no credentials. */
+  readonly users: readonly string[];
   /**
    * Paths, or templates that are served. Default: all templates that are served. A parameter of a template that names an
    * owner is replaced by each user, one that names an item by the id of an existing item, any other by `1`.
@@ -23,12 +24,13 @@ export interface AccessMatrixOptions {
 }
 
 /** The names of the options. The type checks that the list is complete. */
-const optionNames: Readonly<Record<keyof AccessMatrixOptions, true>> = { as: true, paths: true };
+const optionNames: Readonly<Record<keyof AccessMatrixOptions, true>> = { users: true, paths: true };
 
 /** The permissions of one principal on one path. */
 export interface AccessMatrixRow {
   readonly path: string;
-  readonly as: string;
+  /** The name of the user, or `nobody`. */
+  readonly user: string;
   /** The methods in the `Allow` field of the response to OPTIONS. */
   readonly allow: readonly HttpMethod[];
   /** The status of the response to each method. */
@@ -56,10 +58,10 @@ export class AccessMatrix {
 
   /** Returns one line for each path and principal. A refused method is in brackets; `!` marks a difference from `Allow`. */
   toString(): string {
-    const head = ['path', 'as', ...methods];
+    const head = ['path', 'user', ...methods];
     const lines = [
       head,
-      ...this.rows.map((row) => [row.path, row.as, ...methods.map((each) => cell(row, each))]),
+      ...this.rows.map((row) => [row.path, row.user, ...methods.map((each) => cell(row, each))]),
     ];
     const widths = head.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
     return lines
@@ -77,20 +79,15 @@ export class AccessMatrix {
   }
 }
 
-/** Thrown if `Allow` differs from what is permitted. The message lists the differences. */
-export class AllowMatrixError extends Error {
-  override readonly name = 'AllowMatrixError';
-  readonly matrix: AccessMatrix;
-
-  constructor(matrix: AccessMatrix) {
-    super(['Allow differs from what the server permits:', ...matrix.differences].join('\n  '));
-    this.matrix = matrix;
-  }
+/** Returns the error for a difference between `Allow` and what is permitted. Its cause is the matrix. */
+function mismatch(matrix: AccessMatrix): DoubleError {
+  const message = ['Allow differs from what the server permits:', ...matrix.differences].join('\n  ');
+  return new DoubleError('access-mismatch', message, { cause: matrix });
 }
 
 /**
  * Tries every method for each path and principal on a copy of the double, which has no planned faults. Rejects with
- * AllowMatrixError if the results differ from `Allow`, and with RangeError on an unknown user or path.
+ * DoubleError (`access-mismatch`) if the results differ from `Allow`, and with RangeError on an unknown user or path.
  */
 export async function accessMatrix(
   double: ComposedDouble,
@@ -100,11 +97,11 @@ export async function accessMatrix(
     options,
     Object.keys(optionNames),
     'the options of accessMatrix',
-    "such as { as: ['nobody'] }",
+    "such as { users: ['nobody'] }",
   );
-  const { as, paths } = options;
-  if (!Array.isArray(as)) throw new RangeError('as of accessMatrix must be a list of users');
-  const users = as.filter((name) => name !== nobody);
+  const { users: names, paths } = options;
+  if (!Array.isArray(names)) throw new RangeError('users of accessMatrix must be a list of users');
+  const users = names.filter((name) => name !== nobody);
   for (const user of users) double.users.credentials(user);
   const context = double.fork();
   try {
@@ -118,9 +115,9 @@ export async function accessMatrix(
     const rows: AccessMatrixRow[] = [];
     for (const { template, resource } of routes)
       for (const path of pathsOf(template, resource, users, held))
-        for (const name of as) rows.push(await trials.row(path, resource, name, as));
+        for (const name of names) rows.push(await trials.row(path, resource, name, names));
     const matrix = new AccessMatrix(rows);
-    if (matrix.differences.length > 0) throw new AllowMatrixError(matrix);
+    if (matrix.differences.length > 0) throw mismatch(matrix);
     return matrix;
   } finally {
     await context.service.close(0);
@@ -149,20 +146,25 @@ class Trials {
     this.#held = held;
   }
 
-  async row(path: string, resource: Resource, as: string, all: readonly string[]): Promise<AccessMatrixRow> {
-    const options = await this.#send(as, 'OPTIONS', path);
+  async row(
+    path: string,
+    resource: Resource,
+    user: string,
+    all: readonly string[],
+  ): Promise<AccessMatrixRow> {
+    const options = await this.#send(user, 'OPTIONS', path);
     if (options.status === 404) throw new RangeError(`there is no resource at ${path}`);
     const allowed = (options.headers.get('allow') ?? '').split(/ *, */);
     const content = await this.#contentOf(path, all);
     const tried: Record<HttpMethod, number> = { HEAD: 0, GET: 0, PUT: 0, POST: 0, DELETE: 0, OPTIONS: 0 };
     const may: HttpMethod[] = [];
     for (const method of methods) {
-      const { status } = await this.#send(as, method, path, content);
+      const { status } = await this.#send(user, method, path, content);
       tried[method] = status;
       if (!this.#isRefused(status, resource)) may.push(method);
       this.#context.items.restore(this.#held);
     }
-    return { path, as, allow: methods.filter((method) => allowed.includes(method)), tried, may };
+    return { path, user, allow: methods.filter((method) => allowed.includes(method)), tried, may };
   }
 
   /** A resource that verifies its own credentials refuses them while acting, after access was granted. */
@@ -175,8 +177,8 @@ class Trials {
   async #contentOf(path: string, all: readonly string[]): Promise<string> {
     const id = firstId(path, this.#held);
     const item = id === undefined ? path : `${path}/${encodeURIComponent(id)}`;
-    for (const as of all) {
-      const response = await this.#send(as, 'GET', item);
+    for (const user of all) {
+      const response = await this.#send(user, 'GET', item);
       if (response.status === 200 && response.headers.get('content-type') === 'application/json')
         return response.text();
     }
@@ -184,7 +186,7 @@ class Trials {
   }
 
   /** Sends a request as over TLS, since some resources require it. */
-  #send(as: string, method: string, path: string, content?: string): Promise<Response> {
+  #send(user: string, method: string, path: string, content?: string): Promise<Response> {
     const sends = method === 'PUT' || method === 'POST';
     const headers = {
       Accept: 'application/json, */*;q=0.5',
@@ -192,7 +194,7 @@ class Trials {
     };
     const common = { method, headers, secure: true, redirect: 'manual' } as const;
     const init = { ...common, ...(sends && content !== undefined && { body: content }) };
-    return as === nobody ? this.#api.fetch(path, init) : this.#api.as(as).fetch(path, init);
+    return user === nobody ? this.#api.fetch(path, init) : this.#api.as(user).fetch(path, init);
   }
 }
 
@@ -259,11 +261,11 @@ function cell({ allow, tried, may }: AccessMatrixRow, method: HttpMethod): strin
   return allow.includes(method) === may.includes(method) ? status : `${status}!`;
 }
 
-function differencesOf({ path, as, allow, tried, may }: AccessMatrixRow): string[] {
+function differencesOf({ path, user, allow, tried, may }: AccessMatrixRow): string[] {
   return methods
     .filter((method) => allow.includes(method) !== may.includes(method))
     .map((method) => {
       const listed = allow.includes(method) ? 'lists it' : 'does not list it';
-      return `${method} ${path} as ${as}: Allow ${listed}, and the response was ${tried[method]}`;
+      return `${method} ${path} as ${user}: Allow ${listed}, and the response was ${tried[method]}`;
     });
 }

@@ -1,26 +1,25 @@
 /** Matchers for `expect.extend` of Vitest and Jest. They depend on neither. */
-import { judgeAcceptance, judgeRefusal, type RefusalMatch, type Verdict } from '../double/journal/verdict.ts';
-
-export type { RefusalMatch } from '../double/journal/verdict.ts';
-export type { ProblemType } from '../http/problem-types.ts';
+import type { RefusalMatch } from '../double/index.ts';
+import { judgeAcceptance, judgeRefusal, type Verdict } from '../double/journal/verdict.ts';
 
 /** What a matcher returns to `expect`. */
-export interface MatcherResult {
+type MatcherResult = {
   readonly pass: boolean;
   message(): string;
-}
+};
 
 /**
- * The matchers as members of `expect(…)`. A project declares once how its runner knows them.
+ * The matchers as members of `expect(…)`. A project declares once how its runner knows them. `R` is what a matcher of the runner
+ * returns.
  * @example
  * declare module 'vitest' {
- *   interface Matchers<T> extends CountersignMatchers<void> {}
+ *   interface Matchers<T> extends CountersignMatchers<void> {} // Vitest 3.2 and 4
  * }
  */
 export interface CountersignMatchers<R = unknown> {
-  /** Asserts that a request was accepted: its response has a status below 400. */
+  /** Asserts that a request was accepted: its response has a status below 400. A failure shows the entry of the journal. */
   toBeAccepted(): R;
-  /** Asserts that a request was refused, with what `expected` names. */
+  /** Asserts that a request was refused: its response has a status from 400 on, and what `expected` names. */
   toBeRefused(expected?: RefusalMatch): R;
 }
 

@@ -204,7 +204,7 @@ class StoredGrants implements Grants {
   async revokeToken(found: Found): Promise<void> {
     const { mechanism, client, user, kind } = found.token;
     await this.#delete(tokensCollection, found.token.digest);
-    this.#onEvent({ kind: 'revoked', mechanism, client, user, token: kind });
+    this.#onEvent({ type: 'token-revoked', mechanism, client, user, token: kind });
   }
 
   async revokeGrant(id: string, reused?: TokenKind): Promise<void> {
@@ -217,8 +217,8 @@ class StoredGrants implements Grants {
       const { applied } = await this.#put(grantsCollection, id, entry.revision, value);
       if (!applied) continue;
       const { mechanism, client, user } = grant;
-      const kind = reused === undefined ? 'revoked' : 'reuse_detected';
-      this.#onEvent({ kind, mechanism, client, user, token: reused });
+      const type = reused === undefined ? 'token-revoked' : 'token-reused';
+      this.#onEvent({ type, mechanism, client, user, token: reused });
       return;
     }
   }
@@ -283,7 +283,7 @@ class StoredGrants implements Grants {
   #reportIssued(issued: readonly Issued[]): void {
     for (const { token } of issued) {
       const { mechanism, client, user, kind } = token;
-      this.#onEvent({ kind: 'issued', mechanism, client, user, token: kind });
+      this.#onEvent({ type: 'token-issued', mechanism, client, user, token: kind });
     }
   }
 

@@ -49,9 +49,13 @@ export interface Token extends TokenDraft {
 
 /** An event about a grant or token. It contains no token value. */
 export interface TokenEvent {
-  readonly kind: 'issued' | 'reuse_detected' | 'revoked';
+  /** The name of the event. */
+  readonly type: 'token-issued' | 'token-revoked' | 'token-reused';
+  /** The version of OAuth: `oauth1` or `oauth2`. */
   readonly mechanism: Mechanism;
+  /** The id of the client, or the key of the consumer. */
   readonly client: string;
+  /** The user whom the token represents; undefined if a client acts for itself. */
   readonly user: string | undefined;
   /** Kind of the token that was issued, revoked or reused; undefined for a whole grant. */
   readonly token: TokenKind | undefined;

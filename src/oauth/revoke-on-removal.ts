@@ -180,7 +180,8 @@ export class RevokeOnRemoval {
         const { applied } = await this.#store.apply({ ...change, at: this.#clock.now() });
         if (!applied) continue;
         // A token of a grant is reported with the grant.
-        if (grant === undefined) this.#onEvent({ kind: 'revoked', mechanism, client, user, token: kind });
+        if (grant === undefined)
+          this.#onEvent({ type: 'token-revoked', mechanism, client, user, token: kind });
         this.#undeleted.delete(id);
         return true;
       }

@@ -151,7 +151,7 @@ describe('signedFetch', () => {
   test('signs each request of a redirect within the origin, and none to another', async () => {
     await using double = await startDouble(options);
     await using other = await startDouble({ https: false });
-    const { action, json } = await import('../../src/double/index.ts');
+    const { action, json } = await import('../../src/index.ts');
     const to = (location: string) =>
       action('anyone', async () => ({ status: 307, headers: [['Location', location]] }));
     double.resource('/near', { GET: to('/me') });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { sendsEmptyQuery } from '../../src/client/fetch-target.ts';
 import { signedFetch, signRequest } from '../../src/client/index.ts';
-import { action, type Double, json, startDouble } from '../../src/double/index.ts';
+import { type Double, startDouble } from '../../src/double/index.ts';
+import { action, json } from '../../src/index.ts';
 
 const credentials = { user: 'ann', secret: 'the-secret-of-ann' };
 const users = { ann: { secret: credentials.secret } };

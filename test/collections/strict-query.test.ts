@@ -121,7 +121,9 @@ test('strictQuery accepts the parameters of credentials', async () => {
     assert.equal(double.journal.last()?.principal?.name, 'ann');
   }
   // RFC 5849 §3.5.3: the parameters of OAuth 1.0a in the query.
-  const { Authorization = '' } = await double.as('ann', { scheme: 'oauth1' }).sign('GET', '/things?title=a');
+  const { Authorization = '' } = await double
+    .as('ann', { scheme: 'oauth1' })
+    .signRequest({ url: '/things?title=a' });
   const parameters = [...Authorization.matchAll(/(oauth_\w+)="([^"]*)"/g)].map(
     ([, name, value]) => `${name}=${value}`,
   );

@@ -120,7 +120,7 @@ test(
   inBrowser,
   async (t) => {
     const { page, double } = await opened(t, '/exchanges/1', async (started) => {
-      const headers = await started.as('ann').sign('GET', `${started.url}/articles`);
+      const headers = await started.as('ann').signRequest({ url: `${started.url}/articles` });
       assert.equal((await fetch(`${started.url}/articles`, { headers })).status, 200);
     });
     await page.getByRole('button', { name: 'Resend', exact: true }).click();
@@ -250,7 +250,7 @@ test('a date is shown against the window', inBrowser, async (t) => {
 
 test('a nonce is shown with its first use', inBrowser, async (t) => {
   const { page } = await opened(t, '/exchanges/2/signature', async (double) => {
-    const headers = await double.as('ann', { nonce: 'used-twice' }).sign('GET', '/articles');
+    const headers = await double.as('ann', { nonce: 'used-twice' }).signRequest({ url: '/articles' });
     for (let count = 0; count < 2; count += 1) await double.fetch('/articles', { headers });
   });
   assert.match(await page.locator('.content').innerText(), /used-twice was first used in #1 at \d{4}-/);

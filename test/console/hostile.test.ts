@@ -4,7 +4,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { type CollectionDeclaration, startDouble } from '../../src/double/index.ts';
+import { startDouble } from '../../src/double/index.ts';
+import type { CollectionDeclaration } from '../../src/index.ts';
 import { inBrowser, type OpenedConsole, openConsole, until } from '../support/console/browser.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { action, type DoubleOptions, startDouble, text } from '../../src/double/index.ts';
+import { type DoubleOptions, startDouble } from '../../src/double/index.ts';
+import { action, text } from '../../src/index.ts';
 import {
   assertAccessible,
   inBrowser,

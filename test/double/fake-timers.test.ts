@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type Double, JournalTimeout, startDouble } from '../../src/double/index.ts';
+import { type Double, DoubleError, startDouble } from '../../src/double/index.ts';
 
 /** A timer that stands still fails its test after so many ms. */
 const timeout = 20_000;
@@ -32,7 +32,9 @@ for (const [when, start] of Object.entries(starts)) {
     const made = { method: 'POST', body, headers: { 'Content-Type': 'application/xml' } };
     const { headers } = await double.as('ann').fetch('/articles', made);
     assert.equal(headers.get('location'), '/articles/1');
-    const signed = await double.as('ann').sign('POST', `${double.url}/articles`, body);
+    const signed = await double
+      .as('ann')
+      .signRequest({ method: 'POST', url: `${double.url}/articles`, body });
     const sent = { ...made, headers: { ...made.headers, ...signed } };
     assert.equal((await fetch(`${double.url}/articles`, sent)).status, 201);
     const refused = await fetch(`${double.url}/articles`, made);
@@ -65,7 +67,7 @@ for (const [when, start] of Object.entries(starts)) {
     timeout,
   }, async (t) => {
     await using double = await start(t);
-    await assert.rejects(double.journal.waitFor({ path: '/never' }, { timeout: 20 }), JournalTimeout);
+    await assert.rejects(double.journal.waitFor({ path: '/never' }, { timeout: 20 }), DoubleError);
     const waiting = double.journal.waitFor({ path: '/articles' });
     await fetch(`${double.url}/articles`);
     assert.equal((await waiting).response?.status, 200);
@@ -76,7 +78,7 @@ for (const [when, start] of Object.entries(starts)) {
   }, async (t) => {
     const double = await start(t);
     const response = await fetch(`${double.url}/articles`);
-    await double.close(100);
+    await double.close({ grace: 100 });
     assert.equal(response.status, 200);
     await assert.rejects(fetch(`${double.url}/articles`));
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { action, type Double, startDouble, text } from '../../src/double/index.ts';
-import { createService } from '../../src/index.ts';
+import { type Double, startDouble } from '../../src/double/index.ts';
+import { action, createService, text } from '../../src/index.ts';
 
 /** Calls a function as a caller in JavaScript can: with any arguments. */
 function call(method: object, ...values: unknown[]): Promise<unknown> {
@@ -89,9 +89,9 @@ const wrongCalls: readonly WrongCall[] = [
     'the function of a match must return true or false, and it returned a promise',
   ],
   [
-    'subscribe() without a listener',
-    ({ journal }) => call(journal.subscribe),
-    'the listener of subscribe must be a function, is null',
+    "on('request') without a listener",
+    (double) => call(double.on, 'request'),
+    'the listener of an event must be a function, is null',
   ],
   [
     'faults.next({ methd }, …)',
@@ -205,37 +205,37 @@ const wrongCalls: readonly WrongCall[] = [
   ],
   [
     'expireTokens({ cleint })',
-    ({ auth }) => call(auth.expireTokens, { cleint: 'app' }),
+    ({ oauth2 }) => call(oauth2.expireTokens, { cleint: 'app' }),
     'cleint is not a member of a token filter; did you mean "client"?',
   ],
   [
     "expireTokens({ client: 'ap' })",
-    ({ auth }) => call(auth.expireTokens, { client: 'ap' }),
+    ({ oauth2 }) => call(oauth2.expireTokens, { client: 'ap' }),
     'the double has no client ap; did you mean "app"?',
   ],
   [
     "expireTokens({ user: 'johndo' })",
-    ({ auth }) => call(auth.expireTokens, { user: 'johndo' }),
-    'the double has no user johndo; did you mean "johndoe"?',
-  ],
-  [
-    "oauth1.revoke({ client: 'ap' })",
-    ({ oauth1 }) => call(oauth1.revokeTokens, { client: 'ap' }),
-    'the double has no client ap; did you mean "app"?',
-  ],
-  [
-    "oauth2.expire({ user: 'johndo' })",
     ({ oauth2 }) => call(oauth2.expireTokens, { user: 'johndo' }),
     'the double has no user johndo; did you mean "johndoe"?',
   ],
   [
-    'oauth2.revoke() without a choice',
+    "oauth1.revokeTokens({ client: 'ap' })",
+    ({ oauth1 }) => call(oauth1.revokeTokens, { client: 'ap' }),
+    'the double has no client ap; did you mean "app"?',
+  ],
+  [
+    "oauth2.expireTokens({ user: 'johndo' })",
+    ({ oauth2 }) => call(oauth2.expireTokens, { user: 'johndo' }),
+    'the double has no user johndo; did you mean "johndoe"?',
+  ],
+  [
+    'oauth2.revokeTokens() without a choice',
     ({ oauth2 }) => call(oauth2.revokeTokens),
     "a token filter must be an object such as { client: 'app' }, is missing",
   ],
   [
     "expireTokens({ kind: 'acess' })",
-    ({ auth }) => call(auth.expireTokens, { kind: 'acess' }),
+    ({ oauth2 }) => call(oauth2.expireTokens, { kind: 'acess' }),
     '"acess" is not a kind of token; did you mean "access"?',
   ],
   [
@@ -279,9 +279,9 @@ const wrongCalls: readonly WrongCall[] = [
     'token and client exclude each other: a token belongs to a client already',
   ],
   [
-    "on('reuse')",
-    (double) => call(double.on, 'reuse', () => undefined),
-    '"reuse" is not a kind of event; did you mean "reuse_detected"?',
+    "on('token-reuse')",
+    (double) => call(double.on, 'token-reuse', () => undefined),
+    '"token-reuse" is not an event; did you mean "token-reused"?',
   ],
   [
     'resource(p, { get })',
@@ -321,7 +321,7 @@ const wrongCalls: readonly WrongCall[] = [
   [
     'accessMatrix() without options',
     (double) => call(double.accessMatrix),
-    "the options of accessMatrix must be an object such as { as: ['nobody'] }, is missing",
+    "the options of accessMatrix must be an object such as { users: ['nobody'] }, is missing",
   ],
   [
     'openControl({ prot })',

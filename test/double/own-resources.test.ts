@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { action, json, Problem, startDouble, text, xml } from '../../src/double/index.ts';
+import { startDouble } from '../../src/double/index.ts';
+import { action, json, Problem, text, xml } from '../../src/index.ts';
 
 test('a resource is there from the next request on, with its methods, its parameters and who may', async () => {
   await using double = await startDouble({ users: ['ann', 'bob'], https: false });

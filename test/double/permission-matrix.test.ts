@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { inspect } from 'node:util';
-import { AllowMatrixError, action, Problem, startDouble, text } from '../../src/double/index.ts';
+import { DoubleError, startDouble } from '../../src/double/index.ts';
+import { action, Problem, text } from '../../src/index.ts';
 
 const tea = { title: 'Tea', price: { value: '3.50', currency: 'EUR' } };
 
@@ -12,13 +13,13 @@ test('each method is tried as each principal, on what there is, and the table sa
     https: false,
   });
   const matrix = await double.accessMatrix({
-    as: ['nobody', 'johndoe'],
+    users: ['nobody', 'johndoe'],
     paths: ['/articles', '/articles/{id}', '/users/{username}/financialrecords'],
   });
   assert.equal(
     String(matrix),
     [
-      'path                             as       HEAD   GET    PUT    POST   DELETE  OPTIONS',
+      'path                             user     HEAD   GET    PUT    POST   DELETE  OPTIONS',
       '/articles                        nobody   200    200    (405)  (401)  (405)   200',
       '/articles                        johndoe  200    200    (405)  201    (405)   200',
       '/articles/1                      nobody   200    200    (401)  (401)  (401)   200',
@@ -28,7 +29,7 @@ test('each method is tried as each principal, on what there is, and the table sa
     ].join('\n'),
   );
   assert.equal(inspect(matrix), String(matrix));
-  const row = matrix.rows.find(({ path, as }) => path === '/articles/1' && as === 'nobody');
+  const row = matrix.rows.find(({ path, user }) => path === '/articles/1' && user === 'nobody');
   assert.deepEqual(row?.allow, ['HEAD', 'GET', 'OPTIONS']);
   assert.deepEqual(row?.may, row?.allow);
 });
@@ -40,13 +41,13 @@ test('all that is served is tried where no paths are given, OAuth too, and Allow
     consumers: { printer: { secret: 'a-secret-of-the-printer', callbacks: ['oob'] } },
     resources: { '/weather/{city}': { GET: action('authenticated', async () => text('rain')) } },
   });
-  const { rows, differences } = await double.accessMatrix({ as: ['nobody', 'ann', 'bob'] });
+  const { rows, differences } = await double.accessMatrix({ users: ['nobody', 'ann', 'bob'] });
   assert.deepEqual(differences, []);
   const paths = new Set(rows.map(({ path }) => path));
   for (const path of ['/', '/weather/1', '/oauth2/token', '/oauth1/authorize', '/users/bob/financialrecords'])
     assert.ok(paths.has(path), path);
   assert.equal(rows.length, paths.size * 3);
-  const foreign = rows.find(({ path, as }) => path === '/users/bob/financialrecords' && as === 'ann');
+  const foreign = rows.find(({ path, user }) => path === '/users/bob/financialrecords' && user === 'ann');
   assert.deepEqual(foreign?.may, ['OPTIONS']);
 });
 
@@ -56,11 +57,12 @@ test('a resource that refuses whom its Allow lets in is told, with the table', a
     throw new Problem('forbidden', 'Not on a Sunday.');
   });
   double.resource('/weather', { GET: action('anyone', async () => text('rain')), DELETE });
-  await assert.rejects(double.accessMatrix({ as: ['nobody', 'ann'], paths: ['/weather'] }), (error) => {
-    assert.ok(error instanceof AllowMatrixError);
+  await assert.rejects(double.accessMatrix({ users: ['nobody', 'ann'], paths: ['/weather'] }), (error) => {
+    assert.ok(error instanceof DoubleError);
+    assert.equal(error.code, 'access-mismatch');
     assert.match(error.message, /\n {2}DELETE \/weather as ann: Allow lists it, and the response was 403$/);
-    assert.deepEqual(error.matrix.differences.length, 1);
-    assert.match(String(error.matrix), /ann +200 +200 +\(405\) +\(405\) +\(403\)! +200$/);
+    assert.equal(Object(error.cause).differences.length, 1);
+    assert.match(String(error.cause), /ann +200 +200 +\(405\) +\(405\) +\(403\)! +200$/);
     return true;
   });
 });
@@ -69,9 +71,9 @@ test('nothing is left of it: items, ids, nonces, faults, the journal and what is
   await using double = await startDouble({ users: ['ann'], seed: { '/articles': [tea] }, https: false });
   await double.fetch('/articles/1');
   double.faults.next({ method: 'PUT' }, { status: 503 });
-  double.auth.burnNext('nonce');
+  double.auth.burnNonces();
   const before = await (await double.fetch('/articles/1')).text();
-  const { differences } = await double.accessMatrix({ as: ['nobody', 'ann'] });
+  const { differences } = await double.accessMatrix({ users: ['nobody', 'ann'] });
   assert.deepEqual(differences, []);
   assert.equal(double.journal.length, 2);
   assert.equal(double.faults.pending().length, 1);
@@ -85,8 +87,8 @@ test('nothing is left of it: items, ids, nonces, faults, the journal and what is
 
 test('a user or a path that there is not is refused', async () => {
   await using double = await startDouble({ users: ['ann'], https: false });
-  await assert.rejects(double.accessMatrix({ as: ['anne'] }), /the double has no user anne/);
-  await assert.rejects(double.accessMatrix({ as: ['ann'], paths: ['/nowhere'] }), RangeError);
+  await assert.rejects(double.accessMatrix({ users: ['anne'] }), /the double has no user anne/);
+  await assert.rejects(double.accessMatrix({ users: ['ann'], paths: ['/nowhere'] }), RangeError);
 });
 
 test('writes and requests during the trials are neither lost nor disturbed', async () => {
@@ -95,7 +97,7 @@ test('writes and requests during the trials are neither lost nor disturbed', asy
   await ann.fetch('/'); // loads the platform's fetch, which takes longer than the trials
   const { length } = double.journal;
   let finished = false;
-  const trying = double.accessMatrix({ as: ['nobody', 'ann'] }).finally(() => {
+  const trying = double.accessMatrix({ users: ['nobody', 'ann'] }).finally(() => {
     finished = true;
   });
   const created: string[] = [];
@@ -115,7 +117,7 @@ test('the trials see changed users, resources and removed items', async () => {
   double.auth.setUser('bob');
   double.resource('/weather', { GET: action('authenticated', async () => text('rain')) });
   await double.as('ann').fetch('/articles/1', { method: 'DELETE' });
-  const { rows } = await double.accessMatrix({ as: ['bob'], paths: ['/weather', '/articles/1'] });
+  const { rows } = await double.accessMatrix({ users: ['bob'], paths: ['/weather', '/articles/1'] });
   assert.deepEqual(
     rows.map(({ path, tried }) => [path, tried.GET]),
     [

@@ -35,7 +35,7 @@ test('the counts are part of snapshots and of reset', async () => {
 
 test('the permission matrix needs more requests than a quota permits, and is not limited', async () => {
   await using double = await startDouble({ users, quota: '1/1h', https: false });
-  const matrix = await double.accessMatrix({ as: ['nobody', 'bob'], paths: ['/articles'] });
+  const matrix = await double.accessMatrix({ users: ['nobody', 'bob'], paths: ['/articles'] });
   assert.deepEqual(matrix.differences, []);
   assert.equal((await double.as('bob').fetch('/articles')).status, 200);
 });

@@ -133,7 +133,10 @@ test('its handler answers for a server of somebody else', async () => {
   const { port } = server.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}/articles/tea`;
   const body = '<article><title>Tea</title><price currency="EUR">3.50</price></article>';
-  const headers = { ...(await double.as('ann').sign('PUT', url, body)), 'Content-Type': 'application/xml' };
+  const headers = {
+    ...(await double.as('ann').signRequest({ method: 'PUT', url, body })),
+    'Content-Type': 'application/xml',
+  };
   assert.equal((await fetch(url, { method: 'PUT', headers, body })).status, 201);
   assert.equal((await fetch(url, { method: 'HEAD' })).status, 200);
   assert.equal((await double.fetch('/articles/tea')).status, 200);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { action, type Double, startDouble, xml } from '../../src/double/index.ts';
+import { type Double, startDouble } from '../../src/double/index.ts';
+import { action, xml } from '../../src/index.ts';
 import { seeded } from '../support/seeded.ts';
 
 const tea = { title: 'Tea', price: { value: '3.50', currency: 'EUR' } };
@@ -59,7 +60,8 @@ test('a snapshot can be restored any number of times, and what came after it nev
 
 test('nonces that were taken before a snapshot stay taken, and those after it are free again', async () => {
   await using double = await startDouble(options);
-  const sign = (): Promise<Record<string, string>> => double.as('ann').sign('GET', `${double.url}/articles`);
+  const sign = (): Promise<Record<string, string>> =>
+    double.as('ann').signRequest({ url: `${double.url}/articles` });
   const status = async (headers: Record<string, string>): Promise<number> =>
     (await double.fetch('/articles', { headers })).status;
   const [before, after] = [await sign(), await sign()];
@@ -86,7 +88,7 @@ test('ids that clients chose are stepped over after a restore too', async () => 
 test('chance goes back too: the same is drawn again', async () => {
   await using double = await startDouble(options);
   const draw = async (): Promise<unknown> => [
-    await double.as('ann').sign('GET', `${double.url}/articles`),
+    await double.as('ann').signRequest({ url: `${double.url}/articles` }),
     double.auth.setUser('bob'),
   ];
   const snapshot = double.snapshot();
@@ -145,7 +147,7 @@ test('a snapshot of another double is refused', async () => {
 test('the same seed gives the same ids, secrets, nonces and tags, and another one others', async () => {
   const seen = async (randomSeed: string | number): Promise<unknown> => {
     await using double = await startDouble({ ...options, randomSeed });
-    const signed = await double.as('ann').sign('GET', 'http://localhost/articles');
+    const signed = await double.as('ann').signRequest({ url: 'http://localhost/articles' });
     const made = await double.as('ann').fetch('/articles', { method: 'POST', body: article('Two') });
     return [double.auth.credentials('ann'), signed, made.headers.get('location'), await shown(double)];
   };
@@ -245,6 +247,10 @@ test('a closed double refuses to open a control interface', async () => {
   const double = await startDouble(options);
   const opening = double.openControl();
   await double.close();
-  await assert.rejects(double.openControl(), { name: 'Error', message: 'the double is closed' });
-  await assert.rejects(opening, { name: 'Error', message: 'the double is closed' });
+  await assert.rejects(double.openControl(), {
+    name: 'DoubleError',
+    code: 'closed',
+    message: 'the double is closed',
+  });
+  await assert.rejects(opening, { name: 'DoubleError', code: 'closed', message: 'the double is closed' });
 });

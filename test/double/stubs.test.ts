@@ -25,7 +25,10 @@ test('a stub answers its method and path, after the credentials were verified', 
   assert.deepEqual([stub.count, stub.remaining], [1, Number.POSITIVE_INFINITY]);
   const real = await fetch(`${double.url}/v1/orders/ord_1`, {
     ...sent,
-    headers: { ...json, ...(await double.as('ann').sign('PATCH', '/v1/orders/ord_1')) },
+    headers: {
+      ...json,
+      ...(await double.as('ann').signRequest({ method: 'PATCH', url: '/v1/orders/ord_1' })),
+    },
   });
   assert.equal(real.status, 200);
   assert.equal(double.journal.last()?.step, 16);
@@ -409,10 +412,10 @@ test('faults, the clock and the permissions apply to stubs', async () => {
   double.faults.next({ path: '/orders' }, { status: 503 });
   const post = async () => (await double.as('ann').fetch('/orders', { method: 'POST' })).status;
   assert.deepEqual([await post(), stub.count, await post(), stub.count], [503, 0, 201, 1]);
-  const headers = await double.as('ann').sign('POST', '/orders');
+  const headers = await double.as('ann').signRequest({ method: 'POST', url: '/orders' });
   double.clock.advance('11m');
   assert.equal((await double.fetch('/orders', { method: 'POST', headers })).status, 401);
-  const matrix = await double.accessMatrix({ as: ['nobody', 'ann'], paths: ['/orders'] });
+  const matrix = await double.accessMatrix({ users: ['nobody', 'ann'], paths: ['/orders'] });
   assert.deepEqual(
     matrix.rows.map(({ may }) => may),
     [['OPTIONS'], ['POST', 'OPTIONS']],

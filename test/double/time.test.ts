@@ -86,8 +86,8 @@ test('no time is shown that could not be written as a date of HTTP', async () =>
 
 test('signed dates are judged by it: eleven minutes later they are stale', async () => {
   await using double = await startDouble({ users, now: start, https: false });
-  const headers = await double.as('ann').sign('GET', `${double.url}/articles`);
-  const other = await double.as('ann').sign('GET', `${double.url}/articles`);
+  const headers = await double.as('ann').signRequest({ url: `${double.url}/articles` });
+  const other = await double.as('ann').signRequest({ url: `${double.url}/articles` });
   assert.equal((await double.fetch('/articles', { headers })).status, 200);
   double.clock.advance('11m');
   const reply = await double.fetch('/articles', { headers: other });
@@ -98,7 +98,7 @@ test('signed dates are judged by it: eleven minutes later they are stale', async
 
 test('a nonce is remembered however the clock is set, and a fresh one passes', async () => {
   await using double = await startDouble({ users, now: start, https: false });
-  const headers = await double.as('ann').sign('GET', `${double.url}/articles`);
+  const headers = await double.as('ann').signRequest({ url: `${double.url}/articles` });
   assert.equal((await double.fetch('/articles', { headers })).status, 200);
   double.clock.advance('3d');
   assert.equal((await double.as('ann').fetch('/articles')).status, 200);

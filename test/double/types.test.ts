@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { action, startDouble, text } from '../../src/double/index.ts';
+import { startDouble } from '../../src/double/index.ts';
+import { action, text } from '../../src/index.ts';
 
 const clients = { app: { secret: 'the secret of the client', redirectUris: ['https://client.example/cb'] } };
 const handler = async () => text('');

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as attack from '../../src/attack/index.ts';
 import * as client from '../../src/client/index.ts';
-import { allow, type Double, startDouble } from '../../src/double/index.ts';
+import { type Double, startDouble } from '../../src/double/index.ts';
+import { allow } from '../../src/pipeline/resource.ts';
 
 /** Values that a caller in JavaScript can pass by mistake. */
 const wrongValues: readonly unknown[] = [
@@ -50,12 +51,12 @@ function functionsOf(double: Double): Record<string, readonly [method: object, .
     'seed of a path': [(items: unknown) => Reflect.apply(double.seed, double, [{ '/articles': items }]), []],
     resource: [double.resource, '/x', {}],
     collection: [double.collection, '/y', { element: 'ys', item: 'y', fields: { a: { type: 'text' } } }],
-    accessMatrix: [double.accessMatrix, { as: ['nobody'] }],
-    on: [double.on, 'replay', () => undefined],
+    accessMatrix: [double.accessMatrix, { users: ['nobody'] }],
+    on: [double.on, 'nonce-replayed', () => undefined],
     as: [double.as, 'ann', {}],
     'as.fetch': [ann.fetch, '/articles', {}],
-    'as.sign': [ann.sign, 'GET', '/articles'],
-    'as.signUrl': [ann.signUrl, 'GET', '/articles'],
+    'as.signRequest': [ann.signRequest, { url: '/articles' }],
+    'as.signUrl': [ann.signUrl, { url: '/articles' }],
     'clock.advance': [clock.advance, 1],
     'clock.set': [clock.set, '2026-03-01T12:00:00Z'],
     'clock.freeze': [clock.freeze, '2026-03-01T12:00:00Z'],
@@ -67,21 +68,18 @@ function functionsOf(double: Double): Record<string, readonly [method: object, .
     'auth.generateKey': [auth.generateKey, 'ann', 'key-1', 'ed25519'],
     'auth.addKey': [auth.addKey, 'ann', 'key-2', { algorithm: 'hmac-sha256', secret: 'another secret' }],
     'auth.removeKey': [auth.removeKey, 'ann', 'key-2'],
-    'auth.burnNext': [auth.burnNext, 'nonce', 1],
-    'auth.expireTokens': [auth.expireTokens, {}],
+    'auth.burnNonces': [auth.burnNonces, 1],
     'journal.last': [journal.last, {}],
-    'journal.find': [journal.all, {}],
+    'journal.all': [journal.all, {}],
     'journal.waitFor': [journal.waitFor, {}, { timeout: 0 }],
-    'journal.subscribe': [journal.subscribe, () => undefined],
     'faults.next': [faults.next, {}, { status: 503 }],
     'faults.always': [faults.always, {}, { status: 503 }],
     'faults.times': [faults.times, 1, {}, { status: 503 }],
     'oauth2.issueToken': [oauth2.issueToken, { user: 'ann' }],
     'oauth2.approve': [oauth2.approve, '/oauth2/authorize', { user: 'ann' }],
-    'oauth2.expire': [oauth2.expireTokens, {}],
-    'oauth2.revoke': [oauth2.revokeTokens, {}],
+    'oauth2.expireTokens': [oauth2.expireTokens, {}],
+    'oauth2.revokeTokens': [oauth2.revokeTokens, {}],
     'oauth2.failNext': [oauth2.failNext, 'token', {}],
-    'oauth2.requests': [oauth2.requests, 'token'],
     'oauth1.issueToken': [oauth1.issueToken, { user: 'ann' }],
     'oauth1.approve': [oauth1.approve, '/oauth1/authorize', { user: 'ann' }],
     openControl: [double.openControl, {}],

@@ -190,8 +190,8 @@ function describeSpending(open: Open): void {
     const winners = given.filter((each) => each !== undefined);
     assert.equal(winners.length, 1);
     assert.deepEqual(
-      events.map(({ kind, token }) => `${kind} ${token}`),
-      ['issued access', 'issued refresh'],
+      events.map(({ type, token }) => `${type} ${token}`),
+      ['token-issued access', 'token-issued refresh'],
     );
     for (const one of winners[0] ?? []) assert.equal(isLive(await kept(grants, [one]), start), true);
   });
@@ -214,7 +214,7 @@ function describeEnding(open: Open): void {
     await grants.revokeGrant(ended.grant.id, 'code');
     await grants.revokeGrant('unknown');
     assert.deepEqual(events, [
-      { kind: 'reuse_detected', mechanism: 'oauth2', client: 'app', user: 'ann', token: 'code' },
+      { type: 'token-reused', mechanism: 'oauth2', client: 'app', user: 'ann', token: 'code' },
     ]);
     for (const each of [grants, await restart()]) {
       for (const one of ended.issued) assert.equal(isLive(await kept(each, [one]), start), false);

@@ -271,7 +271,7 @@ test('the journal and the events of a controlled service have a replay that is f
     (size) => new Uint8Array(size),
   );
   const replays: string[] = [];
-  events.on('replay', ({ user }) => replays.push(user));
+  events.on('nonce-replayed', ({ user }) => replays.push(user));
   const target = '/articles/none';
   const signing = { method: 'DELETE', url: `http://localhost${target}`, user: 'ann', secret: 'ann-secret' };
   const fields = Object.entries(signRequest(signing));

@@ -107,7 +107,7 @@ function controlled(
   memoryOf: () => Pick<ControlTarget, 'memory' | 'stubs'>,
 ): ControlledService {
   const { faults, journal, service, events, nonces, data } = context;
-  const { onError: fault } = options;
+  const { onError } = options;
   let control: ControlServer | undefined;
   return {
     service: {
@@ -122,7 +122,7 @@ function controlled(
       async close(grace) {
         faults.close();
         journal.close();
-        await Promise.all([service.close(grace), control?.close(grace)]);
+        await Promise.all([service.close(grace), control?.close(grace === undefined ? {} : { grace })]);
       },
     },
     async open(place) {
@@ -132,6 +132,7 @@ function controlled(
       });
       const target: ControlTarget = {
         ...api,
+        planned: () => faults.planned(),
         addresses: place,
         events,
         windows: dateWindows(options),
@@ -152,11 +153,8 @@ function controlled(
         ...memoryOf(),
         listing: createListing(context),
       };
-      control = await openControl(target, {
-        port,
-        ...(token !== undefined && { token }),
-        ...(fault && { fault }),
-      });
+      const opened = { port, ...(token !== undefined && { token }), ...(onError && { onError }) };
+      control = await openControl(target, opened, false);
       return control;
     },
   };

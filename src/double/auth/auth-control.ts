@@ -1,26 +1,24 @@
 import type { KeyDeclaration, SignatureAlgorithm } from '../../auth/account-key.ts';
 import type { Clock } from '../../clock.ts';
 import type { Duration } from '../../duration.ts';
-import type { Grants } from '../../oauth/grants.ts';
-import { checkMembers, shown } from '../../service/argument-checks.ts';
+import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
 import { lengthOf } from '../state/clock.ts';
 import type { KeyPair } from '../state/generate-key.ts';
 import type { DoubleNonces } from '../state/nonces.ts';
 import type { DoubleUser, DoubleUsers, UserCredentials } from '../state/users.ts';
-import { checkChoice, expireTokens, type KnownNames, type TokenChoice } from './tokens.ts';
 
 /** Options of a secret's rotation. */
 export interface Rotation {
   /** The new secret. Default: generated. */
   readonly secret?: string;
-  /** How long the former secret stays valid. Default: not at all. */
+  /** How long the former secret stays valid: ms, or a duration such as `1h`. Default: not at all. */
   readonly grace?: Duration;
 }
 
 /** The names of the members. The type checks that the list is complete. */
 const rotationNames: Readonly<Record<keyof Rotation, true>> = { secret: true, grace: true };
 
-/** Controls users, secrets, nonces and tokens. */
+/** Controls users, secrets, keys and nonces. Everything is changed at once; tokens are controlled by `oauth2` and `oauth1`. */
 export interface DoubleAuth {
   /** Returns the current credentials of a user. Throws RangeError if there is no such user. */
   credentials(user: string): UserCredentials;
@@ -53,27 +51,21 @@ export interface DoubleAuth {
   /** Removes a key of a user. Throws RangeError if there is no such key. */
   removeKey(user: string, id: string): void;
   /**
-   * Treats the next `times` nonces (default: 1) as used, so that valid requests are refused as replays.
-   * @example double.auth.burnNext('nonce', 2);
+   * Treats the next `count` nonces as used, so that valid requests are refused as replays.
+   * @param count Default: 1.
+   * @throws RangeError unless `count` is a non-negative integer
+   * @example double.auth.burnNonces(2);
    */
-  burnNext(what: 'nonce', times?: number): void;
-  /**
-   * Makes tokens of OAuth 1.0a and 2.0 expire now: one token, or all that match. Default: all. Returns their number. Rejects with
-   * RangeError if the filter contains an unknown name.
-   */
-  expireTokens(choice?: TokenChoice): Promise<number>;
+  burnNonces(count?: number): void;
 }
 
-/** Creates the control of users, secrets, nonces and tokens. */
+/** Creates the control of users, secrets, keys and nonces. */
 export function createAuthControl(parts: {
   readonly users: DoubleUsers;
   readonly nonces: Pick<DoubleNonces, 'burn'>;
-  readonly grants: Grants;
   readonly clock: Clock;
-  /** The names that a token filter may contain. */
-  readonly names: KnownNames;
 }): DoubleAuth {
-  const { users, nonces, grants, clock, names } = parts;
+  const { users, nonces, clock } = parts;
   return {
     credentials: (user) => users.credentials(user),
     setUser: (name, user) => users.set(name, user),
@@ -86,14 +78,9 @@ export function createAuthControl(parts: {
     addKey: (user, id, key) => users.addKey(user, id, key),
     generateKey: (user, id, algorithm = 'ed25519') => users.generateKey(user, id, algorithm),
     removeKey: (user, id) => users.removeKey(user, id),
-    burnNext(what, times = 1) {
-      if (what !== 'nonce') throw new RangeError(`only 'nonce' can be burnt, not ${shown(what)}`);
-      if (!Number.isInteger(times) || times < 0) throw new RangeError('times must be a non-negative integer');
-      nonces.burn(times);
-    },
-    async expireTokens(choice = {}) {
-      checkChoice(choice, names);
-      return expireTokens(grants, choice);
+    burnNonces(count = 1) {
+      checkNumber(count, 'the number of nonces', { least: 0, whole: true });
+      nonces.burn(count);
     },
   };
 }

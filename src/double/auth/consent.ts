@@ -1,17 +1,19 @@
+import { DoubleError } from '../error.ts';
 import type { Fetch } from '../fetch/fetch.ts';
 
 /** A user's decision on the consent page. */
 export interface Approval {
+  /** The name of the user, who signs in with the password. */
   readonly user: string;
-  /** Default: `allow`. */
+  /** The decision. Default: `allow`. */
   readonly decision?: 'allow' | 'deny';
 }
 
 /**
  * Requests the consent page at `url` and submits the decision, as a user's browser does. Resolves to the URL to which the
  * server redirects the browser, with the code, the verifier or the error. With the callback `oob`, the server shows the
- * verifier on a page instead; then resolves to `oob:?` and the parameters of that page. Rejects with an Error that contains
- * the server's response if there is no consent page.
+ * verifier on a page instead; then resolves to `oob:?` and the parameters of that page. Rejects with DoubleError (`unavailable`), which contains
+ * the server's response, if there is no consent page.
  */
 export async function approveConsent(
   fetch: Fetch,
@@ -44,11 +46,11 @@ async function ticketIn(response: Response): Promise<string> {
     const { consent_ticket: ticket } = content;
     if (typeof ticket === 'string') return ticket;
   }
-  throw new Error(`the server sent no consent page, but ${response.status} ${text}`);
+  throw new DoubleError('unavailable', `the server sent no consent page, but ${response.status} ${text}`);
 }
 
 function locationOf(response: Response): string {
   const location = response.headers.get('location');
   if (location !== null) return location;
-  throw new Error(`the server sent no redirect, but ${response.status}`);
+  throw new DoubleError('unavailable', `the server sent no redirect, but ${response.status}`);
 }

@@ -1,10 +1,8 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import { checkMembers, checkString, checkText } from '../../service/argument-checks.ts';
-import type { DoubleFaults, PlannedFault } from '../faults/faults.ts';
+import type { DoubleFaults } from '../faults/faults.ts';
 import { type FaultMatchParts, faultMatchNames } from '../faults/match.ts';
-import type { JournalEntry } from '../journal/entry.ts';
-import type { DoubleJournal } from '../journal/journal.ts';
-import type { MatchPath } from '../match.ts';
+import type { MatchPath, RuleHandle } from '../match.ts';
 
 /** How an OAuth endpoint fails. */
 export interface EndpointFailure {
@@ -38,21 +36,18 @@ function checkFailure(failure: EndpointFailure): void {
   checkMembers(match, names, 'the match of an endpoint');
 }
 
-/** Observes and disturbs the endpoints of an OAuth version. */
+/** Disturbs the endpoints of an OAuth version. */
 export interface Endpoints<Endpoint extends string> {
   /**
-   * Makes the next requests to an endpoint fail. The server does not process them.
+   * Makes the next requests to an endpoint fail. The server does not process them. Throws RangeError on an unknown endpoint or member.
    * @example double.oauth2.failNext('token', { status: 400, error: 'invalid_grant' });
    */
-  failNext(endpoint: Endpoint, failure?: EndpointFailure): PlannedFault;
-  /** Returns the journal's entries of requests to an endpoint, oldest first. */
-  requests(endpoint: Endpoint): readonly JournalEntry[];
+  failNext(endpoint: Endpoint, failure?: EndpointFailure): RuleHandle;
 }
 
 /** The parts from which `createEndpoints` builds. */
 export interface EndpointsParts<Endpoint extends string> {
   readonly faults: DoubleFaults;
-  readonly journal: DoubleJournal;
   readonly paths: Readonly<Record<Endpoint, MatchPath>>;
   /** Encodes an error code as content. */
   readonly write: (error: string) => string;
@@ -64,7 +59,7 @@ export interface EndpointsParts<Endpoint extends string> {
 export function createEndpoints<Endpoint extends string>(
   parts: EndpointsParts<Endpoint>,
 ): Endpoints<Endpoint> {
-  const { faults, journal, paths, write, type } = parts;
+  const { faults, paths, write, type } = parts;
   const pathOf = (endpoint: Endpoint): MatchPath => {
     checkString(endpoint, 'an endpoint');
     if (Object.hasOwn(paths, endpoint)) return paths[endpoint];
@@ -86,6 +81,5 @@ export function createEndpoints<Endpoint extends string>(
         { status, ...content, ...(delay !== undefined && { delay }) },
       );
     },
-    requests: (endpoint) => journal.all({ path: pathOf(endpoint) }),
   };
 }

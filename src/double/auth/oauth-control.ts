@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import type { Duration } from '../../duration.ts';
 import type { Lifetimes } from '../../oauth/lifetimes.ts';
 import type { Mechanism } from '../../oauth/records.ts';
 import { defaultScopesFor, formatScope, isWithin, parseScope } from '../../oauth/scopes.ts';
@@ -7,7 +8,6 @@ import { checkMembers, checkWord } from '../../service/argument-checks.ts';
 import type { AuthorizationServer } from '../../service/authorization-server.ts';
 import type { DoubleFaults } from '../faults/faults.ts';
 import type { Fetch } from '../fetch/fetch.ts';
-import type { DoubleJournal } from '../journal/journal.ts';
 import { lengthOf } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
 import { type Approval, approveConsent } from './consent.ts';
@@ -15,16 +15,25 @@ import { checkChoice, expireTokens, type KnownNames, revokeTokens, type TokenCho
 
 /** Controls the tokens of one OAuth version. */
 export interface OAuthControl {
-  /** Makes tokens expire now: one token, or all that match. Returns their number. */
-  expireTokens(choice: TokenChoice): Promise<number>;
   /**
-   * Revokes tokens: one token, or all that match. A refresh token or a code revokes its whole grant. Returns the number of
-   * tokens that matched.
+   * Makes tokens expire now.
+   * @param choice the value of a token, or a filter. Default: all tokens of this version of OAuth
+   * @returns the number of tokens
+   * @throws RangeError (as a rejection) if the filter contains an unknown member or name
+   * @example await double.oauth2.expireTokens({ client: 'app' });
+   */
+  expireTokens(choice?: TokenChoice): Promise<number>;
+  /**
+   * Revokes tokens. A refresh token or a code revokes its whole grant.
+   * @param choice the value of a token, or a filter; `{}` matches all tokens of this version of OAuth
+   * @returns the number of tokens that matched
+   * @throws RangeError (as a rejection) if the filter contains an unknown member or name
    */
   revokeTokens(choice: TokenChoice): Promise<number>;
   /**
    * Decides as a user whom a client redirected to `url`. Returns the URL to which the server redirects the user. With the
    * callback `oob` of OAuth 1.0a, returns `oob:?oauth_token=…&oauth_verifier=…`.
+   * @throws DoubleError (`unavailable`, as a rejection) with the response of the server, if there is no consent page at `url`
    * @example const back = await double.oauth2.approve(client.authorizationUrl(), { user: 'johndoe' });
    */
   approve(url: string, approval: Approval): Promise<string>;
@@ -43,7 +52,6 @@ export interface OAuthControlParts {
   readonly names: KnownNames;
   readonly fetch: Fetch;
   readonly faults: DoubleFaults;
-  readonly journal: DoubleJournal;
   /** Returns the value of `Authorization` with which a user approves. */
   readonly basicFor: (user: string) => string;
 }
@@ -54,7 +62,7 @@ export function createOAuthControl(
   mechanism: Mechanism,
 ): OAuthControl {
   return {
-    async expireTokens(choice) {
+    async expireTokens(choice = {}) {
       checkChoice(choice, names);
       return expireTokens(grants, choice, mechanism);
     },
@@ -86,6 +94,6 @@ export function scopesOf(
 }
 
 /** Converts a lifetime, in seconds or as a duration such as `5m`, to ms. */
-export function lifetimeOf(expiresIn: number | string): number {
+export function lifetimeOf(expiresIn: Duration): number {
   return typeof expiresIn === 'number' ? expiresIn * 1000 : lengthOf(expiresIn);
 }

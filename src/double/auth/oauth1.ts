@@ -5,7 +5,6 @@ import { firstOf } from '../../oauth/grants.ts';
 import { createTokenSecrets } from '../../oauth/oauth1/secrets.ts';
 import { oauth1Paths as paths } from '../../oauth/paths.ts';
 import { formatScope } from '../../oauth/scopes.ts';
-import type { Scope } from '../../principal.ts';
 import { checkMembers, checkText } from '../../service/argument-checks.ts';
 import { createEndpoints, type Endpoints } from './endpoints.ts';
 import {
@@ -15,21 +14,13 @@ import {
   type OAuthControlParts,
   scopesOf,
 } from './oauth-control.ts';
+import type { IssueTokenOptions } from './oauth2.ts';
 
-/** The OAuth 1.0a token to issue. */
-export interface OAuth1TokenWish {
-  /** The consumer's key. Default: the first registered consumer. */
-  readonly client?: string;
-  /** The user whom the token represents. */
-  readonly user: string;
-  /** Scopes, separated by spaces or as a list. Default: all that are registered for the consumer. */
-  readonly scope?: string | readonly Scope[];
-  /** Seconds, or a duration such as `5m`. Default: the lifetime in the double's options. */
-  readonly expiresIn?: number | string;
-}
+/** The OAuth 1.0a token to issue. It represents a user, and there are no refresh tokens. */
+type IssueOAuth1TokenOptions = Omit<IssueTokenOptions, 'user' | 'refresh'> & { readonly user: string };
 
 /** The names of the members. The type checks that the list is complete. */
-const wishNames: Readonly<Record<keyof OAuth1TokenWish, true>> = {
+const optionNames: Readonly<Record<keyof IssueOAuth1TokenOptions, true>> = {
   client: true,
   user: true,
   scope: true,
@@ -38,10 +29,13 @@ const wishNames: Readonly<Record<keyof OAuth1TokenWish, true>> = {
 
 /** An access token of OAuth 1.0a, as a consumer receives it. */
 export interface IssuedOAuth1Token {
+  /** The value of the token. */
   readonly token: string;
+  /** The secret of the token, with which requests are signed. */
   readonly tokenSecret: string;
-  /** Seconds. */
+  /** The lifetime in seconds. */
   readonly expiresIn: number;
+  /** The scopes, separated by spaces. */
   readonly scope: string;
 }
 
@@ -52,9 +46,11 @@ export type OAuth1Endpoint = keyof typeof paths;
 export interface DoubleOAuth1 extends Endpoints<OAuth1Endpoint>, OAuthControl {
   /**
    * Issues an access token without a request.
+   * @param options `user` is required. Default of `client`: the first registered consumer; of `scope`: all that are registered for it
+   * @throws RangeError (as a rejection) if an option is invalid, or if there is no such consumer or user
    * @example const { token, tokenSecret } = await double.oauth1.issueToken({ user: 'johndoe' });
    */
-  issueToken(wish: OAuth1TokenWish): Promise<IssuedOAuth1Token>;
+  issueToken(options: IssueOAuth1TokenOptions): Promise<IssuedOAuth1Token>;
 }
 
 /** The parts from which `createOAuth1Control` builds. */
@@ -65,11 +61,11 @@ export interface OAuth1ControlParts extends OAuthControlParts {
 
 /** Creates the control of OAuth 1.0a. */
 export function createOAuth1Control(parts: OAuth1ControlParts): DoubleOAuth1 {
-  const { faults, journal } = parts;
+  const { faults } = parts;
   const write = (error: string): string => new URLSearchParams({ oauth_problem: error }).toString();
   return {
-    ...createEndpoints({ faults, journal, paths, write, type: formType }),
-    issueToken: (wish) => issue(parts, wish),
+    ...createEndpoints({ faults, paths, write, type: formType }),
+    issueToken: (options) => issue(parts, options),
     ...createOAuthControl(parts, 'oauth1'),
   };
 }
@@ -86,13 +82,16 @@ export function consumerOf({ oauth, consumers }: OAuth1ControlParts, name: strin
   return consumer;
 }
 
-async function issue(parts: OAuth1ControlParts, wish: OAuth1TokenWish): Promise<IssuedOAuth1Token> {
-  checkMembers(wish, Object.keys(wishNames), 'a token to issue', "such as { user: 'johndoe' }");
-  const { user, expiresIn } = wish;
-  checkText(wish.client, 'consumer of a token to issue');
-  const { key, scopes: registered } = consumerOf(parts, wish.client);
+async function issue(
+  parts: OAuth1ControlParts,
+  options: IssueOAuth1TokenOptions,
+): Promise<IssuedOAuth1Token> {
+  checkMembers(options, Object.keys(optionNames), 'a token to issue', "such as { user: 'johndoe' }");
+  const { user, expiresIn } = options;
+  checkText(options.client, 'client of a token to issue');
+  const { key, scopes: registered } = consumerOf(parts, options.client);
   parts.users.credentials(user);
-  const scopes = scopesOf(wish.scope ?? registered, registered, key);
+  const scopes = scopesOf(options.scope ?? registered, registered, key);
   const lasts = expiresIn === undefined ? parts.lifetimes.oauth1Access : lifetimeOf(expiresIn);
   const ends = parts.clock.now() + lasts;
   const shared = { mechanism: 'oauth1', client: key, user, scopes } as const;

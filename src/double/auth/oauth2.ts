@@ -1,4 +1,5 @@
 import { didYouMean } from '../../did-you-mean.ts';
+import type { Duration } from '../../duration.ts';
 import type { Client } from '../../oauth/clients.ts';
 import { firstOf } from '../../oauth/grants.ts';
 import { oauth2Paths as paths } from '../../oauth/paths.ts';
@@ -15,22 +16,22 @@ import {
   scopesOf,
 } from './oauth-control.ts';
 
-/** The OAuth 2.0 token to issue. */
+/** The token to issue. */
 export interface IssueTokenOptions {
-  /** The client's id. Default: the first registered client. */
+  /** The id of the client, or the key of the consumer of OAuth 1.0a. Default: the first registered one. */
   readonly client?: string;
   /** The user whom the token represents. Default: none, the client itself. */
   readonly user?: string;
-  /** Scopes, separated by spaces or as a list. Default: `read`. */
+  /** Scopes, separated by spaces or as a list. Default: `read`; with OAuth 1.0a, all that are registered for the consumer. */
   readonly scope?: string | readonly Scope[];
   /** Seconds, or a duration such as `5m`. Default: the lifetime in the double's options. */
-  readonly expiresIn?: number | string;
+  readonly expiresIn?: Duration;
   /** Whether a refresh token is issued too. Default: false. */
   readonly refresh?: boolean;
 }
 
 /** The names of the members. The type checks that the list is complete. */
-const wishNames: Readonly<Record<keyof IssueTokenOptions, true>> = {
+const optionNames: Readonly<Record<keyof IssueTokenOptions, true>> = {
   client: true,
   user: true,
   scope: true,
@@ -40,12 +41,15 @@ const wishNames: Readonly<Record<keyof IssueTokenOptions, true>> = {
 
 /** An OAuth 2.0 token, as a client receives it. */
 export interface IssuedToken {
+  /** The value of the access token. */
   readonly accessToken: string;
+  /** How the token is used (RFC 6750). */
   readonly tokenType: 'Bearer';
-  /** Seconds. */
+  /** The lifetime in seconds. */
   readonly expiresIn: number;
+  /** The scopes, separated by spaces. */
   readonly scope: string;
-  /** Present if it was requested. */
+  /** The value of the refresh token, if one was requested. */
   readonly refreshToken: string | undefined;
 }
 
@@ -56,9 +60,10 @@ export type OAuth2Endpoint = keyof typeof paths;
 export interface DoubleOAuth2 extends Endpoints<OAuth2Endpoint>, OAuthControl {
   /**
    * Issues a token without a request.
+   * @throws RangeError (as a rejection) if an option is invalid, or if there is no such client or user
    * @example const { accessToken } = await double.oauth2.issueToken({ user: 'johndoe', scope: 'read write' });
    */
-  issueToken(wish?: IssueTokenOptions): Promise<IssuedToken>;
+  issueToken(options?: IssueTokenOptions): Promise<IssuedToken>;
 }
 
 /** The parts from which `createOAuth2Control` builds. */
@@ -68,11 +73,11 @@ export interface OAuth2ControlParts extends OAuthControlParts {
 
 /** Creates the control of OAuth 2.0. */
 export function createOAuth2Control(parts: OAuth2ControlParts): DoubleOAuth2 {
-  const { faults, journal } = parts;
+  const { faults } = parts;
   const write = (error: string): string => JSON.stringify({ error });
   return {
-    ...createEndpoints({ faults, journal, paths, write, type: 'application/json' }),
-    issueToken: (wish = {}) => issue(parts, wish),
+    ...createEndpoints({ faults, paths, write, type: 'application/json' }),
+    issueToken: (options = {}) => issue(parts, options),
     ...createOAuthControl(parts, 'oauth2'),
   };
 }
@@ -89,15 +94,15 @@ export function clientOf({ oauth, clients }: OAuth2ControlParts, name: string | 
   return client;
 }
 
-async function issue(parts: OAuth2ControlParts, wish: IssueTokenOptions): Promise<IssuedToken> {
-  checkMembers(wish, Object.keys(wishNames), 'a token to issue', "such as { user: 'johndoe' }");
-  checkFlag(wish.refresh, 'refresh of a token to issue');
+async function issue(parts: OAuth2ControlParts, options: IssueTokenOptions): Promise<IssuedToken> {
+  checkMembers(options, Object.keys(optionNames), 'a token to issue', "such as { user: 'johndoe' }");
+  checkFlag(options.refresh, 'refresh of a token to issue');
   const { clock, lifetimes, oauth } = parts;
-  const { user, expiresIn } = wish;
-  checkText(wish.client, 'client of a token to issue');
-  const client = clientOf(parts, wish.client);
+  const { user, expiresIn } = options;
+  checkText(options.client, 'client of a token to issue');
+  const client = clientOf(parts, options.client);
   if (user !== undefined) parts.users.credentials(user);
-  const scopes = scopesOf(wish.scope, client.scopes, client.id);
+  const scopes = scopesOf(options.scope, client.scopes, client.id);
   const lasts = expiresIn === undefined ? lifetimes.access : lifetimeOf(expiresIn);
   const now = clock.now();
   const draft = (kind: 'access' | 'refresh', lifetime: number): TokenDraft => ({
@@ -110,7 +115,7 @@ async function issue(parts: OAuth2ControlParts, wish: IssueTokenOptions): Promis
   });
   const drafts = [
     draft('access', lasts),
-    ...(wish.refresh === true ? [draft('refresh', lifetimes.refresh)] : []),
+    ...(options.refresh === true ? [draft('refresh', lifetimes.refresh)] : []),
   ];
   const ends = now + Math.max(lifetimes.refreshTotal, lasts);
   const { issued } = await oauth.grants.begin(

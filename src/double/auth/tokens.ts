@@ -8,8 +8,9 @@ import { checkMembers, checkText, checkWord } from '../../service/argument-check
 export interface TokenFilter {
   /** The client's id, or the consumer's key. */
   readonly client?: string;
+  /** The user whom the token represents. */
   readonly user?: string;
-  /** `access`, `refresh`, `code`, `request`, `ticket`. */
+  /** The kind of the token: `access`, `refresh`, `code`, `request` or `ticket`. */
   readonly kind?: TokenKind;
   /** The SHA-256 of the token's value, in base64url. */
   readonly fingerprint?: string;
@@ -66,7 +67,7 @@ export type TokenChoice = string | TokenFilter;
 export async function expireTokens(
   grants: Grants,
   choice: TokenChoice,
-  mechanism?: Mechanism,
+  mechanism: Mechanism,
 ): Promise<number> {
   const found = await findTokens(grants, choice, mechanism);
   for (const each of found) await grants.expire(each);
@@ -89,11 +90,7 @@ export async function revokeTokens(
   return found.length;
 }
 
-async function findTokens(
-  grants: Grants,
-  choice: TokenChoice,
-  mechanism: Mechanism | undefined,
-): Promise<Found[]> {
+async function findTokens(grants: Grants, choice: TokenChoice, mechanism: Mechanism): Promise<Found[]> {
   const filter: TokenFilter = typeof choice === 'string' ? { fingerprint: sha256(choice) } : choice;
   const found: Found[] = [];
   for await (const each of grants.all()) {
@@ -101,8 +98,7 @@ async function findTokens(
     const { client = token.client, user = token.user, kind = token.kind } = filter;
     const { fingerprint = token.digest } = filter;
     const matches = token.client === client && token.user === user && token.kind === kind;
-    if (matches && token.digest === fingerprint && (mechanism ?? token.mechanism) === token.mechanism)
-      found.push(each);
+    if (matches && token.digest === fingerprint && mechanism === token.mechanism) found.push(each);
   }
   return found;
 }

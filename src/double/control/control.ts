@@ -28,22 +28,25 @@ export interface ControlOptions {
   /** The bearer token: at least 16 characters of b64token (RFC 6750 §2.1). Default: generated. */
   readonly token?: string;
   /** Called with internal errors of the interface. Default: they are written to standard error. */
-  readonly fault?: (error: unknown) => void;
+  readonly onError?: (error: unknown) => void;
 }
 
 /** The names of the options. The type checks that the list is complete. */
-const optionNames: Readonly<Record<keyof ControlOptions, true>> = { port: true, token: true, fault: true };
+const optionNames: Readonly<Record<keyof ControlOptions, true>> = { port: true, token: true, onError: true };
 
 /** An open control interface. */
-export interface ControlServer {
+export interface ControlServer extends AsyncDisposable {
   /** Its origin, such as `http://127.0.0.1:41234`. */
   readonly url: string;
   /** The token. All requests except those for `/health`, `/openapi.json` and the console's files must send `Authorization: Bearer …`. */
   readonly token: string;
   /** The address of the console with the token, such as `http://127.0.0.1:41234/#TOKEN`. Open it in a browser. */
   readonly console: string;
-  /** Closes the interface. Requests in flight have `grace` ms to finish (default: 500). */
-  close(grace?: number): Promise<void>;
+  /**
+   * Closes the interface.
+   * @param options `grace`: the ms that requests in flight have to finish. Default: 500.
+   */
+  close(options?: { readonly grace?: number }): Promise<void>;
 }
 
 /** The length in bytes of a generated token. */
@@ -62,15 +65,15 @@ export function checkToken(token: string): void {
 /**
  * Opens a control interface for `target`. Rejects with RangeError on an invalid token, and with ListenError if the port
  * is in use.
- * @param unref whether the process may exit while the interface is open
+ * @param unref whether the process may exit while the interface is open. Default: true.
  */
 export async function openControl(
   target: ControlTarget,
   options: ControlOptions = {},
-  unref = false,
+  unref = true,
 ): Promise<ControlServer> {
   checkMembers(options, Object.keys(optionNames), 'the options of openControl');
-  const { port = 0, token = randomBytes(tokenBytes).toString('base64url'), fault } = options;
+  const { port = 0, token = randomBytes(tokenBytes).toString('base64url'), onError } = options;
   checkToken(token);
   const log = new EventLog(target.events, target.clock);
   const operations = resourcesOf(operationsOf(target, log));
@@ -83,20 +86,22 @@ export async function openControl(
       resources: { ...operations, ...consoleResources(routes) },
       limits: { body: maxContent },
       observer: createGuard(() => ownPort),
-      ...(fault !== undefined && { onError: fault }),
+      ...(onError !== undefined && { onError }),
     },
     { authenticator: createControlAuthenticator(token) },
   );
   const { url, port: opened } = await service.listen({ port, unref });
   ownPort = opened;
+  const close = ({ grace = 500 }: { readonly grace?: number } = {}): Promise<void> => {
+    log.close();
+    return service.close(grace);
+  };
   return {
     url,
     token,
     console: `${url}/#${encodeURIComponent(token)}`,
-    close(grace = 500) {
-      log.close();
-      return service.close(grace);
-    },
+    close,
+    [Symbol.asyncDispose]: () => close(),
   };
 }
 

@@ -1,9 +1,10 @@
 import type { Clock } from '../../clock.ts';
-import type { DoubleEvent, Events } from '../events.ts';
+import { DoubleError } from '../error.ts';
+import type { CredentialEvent, Events } from '../events.ts';
 import { Waiters } from '../journal/waiters.ts';
 
 /** An event in the log. */
-export type LoggedEvent = DoubleEvent & {
+export type LoggedEvent = CredentialEvent & {
   /** The sequence number, from 1. */
   readonly number: number;
   /** The time of the double's clock, in ms. */
@@ -12,7 +13,7 @@ export type LoggedEvent = DoubleEvent & {
 
 /** Selects events. An event matches if it matches every member that is present. */
 export interface EventMatch {
-  readonly kind?: string | undefined;
+  readonly type?: string | undefined;
   readonly client?: string | undefined;
   readonly user?: string | undefined;
 }
@@ -28,17 +29,17 @@ export class EventLog {
   #count = 0;
 
   constructor(events: Pick<Events, 'on'>, clock: Pick<Clock, 'now'>) {
-    const record = (event: DoubleEvent): void => {
+    const record = (event: CredentialEvent): void => {
       this.#count += 1;
       const logged: LoggedEvent = { ...event, number: this.#count, time: clock.now() };
       this.#events = [...this.#events.slice(1 - maxEvents), logged];
       this.#waiters.notify(logged);
     };
     this.#unsubscribe = [
-      events.on('issued', record),
-      events.on('reuse_detected', record),
-      events.on('revoked', record),
-      events.on('replay', record),
+      events.on('token-issued', record),
+      events.on('token-revoked', record),
+      events.on('token-reused', record),
+      events.on('nonce-replayed', record),
     ];
   }
 
@@ -48,14 +49,15 @@ export class EventLog {
   }
 
   /**
-   * Returns the first matching event with a number above `after`, waiting up to `timeout` ms for it. Rejects with
-   * EventTimeout.
+   * Returns the first matching event with a number above `after`, waiting up to `timeout` ms for it. Rejects with DoubleError (`timeout`
+   * or `closed`).
    */
   waitFor(match: EventMatch, timeout: number, after: number): Promise<LoggedEvent> {
     const fits = (event: LoggedEvent): boolean => event.number > after && matches(event, match);
-    return this.#waiters.waitFor(this.#events, fits, timeout, () => {
-      const others = this.#events.filter(({ number }) => number > after).map(({ kind }) => kind);
-      return new EventTimeout(
+    return this.#waiters.waitFor(this.#events, fits, timeout, (why) => {
+      const others = this.#events.filter(({ number }) => number > after).map(({ type }) => type);
+      return new DoubleError(
+        why,
         `No matching event within ${timeout} ms. Other events: ${others.slice(-20).join(', ') || 'none'}.`,
       );
     });
@@ -68,12 +70,7 @@ export class EventLog {
   }
 }
 
-/** Thrown if no matching event occurs in time. */
-export class EventTimeout extends Error {
-  override readonly name = 'EventTimeout';
-}
-
-function matches(event: LoggedEvent, { kind = event.kind, client, user }: EventMatch): boolean {
-  if (event.kind !== kind || (user !== undefined && event.user !== user)) return false;
+function matches(event: LoggedEvent, { type = event.type, client, user }: EventMatch): boolean {
+  if (event.type !== type || (user !== undefined && event.user !== user)) return false;
   return client === undefined || ('client' in event && event.client === client);
 }

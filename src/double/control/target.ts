@@ -4,10 +4,12 @@ import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { DoubleApi } from '../api.ts';
 import type { Events } from '../events.ts';
+import type { PlannedFault } from '../faults/faults.ts';
+import type { RuleHandle } from '../match.ts';
 import type { AccessMatrix, AccessMatrixOptions } from '../permission-matrix.ts';
 import type { DoubleSnapshot } from '../state/state.ts';
 import type { StubHandler, StubMatch, StubOptions } from '../stubs/declaration.ts';
-import type { RuleHandle, StubsPart } from '../stubs/stubs.ts';
+import type { StubsPart } from '../stubs/stubs.ts';
 import type { Listing } from './listing/listing.ts';
 
 /** What a control interface controls. */
@@ -16,6 +18,8 @@ export interface ControlTarget extends Omit<DoubleApi, 'fetch'> {
   readonly memory: MemoryControl | undefined;
   /** The stubs. Undefined for a server with a data directory. */
   readonly stubs?: Pick<StubsPart, 'add' | 'all'>;
+  /** Returns all planned faults that can still be applied. */
+  planned(): readonly PlannedFault[];
   readonly addresses: ControlledAddresses;
   readonly listing: Listing;
   readonly events: Pick<Events, 'on'>;
@@ -80,9 +84,9 @@ export interface MemoryControl {
   /**
    * Compares `Allow` with what is really permitted: for each principal and path, it sends a request with each of the six
    * methods. They are sent to a copy, so neither the double nor its journal changes, and concurrent requests are unaffected.
-   * Side effects of resources outside the double are not undone. Rejects with AllowMatrixError if there is a difference, and with RangeError on an
-   * unknown user or path.
-   * @example console.log(String(await double.accessMatrix({ as: ['nobody', 'johndoe'] })));
+   * Side effects of resources outside the double are not undone. Rejects with DoubleError (`access-mismatch`, with the matrix as `cause`)
+   * if there is a difference, and with RangeError on an unknown user or path.
+   * @example console.log(String(await double.accessMatrix({ users: ['nobody', 'johndoe'] })));
    */
   accessMatrix(options: AccessMatrixOptions): Promise<AccessMatrix>;
 }

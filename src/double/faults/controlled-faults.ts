@@ -59,8 +59,8 @@ export function createControlledFaults({
       },
     }),
     async expireToken(request) {
-      const token = claimedToken(request)?.value;
-      if (token !== undefined) await expireTokens(grants(), token);
+      const token = claimedToken(request);
+      if (token !== undefined) await expireTokens(grants(), token.value, token.mechanism);
     },
     present: (certificate) => present(certificate),
   });

@@ -5,25 +5,22 @@ import type { RequestTrace } from '../../pipeline/call.ts';
 import type { Next } from '../../pipeline/observer.ts';
 import { type ReportError, writeError } from '../callback.ts';
 import { type ClaimedUser, claimedUser as claimedUserInFields } from '../claimed-user.ts';
-import { checkName } from '../match.ts';
+import { DoubleError } from '../error.ts';
+import { checkName, type RuleHandle } from '../match.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import type { Fault } from './declaration.ts';
 import { Delays } from './delays.ts';
 import { certificateError } from './in-process.ts';
-import { describeFaultMatch, type PlannedMatch, plannedMatchOf, type RequestMatch } from './match.ts';
+import { describeFaultMatch, type RequestMatch } from './match.ts';
 import { checkPlan, type Plan, type PlanRecord, Plans } from './plans.ts';
 import { applyFault, noResponse, substituteResponse, withoutAcceptEncoding } from './response.ts';
 
-/** A planned fault. */
-export interface PlannedFault {
-  readonly match: PlannedMatch;
+/** A planned fault with its match, for lists. */
+export interface PlannedFault extends RuleHandle {
+  /** The requests to which it is applied. */
+  readonly match: RequestMatch;
+  /** The fault itself. */
   readonly fault: Fault;
-  /** The number of requests to which it will still be applied. Infinity for `always`. */
-  readonly remaining: number;
-  /** The number of requests to which it was applied. */
-  readonly count: number;
-  /** Removes the planned fault. */
-  remove(): void;
 }
 
 /**
@@ -35,19 +32,23 @@ export interface DoubleFaults {
    * Plans a fault for the next matching request.
    * @example double.faults.next({ method: 'GET' }, { status: 503, retryAfter: 2 });
    * @example double.faults.next({ path: '/articles/{id}' }, { reset: 'amid' });
-   * @example double.faults.next(({ fields }) => fields.has('If-Match'), { status: 412 });
+   * @example double.faults.next(({ headers }) => headers.has('If-Match'), { status: 412 });
    */
-  next<Path extends string>(match: RequestMatch<Path>, fault: Fault): PlannedFault;
-  /** Plans a fault for the next `count` matching requests. */
-  times<Path extends string>(count: number, match: RequestMatch<Path>, fault: Fault): PlannedFault;
-  /** Plans a fault for every matching request until it is cancelled. */
-  always<Path extends string>(match: RequestMatch<Path>, fault: Fault): PlannedFault;
-  /** Removes all planned faults. A fault that is being applied is not interrupted. */
-  clear(): void;
-  /** Returns all planned faults that can still be applied. */
-  planned(): readonly PlannedFault[];
+  next<Path extends string>(match: RequestMatch<Path>, fault: Fault): RuleHandle;
+  /**
+   * Plans a fault for the next `count` matching requests.
+   * @example double.faults.times(2, {}, { delay: 200 });
+   */
+  times<Path extends string>(count: number, match: RequestMatch<Path>, fault: Fault): RuleHandle;
+  /**
+   * Plans a fault for every matching request until it is removed.
+   * @example using _slow = double.faults.always({ path: '/articles' }, { delay: 200 });
+   */
+  always<Path extends string>(match: RequestMatch<Path>, fault: Fault): RuleHandle;
   /** Returns the planned faults that were not applied to all their requests. One for `always` is pending until applied once. */
   pending(): readonly PlannedFault[];
+  /** Removes all planned faults. A fault that is being applied is not interrupted. */
+  clear(): void;
 }
 
 /** The parts of a double that faults change. */
@@ -74,6 +75,8 @@ export interface FaultsOptions {
 /** The faults as a part of a double. */
 export interface FaultsPart extends Snapshottable<readonly PlanRecord[]> {
   readonly faults: DoubleFaults;
+  /** Returns all planned faults that can still be applied. */
+  planned(): readonly PlannedFault[];
   /** The clock of the service: `clock`, moved by the skew while a request with the fault `skewedDate` is processed. */
   readonly clock: Clock;
   /** Returns whether the nonce that is being claimed must count as used. */
@@ -84,8 +87,8 @@ export interface FaultsPart extends Snapshottable<readonly PlanRecord[]> {
   connected(): boolean;
   /** Counts an in-process request over TLS as a connection. Returns the error that `fetch` throws for a stale certificate. */
   connect(): TypeError | undefined;
-  /** Throws an Error that lists the pending faults, if there are any. */
-  assertMet(): void;
+  /** Throws DoubleError (`pending-faults`), which lists the pending faults, if there are any. */
+  assertApplied(): void;
   /** Keeps the process alive for the delays while a caller in this process waits for `response`. Returns `response`. */
   awaited<T>(response: Promise<T>): Promise<T>;
   /** Ends all delays. */
@@ -137,9 +140,9 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     return toPlannedFault(plan);
   };
   const connected = (): boolean => {
-    const met = plans.takeConnection() !== undefined;
+    const isStale = plans.takeConnection() !== undefined;
     presentCertificate();
-    return met;
+    return isStale;
   };
   const pending = (): readonly PlannedFault[] => plans.pending().map(toPlannedFault);
 
@@ -187,9 +190,9 @@ export function createFaults(options: FaultsOptions): FaultsPart {
         plans.clear();
         presentCertificate();
       },
-      planned: () => plans.left().map(toPlannedFault),
       pending,
     },
+    planned: () => plans.left().map(toPlannedFault),
     clock: {
       now: () => clock.now() + (circumstances.getStore()?.skew ?? 0),
       steady: () => clock.steady(),
@@ -203,9 +206,9 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     },
     connected,
     connect: () => (connected() ? certificateError() : undefined),
-    assertMet() {
-      const left = pending();
-      if (left.length > 0) throw new Error(unmet(left));
+    assertApplied() {
+      const faults = pending();
+      if (faults.length > 0) throw new DoubleError('pending-faults', describePending(faults));
     },
     awaited: (response) => delays.awaited(response),
     close: () => delays.end(),
@@ -222,18 +225,19 @@ export function createFaults(options: FaultsOptions): FaultsPart {
   };
 }
 
-function plannedOf(plan: Plan, cancel: () => void): PlannedFault {
+function plannedOf(plan: Plan, remove: () => void): PlannedFault {
   const { match, fault } = plan;
   return {
-    match: plannedMatchOf(match),
+    match,
     fault,
     get remaining() {
       return plan.left;
     },
     get count() {
-      return plan.met;
+      return plan.count;
     },
-    remove: cancel,
+    remove,
+    [Symbol.dispose]: remove,
   };
 }
 
@@ -253,10 +257,10 @@ async function changeCredentials(fault: Fault, request: HttpRequest, options: Fa
   if (fault.expiredToken === true) await options.expireToken?.(request);
 }
 
-function unmet(faults: readonly PlannedFault[]): string {
-  const lines = faults.map(({ match, fault, remaining: left, count: met }) => {
-    const expected = Number.isFinite(left) ? `${left} more` : 'any number';
-    return `  ${describeFaultMatch(match)}: ${Object.keys(fault).join(', ')} (applied to ${met} requests, expected ${expected})`;
+function describePending(faults: readonly PlannedFault[]): string {
+  const lines = faults.map(({ match, fault, remaining, count }) => {
+    const expected = Number.isFinite(remaining) ? `${remaining} more` : 'any number';
+    return `  ${describeFaultMatch(match)}: ${Object.keys(fault).join(', ')} (applied to ${count} requests, expected ${expected})`;
   });
   return ['These planned faults were not applied:', ...lines].join('\n');
 }

@@ -39,13 +39,15 @@ export interface FaultMatchParts<Path extends string = string> extends Omit<Matc
 
 /** The request that the function of a match receives. */
 export interface MatchedRequest {
+  /** The method as sent, such as `GET`. */
   readonly method: string;
   /** The request target as sent. */
   readonly target: string;
   /** The normalized path. */
   readonly path: string;
+  /** The header fields. */
   readonly headers: HttpHeaders;
-  /** The user, as in `FaultMatchParts`. Undefined if the credentials name none. */
+  /** The user whom the credentials name, or to whom a token was issued, or else the client. Undefined if there is none. */
   readonly user: string | undefined;
   /** Whether the request arrived over TLS. */
   readonly secure: boolean;
@@ -58,16 +60,6 @@ export interface MatchedRequest {
 export type RequestMatch<Path extends string = string> =
   | FaultMatchParts<Path>
   | ((request: MatchedRequest) => boolean);
-
-/** The match of a planned fault: its members, or the function as a member. */
-export interface PlannedMatch extends FaultMatchParts {
-  readonly function?: (request: MatchedRequest) => boolean;
-}
-
-/** Returns a match as an object. */
-export function plannedMatchOf(match: RequestMatch): PlannedMatch {
-  return typeof match === 'function' ? { function: match } : match;
-}
 
 /** The names of the members. The type checks that the list is complete. */
 const names: Readonly<Record<keyof FaultMatchParts, true>> = { ...matchNames, query: true, headers: true };
@@ -172,8 +164,8 @@ function hasText(values: readonly string[], wanted: string | RegExp): boolean {
 }
 
 /** Describes a match: `GET /articles by ann, query limit=1, field X-One: 1`. */
-export function describeFaultMatch(match: PlannedMatch): string {
-  if (match.function !== undefined) return 'the function';
+export function describeFaultMatch(match: RequestMatch): string {
+  if (typeof match === 'function') return 'the function';
   const { query = {}, headers: fields = {} } = match;
   return [
     describeMatch(match),

@@ -15,7 +15,7 @@ export interface Plan {
   readonly match: RequestMatch;
   readonly fault: Fault;
   left: number;
-  met: number;
+  count: number;
 }
 
 /** The progress of a plan in a snapshot. */
@@ -33,14 +33,14 @@ export class Plans {
     this.#report = report;
   }
 
-  /** Plans a fault, which `checkPlan` accepts, for `count` requests. Throws RangeError on an invalid count or combination. */
-  add(match: RequestMatch, fault: Fault, count: number): Plan {
-    if (count !== Number.POSITIVE_INFINITY && !(Number.isInteger(count) && count > 0))
+  /** Plans a fault, which `checkPlan` accepts, for `times` requests. Throws RangeError on an invalid count or combination. */
+  add(match: RequestMatch, fault: Fault, times: number): Plan {
+    if (times !== Number.POSITIVE_INFINITY && !(Number.isInteger(times) && times > 0))
       throw new RangeError('the number of requests for a fault must be a positive integer');
     if (fault.staleCertificate === true && isRestricted(match))
       throw new RangeError('staleCertificate cannot have a match, since there is no request yet');
     const kept = typeof match === 'function' ? match : { ...match };
-    const plan: Plan = { match: kept, fault: { ...fault }, left: count, met: 0 };
+    const plan: Plan = { match: kept, fault: { ...fault }, left: times, count: 0 };
     this.#plans.push(plan);
     return plan;
   }
@@ -72,7 +72,7 @@ export class Plans {
   /** Reverts the count of a request to which the fault could not be applied. */
   undo(plan: Plan): void {
     plan.left += 1;
-    plan.met -= 1;
+    plan.count -= 1;
   }
 
   /** Removes a plan. */
@@ -92,7 +92,7 @@ export class Plans {
 
   /** Returns the plans that were not applied to all their requests. A plan for `always` is pending until applied once. */
   pending(): Plan[] {
-    return this.#plans.filter(({ left, met }) => (Number.isFinite(left) ? left > 0 : met === 0));
+    return this.#plans.filter(({ left, count }) => (Number.isFinite(left) ? left > 0 : count === 0));
   }
 
   snapshot(): readonly PlanRecord[] {
@@ -101,14 +101,14 @@ export class Plans {
 
   restore(records: readonly PlanRecord[]): void {
     this.clear();
-    this.#plans = records.map(({ plan, left, met }) => Object.assign(plan, { left, met }));
+    this.#plans = records.map(({ plan, left, count }) => Object.assign(plan, { left, count }));
   }
 
   #takeFirst(fits: (plan: Plan) => boolean): Plan | undefined {
     const plan = this.#plans.find((each) => each.left > 0 && fits(each));
     if (plan === undefined) return undefined;
     plan.left -= 1;
-    plan.met += 1;
+    plan.count += 1;
     return plan;
   }
 }

@@ -1,6 +1,6 @@
 import type { SignedRequest } from '../../client/sign.ts';
-import { type HeadersInput, linesOf } from '../../http/field-lines.ts';
-import { checkObject, checkString } from '../../service/argument-checks.ts';
+import { linesOf, type RequestInput } from '../../http/field-lines.ts';
+import { checkMembers, checkObject, checkString } from '../../service/argument-checks.ts';
 import type { AsOptions, ConfiguredSchemeOptions } from './as-options.ts';
 import type { Complete, Fetch } from './fetch.ts';
 import type { Content, FetchInit, FetchInput, FetchRequest, TypeOfText } from './fetch-request.ts';
@@ -8,6 +8,7 @@ import { createSigning, type SigningParts } from './signing.ts';
 
 /** A client that signs its requests as a user. */
 export interface SigningClient {
+  /** The name of the user. */
   readonly user: string;
   /**
    * Sends a signed request, as the double's `fetch`. A redirect to another origin gets no credentials. Text without a
@@ -18,27 +19,16 @@ export interface SigningClient {
   /**
    * Returns the header fields that sign a request, for another client to send. The URL may be a path of the double, or have any
    * origin, such as that of a proxy. Its path and query are signed as the platform's `fetch` sends them.
-   *
-   * @param headers The fields that the request has already. Configured schemes sign some of them.
-   * @throws RangeError also if the scheme changes the query; `signUrl` returns the URL
-   * @example const headers = await double.as('johndoe').sign('GET', '/articles/1');
+   * @param request `method` (default: `GET`), `url`, `body`, and the `headers` that the request has already: some schemes sign them
+   * @throws RangeError (as a rejection) also if the scheme changes the query; `signUrl` returns the URL
+   * @example const headers = await double.as('johndoe').signRequest({ method: 'PUT', url: '/articles/1', body: '<article>…</article>' });
    */
-  sign(
-    method: string,
-    url: string | URL,
-    content?: string | Uint8Array,
-    headers?: HeadersInput,
-  ): Promise<Record<string, string>>;
+  signRequest(request: RequestInput): Promise<Record<string, string>>;
   /**
-   * Returns the absolute URL and the header fields of a signed request, as `sign` does, also if the scheme changes the query.
-   * @example const { url } = await double.as('johndoe', { scheme: 'aws4', presign: 300 }).signUrl('GET', '/report');
+   * Returns the absolute URL and the header fields of a signed request, as `signRequest` does, also if the scheme changes the query.
+   * @example const { url } = await double.as('johndoe', { scheme: 'aws4', presign: 300 }).signUrl({ url: '/report' });
    */
-  signUrl(
-    method: string,
-    url: string | URL,
-    content?: string | Uint8Array,
-    headers?: HeadersInput,
-  ): Promise<SignedRequest>;
+  signUrl(request: RequestInput): Promise<SignedRequest>;
 }
 
 /** The parts of a double that a signing client requires. */
@@ -61,7 +51,9 @@ export function createSigner(
   parts: ClientParts,
 ): SigningClient {
   const { sign, secure } = createSigning(user, options, parts);
-  const signUrl: SigningClient['signUrl'] = async (method, url, content, headers = {}) => {
+  const signUrl: SigningClient['signUrl'] = async (request) => {
+    checkMembers(request, requestNames, 'the request to sign', "such as { url: '/articles' }");
+    const { method = 'GET', url, headers = {}, body: content } = request;
     checkString(method, 'the method to sign');
     return sign({ method, url: parts.addressOf(url, secure), content, fields: linesOf(headers) });
   };
@@ -82,14 +74,23 @@ export function createSigner(
       const outgoing = await parts.read(input, { secure, ...init }, typeOfText);
       return parts.send({ ...outgoing, content: await wholeOf(outgoing.content) }, addSignature);
     },
-    async sign(method, url, ...others) {
-      const signed = await signUrl(method, url, ...others);
-      if (signed.url === parts.addressOf(url, secure)) return signed.headers;
+    async signRequest(request) {
+      const signed = await signUrl(request);
+      if (signed.url === parts.addressOf(request.url, secure)) return signed.headers;
       throw new RangeError('the scheme changes the query of the URL; use signUrl, which returns the URL');
     },
     signUrl,
   };
 }
+
+/** The names of the members. The type checks that the list is complete. */
+const requestMembers: Readonly<Record<keyof RequestInput, true>> = {
+  method: true,
+  url: true,
+  headers: true,
+  body: true,
+};
+const requestNames = Object.keys(requestMembers);
 
 /** Guesses the type of text without a Content-Type. The platform would send all of it as plain text. */
 function typeOfText(text: string): string {

@@ -16,6 +16,7 @@ import {
   type JournalAuth,
   type JournalRequest,
   type JournalResponse,
+  unparsedRequest,
   viewAuthentication,
   viewRequest,
   viewResponse,
@@ -43,7 +44,8 @@ export interface EntrySummary
   readonly method: string;
   readonly target: string;
   readonly scheme: string | undefined;
-  readonly status: number | undefined;
+  /** 0 without a response. */
+  readonly status: number;
   readonly problem: string | undefined;
   /** Whether a fault was applied. */
   readonly fault: boolean;
@@ -114,16 +116,21 @@ export class JournalEntry {
     this.#aborted = true;
   }
 
-  /** The request. Undefined if it could not be parsed. */
-  get request(): JournalRequest | undefined {
+  /** The request. If it could not be parsed, its members are empty, and `received` has its text. */
+  get request(): JournalRequest {
     const { request, content } = this.#exchange;
-    return request && viewRequest(request, content, this.#redact);
+    return request === undefined ? unparsedRequest : viewRequest(request, content, this.#redact);
   }
 
   /** The received text if the request could not be parsed. Of a long text only the end. */
   get received(): string | undefined {
     const { received } = this.#exchange;
     return received === undefined ? undefined : redactReceived(decodeUtf8Octets(received), this.#redact);
+  }
+
+  /** The status of the response; 0 if there was none, as in the platform's fetch. */
+  get status(): number {
+    return this.#exchange.response?.status ?? 0;
   }
 
   /** The response. Undefined if a fault prevented it. */
@@ -182,7 +189,7 @@ export class JournalEntry {
   /** @internal Returns the members that a list of entries shows. It reads no content, so it is fast. */
   toSummary(): EntrySummary {
     const { number, time, duration, user, step, problem, fault, aborted } = this;
-    const { request, response, authentication } = this.#exchange;
+    const { request, authentication } = this.#exchange;
     return {
       number,
       time,
@@ -194,13 +201,13 @@ export class JournalEntry {
       method: this.#redact.values(request?.method ?? ''),
       target: redactTarget((request?.target ?? '').slice(0, longestTarget), this.#redact),
       scheme: this.principal?.scheme ?? authentication?.scheme,
-      status: response?.status,
+      status: this.status,
       problem: problem?.type,
     };
   }
 
   toJSON(): object {
-    const { number, time, duration, request, received, response, principal } = this;
+    const { number, time, duration, request, received, status, response, principal } = this;
     const { step, problem, auth, cors, fault, aborted, warnings } = this;
     return {
       number,
@@ -208,6 +215,7 @@ export class JournalEntry {
       duration,
       request,
       received,
+      status,
       response,
       principal,
       step,

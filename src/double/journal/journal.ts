@@ -4,8 +4,7 @@ import { type Clock, systemClock } from '../../clock.ts';
 import type { HttpRequest, Response } from '../../http/message.ts';
 import { createRequestTrace } from '../../pipeline/call.ts';
 import type { Observer } from '../../pipeline/observer.ts';
-import { checkFunction, checkMembers } from '../../service/argument-checks.ts';
-import { callListener, writeError } from '../callback.ts';
+import { checkMembers } from '../../service/argument-checks.ts';
 import type { ClaimedUser } from '../claimed-user.ts';
 import { DoubleError } from '../error.ts';
 import type { FaultsPart } from '../faults/faults.ts';
@@ -24,6 +23,7 @@ import { noMatchMessage, Waiting, type WaitOptions } from './waiting.ts';
  * its entries and in what it prints. `entry.raw()` contains them.
  */
 export interface DoubleJournal extends Iterable<JournalEntry> {
+  /** The number of entries. */
   readonly length: number;
   /**
    * Returns the latest entry, or the latest matching entry. Throws DoubleError (`no-match`) if there is none, with the other entries and
@@ -34,19 +34,15 @@ export interface DoubleJournal extends Iterable<JournalEntry> {
   all<Path extends string>(match?: EntryMatch<Path>): readonly JournalEntry[];
   /**
    * Waits for an entry that matches. Resolves to the first matching entry, at once if the journal already contains it.
-   * Rejects with JournalTimeout, which lists the other entries and how each differs, also if the double is closed. Rejects with
-   * RangeError if an argument is invalid, and with the error of a function that throws.
+   * Rejects with DoubleError (`timeout`, or `closed` if the double was closed), which lists the other entries and how each differs. Rejects
+   * with RangeError if an argument is invalid, and with the error of a function that throws.
+   * @param options `timeout` in ms of the host's time (default: 2,000), and `after`, an entry that is ignored with all earlier ones
    * @example
    * await double.journal.waitFor({ method: 'PUT', path: '/articles/1' });
    * @example
    * await double.journal.waitFor({ status: 401, problem: 'nonce-replayed' }, { timeout: 5000 });
    */
   waitFor<Path extends string>(match: EntryMatch<Path>, options?: WaitOptions): Promise<JournalEntry>;
-  /**
-   * Calls `listener` for each further entry. Returns a function that removes the listener. An error of the listener is passed to
-   * the option `onError` of the double.
-   */
-  subscribe(listener: (entry: JournalEntry) => void): () => void;
   /** Removes all entries. */
   clear(): void;
   /** Returns all entries as text, oldest first, or that there are none. */
@@ -79,8 +75,8 @@ export interface JournalOptions {
     /** Returns the secrets with their owners, for explanations. Default: none are known. @internal */
     owned?(): readonly KnownSecret[];
   };
-  /** Called with the errors of listeners. Default: writes to standard error. */
-  readonly onError?: (error: unknown) => void;
+  /** Called with each entry after it was written. It must not throw. */
+  readonly onEntry?: (entry: JournalEntry) => void;
 }
 
 /** What a journal knows of the schemes of a double. */
@@ -110,14 +106,13 @@ export function createJournal(
   options: JournalOptions,
   { schemes = [], claimedUser }: JournalSchemes = {},
 ): JournalPart {
-  const { clock, stopwatch = systemClock, known, onError = writeError } = options;
+  const { clock, stopwatch = systemClock, known, onEntry } = options;
   const limits = limitsOf(options);
   const redact = createRedaction(
     () => known?.secrets ?? [],
     (text) => known?.isToken(text) ?? false,
     credentialPlacesOf(schemes),
   );
-  const listeners = new Set<(entry: JournalEntry) => void>();
   const entries = new JournalEntries(limits.entries, limits.bytes);
   const userNames = (): readonly string[] | undefined => {
     const names = known?.names?.();
@@ -131,7 +126,7 @@ export function createJournal(
     const entry = new JournalEntry(exchange, written, redact, claimedUser);
     entries.add(entry);
     waiting.notify(entry);
-    for (const listener of [...listeners]) callListener(listener, entry, onError);
+    onEntry?.(entry);
     return entry;
   };
   const restore = ({ entries: earlier, written: count }: JournalSnapshot): void => {
@@ -183,13 +178,6 @@ export function createJournal(
       last,
       all,
       waitFor: (match, options) => waiting.waitFor(match, options),
-      subscribe(listener) {
-        checkListener(listener);
-        listeners.add(listener);
-        return () => {
-          listeners.delete(listener);
-        };
-      },
       clear() {
         entries.replace([]);
       },
@@ -208,10 +196,6 @@ export function createJournal(
     restore,
     reset: () => restore({ entries: [], written: 0 }),
   };
-}
-
-function checkListener(listener: unknown): void {
-  checkFunction(listener ?? null, 'the listener of subscribe');
 }
 
 interface Limits {

@@ -21,7 +21,7 @@ export interface EntryParts<Path extends string = string> extends Omit<Match, 'p
   readonly path?: BarePath<Path> | RegExp;
   /** A user or client that exists, existed, or is named by the credentials of a recorded request. */
   readonly user?: string;
-  /** The status of the response. */
+  /** The status of the response; 0 if there was none. */
   readonly status?: number;
   /** The step (0 to 16) that produced the response. */
   readonly step?: number;
@@ -78,7 +78,7 @@ export function differencesOf(entry: JournalEntry, match: EntryParts): string[] 
 }
 
 function rawDifferencesOf(entry: JournalEntry, match: EntryParts): string[] {
-  const { request, response: reply } = entry.raw();
+  const { request } = entry.raw();
   const method = request?.method ?? '(unparsed)';
   const path = request === undefined ? '(unparsed)' : pathOf(request);
   const found = differences(match, { method, path, user: entry.user });
@@ -86,7 +86,7 @@ function rawDifferencesOf(entry: JournalEntry, match: EntryParts): string[] {
     if (match[name] !== undefined && match[name] !== value)
       found.push(`the ${name} is ${value ?? 'none'}, not ${match[name]}`);
   };
-  compare('status', reply?.status);
+  compare('status', entry.status);
   compare('step', entry.step);
   compare('problem', entry.problem?.type);
   if (match.text !== undefined && !hasText(textOf(request), match.text))

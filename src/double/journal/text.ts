@@ -1,14 +1,14 @@
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import type { JournalCors } from '../../pipeline/cors/cors.ts';
 import type { Fault } from '../faults/declaration.ts';
-import type { JournalAuth, JournalRequest, JournalResponse } from './view.ts';
+import type { JournalAuth, JournalRequest } from './view.ts';
 
 /** The members of an entry that its text contains. */
 export interface EntryText {
   readonly number: number;
-  readonly request: JournalRequest | undefined;
+  readonly request: JournalRequest;
   readonly received: string | undefined;
-  readonly response: JournalResponse | undefined;
+  readonly status: number;
   readonly user: string | undefined;
   readonly step: number | undefined;
   readonly problem:
@@ -47,10 +47,10 @@ const stepNames = [
  * check and the messages.
  */
 export function formatEntry(entry: EntryText): string {
-  const { number, request, response, user, problem, auth, cors } = entry;
+  const { number, request, status, user, problem, auth, cors } = entry;
   const by = user === undefined ? '' : ` by ${user}`;
   const outcome = [
-    response?.status ?? 'no response',
+    status === 0 ? 'no response' : status,
     problem?.type ?? auth?.error,
     stepOf(entry),
     faultOf(entry.fault),
@@ -67,8 +67,8 @@ export function formatEntry(entry: EntryText): string {
   ].join('\n  ');
 }
 
-function subjectOf(request: JournalRequest | undefined, received: string | undefined): string {
-  if (request !== undefined) return `${request.method} ${decodeUtf8Octets(request.target)}`;
+function subjectOf(request: JournalRequest, received: string | undefined): string {
+  if (request.method !== '') return `${request.method} ${decodeUtf8Octets(request.target)}`;
   const [line = ''] = (received ?? '').split('\n', 1);
   const start = line.trimEnd();
   return isRequestLine.test(start) ? `unparsable request ${JSON.stringify(start)}` : 'unparsable request';

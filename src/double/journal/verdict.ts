@@ -45,8 +45,7 @@ export interface Verdict {
 /** Determines whether a request was accepted: whether its response has a status below 400. */
 export function judgeAcceptance(answer: unknown): Verdict {
   const entry = entryOf(answer);
-  const status = entry.response?.status;
-  const pass = status !== undefined && status < 400;
+  const pass = entry.status > 0 && entry.status < 400;
   return { pass, message: withEntry(`expected the request to be ${pass ? 'refused' : 'accepted'}`, entry) };
 }
 
@@ -79,8 +78,7 @@ function differencesOf(entry: JournalEntry, { status, problem, hint }: RefusalMa
   const differ = (what: string, actual: unknown, wanted: unknown): void => {
     found.push(`the ${what} is ${actual ?? 'missing'}, not ${String(wanted)}`);
   };
-  if (status !== undefined && status !== entry.response?.status)
-    differ('status', entry.response?.status, status);
+  if (status !== undefined && status !== entry.status) differ('status', entry.status || undefined, status);
   if (problem !== undefined && problem !== entry.problem?.type)
     differ('problem', entry.problem?.type, problem);
   const hinted = entry.auth?.hint ?? entry.problem?.hint;

@@ -18,6 +18,7 @@ import {
 
 /** A request in the journal. Secrets are redacted. */
 export interface JournalRequest {
+  /** Empty if the request could not be parsed, like all other texts. */
   readonly method: string;
   /** As sent, path and query. */
   readonly target: string;
@@ -25,13 +26,15 @@ export interface JournalRequest {
   readonly path: string;
   /** The parameters of the query, in the order sent. */
   readonly query: readonly (readonly [name: string, value: string])[];
+  /** The version of HTTP, such as `1.1`. */
   readonly version: string;
-  /** Field lines in the order sent. */
+  /** Header field lines in the order sent. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** The number of bytes of content that the server has read. It is 0 if the request was refused before. */
   readonly length: number;
-  /** The recorded bytes, as UTF-8. */
+  /** The recorded content, as UTF-8. */
   readonly body: string;
+  /** The address of the client. */
   readonly peer: string;
   /** Whether it was received over TLS. */
   readonly secure: boolean;
@@ -39,7 +42,9 @@ export interface JournalRequest {
 
 /** A response in the journal. Secrets are redacted. */
 export interface JournalResponse {
+  /** The status code. */
   readonly status: number;
+  /** Header field lines in the order sent. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** The content, decompressed, as UTF-8. */
   readonly body: string;
@@ -79,6 +84,20 @@ export interface JournalAuth {
   /** The error code of OAuth, such as `invalid_grant`. */
   readonly error: string | undefined;
 }
+
+/** What is known of a request that could not be parsed. The entry has the received text. */
+export const unparsedRequest: JournalRequest = {
+  method: '',
+  target: '',
+  path: '',
+  query: [],
+  version: '',
+  headers: [],
+  length: 0,
+  body: '',
+  peer: '',
+  secure: false,
+};
 
 function viewLines(lines: readonly FieldLine[], redact: Redact): FieldLine[] {
   return lines.map(([name, value]) => [name, redactField(name, decodeUtf8Octets(value), redact)]);

@@ -1,14 +1,10 @@
 import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
+import { DoubleError } from '../error.ts';
 import { longestDelay } from '../faults/declaration.ts';
 import { describeMatch } from '../match.ts';
 import { JournalEntry } from './entry.ts';
 import { checkEntryMatch, differencesOf, type EntryMatch, fits } from './match.ts';
 import { type WaitEnd, Waiters } from './waiters.ts';
-
-/** Thrown if no matching entry is written in time. The message lists the other entries and how each differs. */
-export class JournalTimeout extends Error {
-  override readonly name = 'JournalTimeout';
-}
 
 /** The options of `journal.waitFor`. */
 export interface WaitOptions {
@@ -43,7 +39,7 @@ export class Waiting {
   }
 
   /**
-   * Resolves to the first matching entry, existing or future. Rejects with JournalTimeout, with RangeError if an argument is
+   * Resolves to the first matching entry, existing or future. Rejects with DoubleError (`timeout` or `closed`), with RangeError if an argument is
    * invalid, and with the error of a function that throws.
    */
   waitFor(match: EntryMatch, options: WaitOptions = {}): Promise<JournalEntry> {
@@ -58,7 +54,7 @@ export class Waiting {
     const isMatch = (entry: JournalEntry): boolean => entry.number > since && fits(entry, match);
     return this.#waiters.waitFor(this.#entries(), isMatch, timeout, (why) => {
       const others = this.#entries().filter(({ number }) => number > since);
-      return new JournalTimeout(messageOf(match, why === 'closed' ? why : timeout, others));
+      return new DoubleError(why, messageOf(match, why === 'closed' ? why : timeout, others));
     });
   }
 
@@ -87,7 +83,7 @@ function reasonOf(entry: JournalEntry, match: EntryMatch): string {
   return differencesOf(entry, match).join('; ');
 }
 
-/** Returns the message of a JournalTimeout. `end` is the timeout in ms, or that the double was closed. */
+/** Returns the message of a wait that ended. `end` is the timeout in ms, or that the double was closed. */
 function messageOf(
   match: EntryMatch,
   end: number | Extract<WaitEnd, 'closed'>,

@@ -18,11 +18,12 @@ import {
 import type { Match, RouteFallback } from '../../pipeline/router.ts';
 import type { Scope } from '../../principal.ts';
 import { checkFlag, checkMembers, checkNumber, checkText } from '../../service/argument-checks.ts';
+import type { RuleHandle } from '../match.ts';
 import type { DoubleOptions } from '../options.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import { anyContent } from '../stubs/content.ts';
 import { outcomeOf, type StubResponse } from '../stubs/response.ts';
-import type { RuleHandle, StubCheck } from '../stubs/stubs.ts';
+import type { StubCheck } from '../stubs/stubs.ts';
 import { createCoverage, documentedStatus, type PartnerCoverage } from './coverage.ts';
 import { type Operation, type PartnerDocument, readDocument } from './document.ts';
 import { type CompileSchema, createValidatingChecker } from './json-schema.ts';

@@ -18,6 +18,7 @@ import {
 } from '../../pipeline/resource.ts';
 import type { Match, RouteLayer } from '../../pipeline/router.ts';
 import { fitsTexts } from '../faults/match.ts';
+import type { RuleHandle } from '../match.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import { anyContent } from './content.ts';
 import {
@@ -32,16 +33,6 @@ import {
   stubResource,
 } from './declaration.ts';
 import { outcomeOf, type StubResponse } from './response.ts';
-
-/** A rule that a test has added, and its progress. */
-export interface RuleHandle extends Disposable {
-  /** The number of requests to which it was applied. */
-  readonly count: number;
-  /** The number of requests to which it will still be applied. Infinity if it is not limited. */
-  readonly remaining: number;
-  /** Removes the rule. Requests to which it is being applied continue. */
-  remove(): void;
-}
 
 /** A stub with its number, for lists. */
 export interface PlannedStub extends RuleHandle {

@@ -185,7 +185,7 @@ test('what a definition does not sign can be changed', async (context) => {
   const double = await start(context, { users, schemes: { careless }, maxAuthFailures: 0 });
   await double.as('ann', { scheme: 'careless' }).fetch('/articles');
   assert.equal(double.journal.last()?.principal?.name, 'ann');
-  const headers = (await double.as('ann', { scheme: 'careless' }).signUrl('GET', '/articles?limit=1'))
+  const headers = (await double.as('ann', { scheme: 'careless' }).signUrl({ url: '/articles?limit=1' }))
     .headers;
   await double.fetch('/articles?limit=2', { headers });
   assert.equal(double.journal.last()?.principal?.name, 'ann', 'the query is not signed');
@@ -277,7 +277,7 @@ test('a scheme with public keys signs and verifies with the keys of the users', 
   await signer.fetch('/articles?limit=2');
   assert.deepEqual(double.journal.last()?.principal, { name: 'ann', scheme: 'ed' });
   double.clock.advance('1s');
-  const { headers } = await signer.signUrl('GET', '/articles');
+  const { headers } = await signer.signUrl({ url: '/articles' });
   await double.fetch('/articles?limit=2', { headers });
   assert.match(double.journal.last()?.auth?.hint ?? '', /the query was left out/);
   assert.throws(
@@ -339,7 +339,9 @@ test('credentials in the query are signed, but for the signature itself', async 
 test('the content of a stale request is not read, unless the credentials stand in it', async (context) => {
   const double = await start(context, { users, schemes: { tally } });
   const body = '{"title":"Tea"}';
-  const signed = await double.as('ann', { scheme: 'tally' }).signUrl('POST', '/articles', body);
+  const signed = await double
+    .as('ann', { scheme: 'tally' })
+    .signUrl({ method: 'POST', url: '/articles', body });
   double.clock.advance('6m');
   let isRead = false;
   const stream = new ReadableStream(
@@ -377,7 +379,9 @@ test('a nonce that contains the text beside it could extend another part, and is
     }),
   });
   const double = await start(context, { users, schemes: { dotted } });
-  const { headers } = await double.as('ann', { scheme: 'dotted', nonce: 'a.b' }).signUrl('GET', '/articles');
+  const { headers } = await double
+    .as('ann', { scheme: 'dotted', nonce: 'a.b' })
+    .signUrl({ url: '/articles' });
   await double.fetch('/articles', { headers });
   assert.match(`${double.journal.last()}`, /The nonce contains ".", which separates the parts/);
 });

@@ -167,7 +167,7 @@ test('beside RFC 9421, the field Signature belongs to the scheme that Signature-
   const double = await startDouble({ users, schemes: { ...schemes, 'message-signatures': {} } });
   context.after(() => double.close());
   for (const scheme of ['draft-cavage', 'message-signatures']) {
-    const signed = await double.as('ann', { scheme, secret: 's3cret' }).signUrl('GET', '/articles');
+    const signed = await double.as('ann', { scheme, secret: 's3cret' }).signUrl({ url: '/articles' });
     const { Authorization, ...others } = signed.headers;
     const inField = Authorization === undefined ? {} : { Signature: Authorization.replace('Signature ', '') };
     const response = await double.fetch('/articles', { headers: { ...others, ...inField } });

@@ -188,7 +188,7 @@ describe('a server verifies what is printed', () => {
   for (const [words, environment] of ways)
     test(words.join(' '), async () => {
       await using double = await startDouble({ https: false, users, schemes });
-      const { action, json } = await import('../../../src/double/index.ts');
+      const { action, json } = await import('../../../src/index.ts');
       const handler = action('anyone', async ({ principal }) => json({ user: principal?.name ?? null }));
       double.resource('/event', { POST: handler });
       const args = ['sign', 'POST', `${double.url}/event?a=b`, ...post, ...words];

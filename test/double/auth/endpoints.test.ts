@@ -27,10 +27,10 @@ test('the next requests to an endpoint of OAuth 2.0 fail as they are told to, an
   }
   assert.equal((await ask()).status, 200);
   assert.deepEqual(
-    double.oauth2.requests('token').map(({ response: reply }) => reply?.status),
+    double.journal.all({ path: '/oauth2/token' }).map(({ status }) => status),
     [400, 400, 200],
   );
-  assert.deepEqual(double.oauth2.requests('revoke'), []);
+  assert.deepEqual(double.journal.all({ path: '/oauth2/revoke' }), []);
   assert.equal((await double.fetch('/oauth2/revoke', { method: 'POST', secure: true })).status, 503);
 });
 
@@ -39,7 +39,7 @@ test('those of OAuth 1.0a name what is wrong in a form', async () => {
   double.oauth1.failNext('requestToken', { status: 401, error: 'consumer_key_refused' });
   const reply = await double.fetch('/oauth1/request_token', { method: 'POST', secure: true });
   assert.deepEqual([reply.status, await reply.text()], [401, 'oauth_problem=consumer_key_refused']);
-  assert.equal(double.oauth1.requests('requestToken').length, 1);
+  assert.equal(double.journal.all({ path: '/oauth1/request_token' }).length, 1);
 });
 
 test('an endpoint that there is not is refused', async () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openControl } from '../../../src/double/control/control.ts';
 import type { ControlledHealth, ControlTarget } from '../../../src/double/control/target.ts';
+import { createEvents } from '../../../src/double/events.ts';
 import { type Double, startDouble } from '../../../src/double/index.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 
@@ -64,10 +65,11 @@ test('a store that takes no changes is told by /health, with why and without the
   const addresses = { url: double.url, secureUrl: undefined, certificate: undefined };
   const { clock, journal, faults, auth, oauth1, oauth2, as } = double;
   const steering = { clock, journal, faults, auth, oauth1, oauth2, as, listing: emptyListing };
-  const events = { on: () => () => {} };
+  const events = createEvents();
   const control = await openControl({
     ...steering,
     events,
+    planned: () => [],
     memory: undefined,
     addresses,
     health: () => health,
@@ -114,7 +116,7 @@ test('the clock is moved, and what is signed is judged by it', async () => {
   const path = '/users/ann/financialrecords';
   const { iso } = await control.send('POST', '/clock/freeze', { at: '2026-03-01T12:00:00Z' });
   assert.equal(iso, '2026-03-01T12:00:00.000Z');
-  const headers = await double.as('ann').sign('GET', double.url + path);
+  const headers = await double.as('ann').signRequest({ url: double.url + path });
   await control.send('POST', '/clock/advance', { by: '11m' });
   const stale = await fetch(double.url + path, { headers });
   assert.equal(stale.status, 401);
@@ -256,14 +258,17 @@ test('tokens of both kinds are issued, expired and revoked, and a user’s conse
 test('Allow is held against what is answered, and differences are told', async () => {
   await using double = await startDouble({ users: ['ann'], https: false });
   const control = await opened(double);
-  const matrix = await control.send('POST', '/allow-matrix', { as: ['nobody', 'ann'], paths: ['/articles'] });
+  const matrix = await control.send('POST', '/access-matrix', {
+    users: ['nobody', 'ann'],
+    paths: ['/articles'],
+  });
   assert.deepEqual(matrix.differences, []);
   assert.deepEqual(matrix.rows[0].may, ['HEAD', 'GET', 'OPTIONS']);
-  assert.match(matrix.text, /^path +as +HEAD/);
+  assert.match(matrix.text, /^path +user +HEAD/);
   double.resource('/odd', { GET: { access: 'anyone', handle: async () => ({ status: 403 }) } });
-  const odd = await control.send('POST', '/allow-matrix', { as: ['ann'], paths: ['/odd'] });
+  const odd = await control.send('POST', '/access-matrix', { users: ['ann'], paths: ['/odd'] });
   assert.equal(odd.differences.length, 2);
-  await control.refused(422, 'POST', '/allow-matrix', { as: ['bob'] });
+  await control.refused(422, 'POST', '/access-matrix', { users: ['bob'] });
 });
 
 test('what cannot be read is refused by its place, and changes nothing', async () => {

@@ -43,9 +43,9 @@ test('what happens to tokens and nonces is told in order, without any of them', 
   const about = { mechanism: 'oauth2', client: 'app', user: 'ann', token: 'access' };
   const time = Date.UTC(2026, 2, 1, 12);
   assert.deepEqual(events, [
-    { kind: 'issued', ...about, number: 1, time },
-    { kind: 'revoked', ...about, number: 2, time },
-    { kind: 'replay', user: 'ann', number: 3, time },
+    { type: 'token-issued', ...about, number: 1, time },
+    { type: 'token-revoked', ...about, number: 2, time },
+    { type: 'nonce-replayed', user: 'ann', number: 3, time },
   ]);
   assert.ok(!JSON.stringify(events).includes(accessToken));
 });
@@ -55,17 +55,20 @@ test('an event is waited for, there or to come, and who waits in vain is told wh
   const control = await opened(double);
   await double.oauth2.issueToken({ user: 'ann' });
   const wait = (match: object) => control.send('POST', '/events/wait', match);
-  assert.equal((await wait({ kind: 'issued', client: 'app', user: 'ann' })).number, 1);
+  assert.equal((await wait({ type: 'token-issued', client: 'app', user: 'ann' })).number, 1);
   const begun = nextWait(context);
   const coming = wait({ after: 1, timeout: 60_000 });
   await begun;
   await double.oauth2.issueToken({ user: 'ann' });
   assert.equal((await coming).number, 2);
-  for (const match of [{ kind: 'replay' }, { client: 'other' }, { user: 'bob' }, { after: 2 }]) {
+  for (const match of [{ type: 'nonce-replayed' }, { client: 'other' }, { user: 'bob' }, { after: 2 }]) {
     const { detail } = await control.refused(404, 'POST', '/events/wait', { ...match, timeout: 1 });
-    assert.match(String(detail), 'after' in match ? /Other events: none/ : /Other events: issued, issued/);
+    assert.match(
+      String(detail),
+      'after' in match ? /Other events: none/ : /Other events: token-issued, token-issued/,
+    );
   }
-  await control.refused(422, 'POST', '/events/wait', { kind: 'sneezed' });
+  await control.refused(422, 'POST', '/events/wait', { type: 'sneezed' });
 });
 
 // The request would wait for longer than the test may take.

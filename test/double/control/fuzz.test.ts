@@ -108,7 +108,7 @@ test('whatever is sent, the interface and what it steers go on, and no fault of 
     consumers: { printer: { secret: 'a-secret-of-the-printer', callbacks: ['oob'] } },
     onError: fault,
   });
-  const control = createConsole(await double.openControl({ fault }));
+  const control = createConsole(await double.openControl({ onError: fault }));
   const { paths } = await control.send('GET', '/openapi.json');
   const all = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(Object(item))
@@ -133,7 +133,7 @@ test('whatever is sent, the interface and what it steers go on, and no fault of 
     const message = `seed ${seed}, round ${round}: ${method} ${place} ${JSON.stringify(content)} was answered ${status} ${JSON.stringify(value)}`;
     assert.ok(status < 500, message);
     assert.deepEqual(faults, [], message);
-    const planned = double.faults.planned().length;
+    const planned = double.faults.pending().length;
     if (planned > 0) {
       await fetch(`${double.url}/articles`, { signal: AbortSignal.timeout(200) })
         .then((reply) => reply.text())

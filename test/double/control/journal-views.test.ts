@@ -78,7 +78,7 @@ test('an entry has the date and nonce of its signature, and the first use of the
   const control = await opened(double);
   const headers = await double
     .as('ann', { nonce: 'once', date: '2026-03-01T11:59:00Z' })
-    .sign('GET', '/articles');
+    .signRequest({ url: '/articles' });
   for (let count = 0; count < 2; count += 1) await double.fetch('/articles', { headers });
   const first = await control.send('GET', '/journal/1');
   const second = await control.send('GET', '/journal/2');

@@ -39,7 +39,7 @@ function operationsOf(document: { paths: Readonly<Record<string, Readonly<Record
 const contents: Readonly<Record<string, (known: Json) => Json>> = {
   seed: () => ({ '/articles': [{ title: 'Tea', price: { value: '3.50', currency: 'EUR' } }] }),
   restore: ({ snapshot }) => ({ snapshot }),
-  accessMatrix: () => ({ as: ['nobody', 'ann'], paths: ['/articles'] }),
+  accessMatrix: () => ({ users: ['nobody', 'ann'], paths: ['/articles'] }),
   advanceClock: () => ({ by: '90s' }),
   setClock: () => ({ to: '2026-03-01T12:00:00Z' }),
   freezeClock: () => ({}),
@@ -76,7 +76,7 @@ const contents: Readonly<Record<string, (known: Json) => Json>> = {
     request: { url: 'https://partner.example/', method: 'PUT', body: 'x', headers: [['X-One', '1']] },
     signer: { scheme: 'hmac', user: 'ann', signBody: true },
   }),
-  waitForEvent: () => ({ kind: 'issued', client: 'app', timeout: 10, after: 0 }),
+  waitForEvent: () => ({ type: 'token-issued', client: 'app', timeout: 10, after: 0 }),
   burnNonces: () => ({ times: 0 }),
   issueToken: () => ({ user: 'ann', scope: 'read', expiresIn: 60, refresh: true }),
   issueOAuth1Token: () => ({ user: 'ann' }),

@@ -53,7 +53,7 @@ test('the request of an entry is sent again with its credentials and its content
   const control = await opened(double);
   const body = JSON.stringify({ title: 'Tea', price: { value: '1.00', currency: 'EUR' } });
   const headers = {
-    ...(await double.as('ann').sign('POST', '/articles')),
+    ...(await double.as('ann').signRequest({ method: 'POST', url: '/articles' })),
     'Content-Type': 'application/json',
   };
   assert.equal((await fetch(`${double.url}/articles`, { method: 'POST', headers, body })).status, 201);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { connect } from 'node:tls';
 import { promisify } from 'node:util';
-import { type Double, type PlannedFault, startDouble } from '../../../src/double/index.ts';
+import { type Double, type RuleHandle, startDouble } from '../../../src/double/index.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** The status of a GET over a new connection, or the code of the error. */
@@ -60,7 +60,7 @@ test('taking it back, clearing, restoring and resetting put the good one back', 
   await using double = await startDouble();
   const snapshot = double.snapshot();
   const undo = [
-    (planned: PlannedFault) => planned.remove(),
+    (planned: RuleHandle) => planned.remove(),
     () => double.faults.clear(),
     () => double.restore(snapshot),
     () => double.reset(),

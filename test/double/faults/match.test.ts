@@ -48,7 +48,7 @@ test('a fault matches by the user of a token that has expired, and not by that o
   const { accessToken } = await double.oauth2.issueToken({ user: 'johndoe' });
   const send = (token: string) => () =>
     double.fetch('/articles', { secure: true, headers: { Authorization: `Bearer ${token}` } });
-  await double.auth.expireTokens({ user: 'johndoe' });
+  await double.oauth2.expireTokens({ user: 'johndoe' });
   assert.equal(await isMatched(double, { user: 'johndoe' }, send(accessToken)), true);
   assert.equal(await isMatched(double, { user: 'johndoe' }, send('unknown')), false);
 });

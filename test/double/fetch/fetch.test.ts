@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { type Action, action, type Double, json, startDouble, text } from '../../../src/double/index.ts';
+import { type Double, startDouble } from '../../../src/double/index.ts';
+import { type Action, action, json, text } from '../../../src/index.ts';
 import { seeded } from '../../support/seeded.ts';
 
 /** A double with a resource that tells what arrived, and some that answer in their ways. */
@@ -206,7 +207,9 @@ test('a redirect to another origin drops Authentication, which the platform woul
   await using double = await echoing();
   const authenticationAfter = async (place: string): Promise<unknown> => {
     const path = `/moved/307/${place}`;
-    const headers = await double.as('ann').sign('POST', double.url + path, 'Tea');
+    const headers = await double
+      .as('ann')
+      .signRequest({ method: 'POST', url: double.url + path, body: 'Tea' });
     await double.fetch(path, { method: 'POST', headers, body: 'Tea' });
     const sent = double.journal.last()?.raw().request?.headers ?? [];
     return sent.some(([name]) => name.toLowerCase() === 'authentication');
@@ -316,7 +319,7 @@ test('content that breaks off makes nothing, and the call fails with what broke 
     },
   });
   const headers = {
-    ...(await double.as('ann').sign('PUT', `${double.url}/articles/tea`)),
+    ...(await double.as('ann').signRequest({ method: 'PUT', url: `${double.url}/articles/tea` })),
     'Content-Type': 'application/xml',
   };
   const sent = double.fetch('/articles/tea', { method: 'PUT', headers, body, duplex: 'half' });

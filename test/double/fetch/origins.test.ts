@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { action, startDouble, text } from '../../../src/double/index.ts';
+import { startDouble } from '../../../src/double/index.ts';
+import { action, text } from '../../../src/index.ts';
 
 for (const url of ['http://example.com/articles', '//example.com/articles', 'https://127.0.0.1/articles'])
   test(`fetch refuses the URL ${url} of another server`, async () => {
@@ -74,15 +75,18 @@ for (const scheme of ['hmac', 'basic', 'bearer', 'oauth1'] as const)
       assert.equal((await signer.fetch(path)).status, 200);
       assert.equal(seen(), 'ann', path);
       assert.equal(
-        (await double.fetch(path, { secure, headers: await signer.sign('GET', path) })).status,
+        (await double.fetch(path, { secure, headers: await signer.signRequest({ url: path }) })).status,
         200,
       );
       assert.equal(seen(), 'ann', path);
       if (secure) continue;
       const url = double.url + path;
-      assert.equal((await fetch(url, { headers: await signer.sign('GET', path) })).status, 200);
+      assert.equal((await fetch(url, { headers: await signer.signRequest({ url: path }) })).status, 200);
       assert.equal(seen(), 'ann', path);
-      assert.equal((await fetch(url, { headers: await signer.sign('GET', new URL(url)) })).status, 200);
+      assert.equal(
+        (await fetch(url, { headers: await signer.signRequest({ url: new URL(url) }) })).status,
+        200,
+      );
       assert.equal(seen(), 'ann', path);
     }
   });

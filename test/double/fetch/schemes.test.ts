@@ -2,13 +2,9 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
-import {
-  action,
-  type ConfiguredSchemeOptions,
-  type DoubleOptions,
-  startDouble,
-} from '../../../src/double/index.ts';
-import { readBytes } from '../../../src/index.ts';
+import type { ConfiguredSchemeOptions } from '../../../src/double/fetch/as-options.ts';
+import { type DoubleOptions, startDouble } from '../../../src/double/index.ts';
+import { action, readBytes } from '../../../src/index.ts';
 
 const now = '2026-11-22T12:00:00Z';
 const secret = 'secret of ann';
@@ -99,7 +95,12 @@ describe('as with a configured scheme', () => {
       if (signing.scheme === 'key') return;
       double.clock.advance('1m');
       const type = { 'Content-Type': 'application/xml' };
-      const { url, headers } = await ann.signUrl('POST', '/articles', article, type);
+      const { url, headers } = await ann.signUrl({
+        method: 'POST',
+        url: '/articles',
+        body: article,
+        headers: type,
+      });
       assert.ok(url.startsWith(`${double.url}/articles`));
       const sent = await fetch(url, { method: 'POST', headers: { ...type, ...headers }, body: article });
       assert.equal(sent.status, 201, `${double.journal.last()}`);
@@ -161,7 +162,7 @@ describe('as with a configured scheme', () => {
       double.auth.generateKey('ann', 'key-1', 'ed25519');
       const signed = [];
       for (const scheme of ['message-signatures', 'partner', 'aws4'])
-        signed.push(await double.as('ann', { scheme }).sign('GET', 'http://a.example/articles'));
+        signed.push(await double.as('ann', { scheme }).signRequest({ url: 'http://a.example/articles' }));
       return signed;
     };
     const first = await lines();
@@ -182,7 +183,7 @@ describe('as with a configured scheme', () => {
       assert.equal(await refused({ scheme, nonce: `n-${scheme}` }), 'nonce-replayed', scheme);
     }
     const signer = double.as('ann', { scheme: 'aws4', presign: 60 });
-    const { url } = await signer.signUrl('GET', '/articles');
+    const { url } = await signer.signUrl({ url: '/articles' });
     double.clock.advance('61s');
     assert.equal((await double.fetch(url)).status, 401);
   });
@@ -233,7 +234,7 @@ describe('as with a configured scheme', () => {
 
   test('signs the API key as over TLS', async () => {
     await using double = await startDouble(options);
-    const headers = await double.as('ann', { scheme: 'key' }).sign('GET', '/articles');
+    const headers = await double.as('ann', { scheme: 'key' }).signRequest({ url: '/articles' });
     assert.deepEqual(headers, { 'X-Own-Id': 'ann', 'X-Own-Secret': secret });
     const response = await double.fetch(`${double.url}/articles`, { headers });
     assert.equal(response.status, 403);
@@ -268,7 +269,7 @@ describe('a fault', () => {
 
   test('rotates the secret of the user that a scheme names', async () => {
     await using double = await startDouble(options);
-    const signed = await double.as('ann', { scheme: 'aws4' }).sign('GET', '/articles');
+    const signed = await double.as('ann', { scheme: 'aws4' }).signRequest({ url: '/articles' });
     double.faults.next({}, { rotatedSecret: true });
     assert.equal((await double.fetch('/articles', { headers: signed })).status, 401);
     assert.notEqual(double.auth.credentials('ann').secret, secret);

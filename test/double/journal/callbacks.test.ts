@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import test from 'node:test';
-import { JournalTimeout, startDouble } from '../../../src/double/index.ts';
+import { DoubleError, startDouble } from '../../../src/double/index.ts';
 import { modulePath, reading } from '../../support/program.ts';
 
 /** The outcome of a script that uses the double in a process of its own. */
@@ -45,14 +45,14 @@ test('errors of listeners are passed to onError, and affect neither clients nor 
   await using double = await startDouble({ users: ['ann'], onError: (error) => errors.push(error) });
   const [thrown, rejected, emitted] = ['thrown', 'rejected', 'emitted'].map((name) => new Error(name));
   const seen: number[] = [];
-  double.journal.subscribe(() => {
+  double.on('request', () => {
     throw thrown;
   });
-  double.journal.subscribe(async () => {
+  double.on('request', async () => {
     throw rejected;
   });
-  double.journal.subscribe(({ number }) => seen.push(number));
-  double.on('replay', () => {
+  double.on('request', ({ number }) => seen.push(number));
+  double.on('nonce-replayed', () => {
     throw emitted;
   });
   assert.equal((await fetch(`${double.url}/articles`)).status, 200);
@@ -72,7 +72,7 @@ test('an onError that throws does not affect clients', async (t) => {
       throw failure;
     },
   });
-  double.journal.subscribe(() => {
+  double.on('request', () => {
     throw new Error('the listener failed');
   });
   assert.equal((await fetch(`${double.url}/articles`)).status, 200);
@@ -85,7 +85,8 @@ test('a wait on a closed double ends at once, with an earlier entry if one match
   await double.close();
   assert.equal((await double.journal.waitFor({ path: '/articles' })).number, 1);
   await assert.rejects(double.journal.waitFor({ path: '/b' }, { timeout: 60_000 }), (error) => {
-    assert.ok(error instanceof JournalTimeout);
+    assert.ok(error instanceof DoubleError);
+    assert.equal(error.code, 'closed');
     assert.match(
       error.message,
       /^No request matched any method \/b before the double was closed\. Requests:/,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { action, type Double, startDouble, text } from '../../../src/double/index.ts';
+import { type Double, startDouble } from '../../../src/double/index.ts';
+import { action, text } from '../../../src/index.ts';
 
 const app = 'https://app.example';
 const other = 'https://other.example';

@@ -130,7 +130,7 @@ const usual: readonly Mistake[] = [
   [
     'uses a nonce twice',
     async (double) => {
-      const headers = await double.as('johndoe').sign('GET', double.url + target);
+      const headers = await double.as('johndoe').signRequest({ url: double.url + target });
       await fetch(double.url + target, { headers });
       await fetch(double.url + target, { headers });
     },

@@ -142,7 +142,7 @@ test('issued tokens are hidden in any field, parameter and content', async () =>
 
 test('keys, tokens and digests in a field with another name are hidden, and challenges are shown', async () => {
   await using double = await startDouble({ users: { johndoe: { secret: 's3cret' } }, https: false });
-  const signature = await double.as('johndoe').sign('GET', `${double.url}/articles`);
+  const signature = await double.as('johndoe').signRequest({ url: `${double.url}/articles` });
   const value = signature['Authentication'] ?? '';
   const digest = value.split(':').at(-1) ?? '';
   assert.equal(digest.length, 44);

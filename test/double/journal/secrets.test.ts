@@ -36,7 +36,7 @@ function holdsNone(double: Double, ...hidden: string[]): void {
 
 test('neither of the fields with credentials is shown, and raw() has both', async () => {
   await using double = await startDouble({ users });
-  const signature = await double.as('johndoe').sign('GET', `${double.url}/articles`);
+  const signature = await double.as('johndoe').signRequest({ url: `${double.url}/articles` });
   const authentication = signature['Authentication'] ?? '';
   const basic = `Basic ${Buffer.from(`johndoe:${password}`).toString('base64')}`;
   await fetch(`${double.url}/articles`, { headers: signature });

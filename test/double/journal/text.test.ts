@@ -143,7 +143,7 @@ test('the text of a date outside the window contains the seconds and the directi
 
 test('an entry names the parts of the message of a wrong signature, and the part that differs', async () => {
   await using double = await open();
-  const headers = await double.as('johndoe', { nonce: 'n-1' }).sign('GET', `${double.url}/articles`);
+  const headers = await double.as('johndoe', { nonce: 'n-1' }).signRequest({ url: `${double.url}/articles` });
   await double.fetch('/articles?limit=2', { headers });
   const auth = double.journal.last()?.auth;
   assert.equal(auth?.differs, 'target');

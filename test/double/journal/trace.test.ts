@@ -208,7 +208,7 @@ test('tokens and signatures of OAuth are told check by check, with the base stri
   const john = double.as('johndoe', { scheme: 'oauth1' });
   await john.fetch('/articles', { secure: true });
   assert.equal(double.journal.last()?.auth?.passed.at(-1), 'nonce');
-  const signature = await john.sign('GET', `${double.secureUrl}/articles`);
+  const signature = await john.signRequest({ url: `${double.secureUrl}/articles` });
   const story = await storyOf(double, '/articles?limit=2', signature, true);
   assert.deepEqual([story.scheme, story.failedAt, story.passed.at(-1)], ['oauth', 'signature', 'user']);
   const authority = encodeURIComponent(`${double.secureUrl}/articles`);

@@ -22,7 +22,7 @@ test('an accepted request is accepted, as its entry and as its response', async 
 
 test('a refused request shows its entry with the reason', async () => {
   await using double = await startDouble({ users, https: false });
-  const headers = await double.as('ann').sign('GET', '/articles');
+  const headers = await double.as('ann').signRequest({ url: '/articles' });
   const response = await double.fetch('/articles?limit=1', { headers });
   for (const answer of [response, double.journal.last()]) {
     assertRefused(answer);

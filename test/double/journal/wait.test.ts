@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { JournalTimeout, startDouble } from '../../../src/double/index.ts';
+import { DoubleError, startDouble } from '../../../src/double/index.ts';
 
 test('who waits gets the first entry that fits, come before or after', async () => {
   await using double = await startDouble();
@@ -32,7 +32,8 @@ test('who waits in vain is told what did come, and how each differs', async () =
     { timeout: 10 },
   );
   await assert.rejects(waiting, (error) => {
-    assert.ok(error instanceof JournalTimeout);
+    assert.ok(error instanceof DoubleError);
+    assert.equal(error.code, 'timeout');
     assert.equal(
       error.message,
       `No request matched PUT /articles/{id} by johndoe, status 201, text Tea within 10 ms. Requests:
@@ -68,7 +69,9 @@ test('of many that came the latest are listed', async () => {
 
 test('closing the double ends all waiting', async () => {
   const double = await startDouble();
-  const waiting = assert.rejects(double.journal.waitFor({ path: '/a' }, { timeout: 60_000 }), JournalTimeout);
+  const waiting = assert.rejects(double.journal.waitFor({ path: '/a' }, { timeout: 60_000 }), {
+    code: 'closed',
+  });
   await double.close();
   await waiting;
 });

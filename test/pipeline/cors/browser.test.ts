@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { describe, type TestContext, test } from 'node:test';
-import { action, type Double, type DoubleOptions, startDouble, text } from '../../../src/double/index.ts';
+import { type Double, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
+import { action, text } from '../../../src/index.ts';
 import { inBrowser, openPage, type Page } from '../../support/console/browser.ts';
 import { listen } from '../../support/net/listen.ts';
 

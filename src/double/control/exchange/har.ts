@@ -25,25 +25,13 @@ export async function harOf(
 
 function harEntry(entry: JournalEntry, { url, secureUrl }: Origins): object {
   // Each getter redacts anew, so each is read once.
-  const {
-    number,
-    time,
-    duration,
-    step,
-    problem,
-    auth,
-    fault,
-    user,
-    request,
-    received,
-    response: reply,
-  } = entry;
-  const origin = (request?.secure === true ? secureUrl : url) ?? url ?? secureUrl ?? '';
+  const { number, time, duration, step, problem, auth, fault, user, request, received, response } = entry;
+  const origin = (request.secure ? secureUrl : url) ?? url ?? secureUrl ?? '';
   return {
     startedDateTime: new Date(time).toISOString(),
     time: duration,
     request: harRequest(request, received, origin),
-    response: harResponse(reply),
+    response: harResponse(response),
     cache: {},
     timings: { send: 0, wait: duration, receive: 0 },
     _number: number,
@@ -56,44 +44,35 @@ function harEntry(entry: JournalEntry, { url, secureUrl }: Origins): object {
 }
 
 /** Returns the request. One that could not be parsed has the method `-` and its text as content. */
-function harRequest(
-  request: JournalRequest | undefined,
-  received: string | undefined,
-  origin: string,
-): object {
-  const {
-    method = '-',
-    target = '/',
-    version = '1.1',
-    headers: fields = [],
-    query = [],
-    body: text = received ?? '',
-  } = request ?? {};
+function harRequest(request: JournalRequest, received: string | undefined, origin: string): object {
+  const { headers, query } = request;
+  const target = request.target || '/';
+  const text = request.body || (received ?? '');
   return {
-    method,
+    method: request.method || '-',
     url: /^[a-z][a-z0-9+.-]*:\/\//i.test(target)
       ? target
       : `${origin}${target.startsWith('/') ? '' : '/'}${target}`,
-    httpVersion: `HTTP/${version}`,
+    httpVersion: `HTTP/${request.version || '1.1'}`,
     cookies: [],
-    headers: pairs(fields),
+    headers: pairs(headers),
     queryString: pairs(query),
-    ...(text !== '' && { postData: { mimeType: typeOf(fields), text } }),
+    ...(text !== '' && { postData: { mimeType: typeOf(headers), text } }),
     headersSize: -1,
-    bodySize: request?.length ?? -1,
+    bodySize: request.method === '' ? -1 : request.length,
   };
 }
 
-function harResponse(reply: JournalResponse | undefined): object {
-  const { status = 0, headers: fields = [], body: text = '' } = reply ?? {};
+function harResponse(response: JournalResponse | undefined): object {
+  const { status = 0, headers = [], body: text = '' } = response ?? {};
   return {
     status,
     statusText: '',
     httpVersion: 'HTTP/1.1',
     cookies: [],
-    headers: pairs(fields),
-    content: { size: Buffer.byteLength(text), mimeType: typeOf(fields), text },
-    redirectURL: fieldOf(fields, 'location'),
+    headers: pairs(headers),
+    content: { size: Buffer.byteLength(text), mimeType: typeOf(headers), text },
+    redirectURL: fieldOf(headers, 'location'),
     headersSize: -1,
     bodySize: -1,
   };

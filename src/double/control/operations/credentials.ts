@@ -83,12 +83,12 @@ function userOperations(target: ControlTarget): readonly Operation[] {
       id: 'burnNonces',
       summary: 'Treats the next nonces as used, so that valid requests are refused as replays',
       accepts: object({ times: optional(number({ min: 0 }, 'default: 1')) }),
-      run: ({ times }) => target.auth.burnNext('nonce', times),
+      run: ({ times }) => target.auth.burnNonces(times),
     }),
   ];
 }
 
-function tokenOperations({ oauth1, oauth2, auth }: ControlTarget): readonly Operation[] {
+function tokenOperations({ oauth1, oauth2 }: ControlTarget): readonly Operation[] {
   const counting = {
     method: 'POST',
     accepts: tokenFilter,
@@ -115,7 +115,7 @@ function tokenOperations({ oauth1, oauth2, auth }: ControlTarget): readonly Oper
         expiresIn: optional(seconds),
         refresh: optional(flag()),
       }),
-      run: (wish) => oauth2.issueToken(wish),
+      run: (options) => oauth2.issueToken(options),
     }),
     operation({
       method: 'POST',
@@ -135,14 +135,17 @@ function tokenOperations({ oauth1, oauth2, auth }: ControlTarget): readonly Oper
         scope: optional(text()),
         expiresIn: optional(seconds),
       }),
-      run: (wish) => oauth1.issueToken(wish),
+      run: (options) => oauth1.issueToken(options),
     }),
     operation({
       ...counting,
       path: '/tokens/expire',
       id: 'expireTokens',
       summary: 'Makes tokens of OAuth 1.0a and 2.0 expire now, and returns their number',
-      run: async ({ token, ...filter }) => ({ count: await auth.expireTokens(token ?? filter) }),
+      run: async ({ token, ...filter }) => {
+        const choice = token ?? filter;
+        return { count: (await oauth1.expireTokens(choice)) + (await oauth2.expireTokens(choice)) };
+      },
     }),
     operation({
       ...counting,

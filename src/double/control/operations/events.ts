@@ -1,7 +1,8 @@
 import { Problem } from '../../../http/problem.ts';
 import { listOf, number, object, optional, text, word } from '../../../shape/shape.ts';
-import { eventKinds } from '../../events.ts';
-import { type EventLog, EventTimeout } from '../event-log.ts';
+import { DoubleError } from '../../error.ts';
+import { credentialEvents } from '../../events.ts';
+import type { EventLog } from '../event-log.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
 import { longestWait } from './journal.ts';
 
@@ -25,7 +26,7 @@ export function eventOperations(log: EventLog): readonly Operation[] {
       summary: 'Returns the first matching event, and waits for it if necessary',
       errors: { 404: 'No matching event in time; the detail lists the other events.' },
       accepts: object({
-        kind: optional(word(eventKinds)),
+        type: optional(word(credentialEvents)),
         client: optional(text('the client’s id, or the consumer’s key')),
         user: optional(text()),
         timeout: optional(number({ min: 0, max: longestWait }, 'ms; default: 2000')),
@@ -33,7 +34,7 @@ export function eventOperations(log: EventLog): readonly Operation[] {
       }),
       run: ({ timeout = 2000, after = 0, ...match }) =>
         log.waitFor(match, timeout, after).catch((error: unknown) => {
-          if (error instanceof EventTimeout) throw new Problem('not-found', error.message);
+          if (error instanceof DoubleError) throw new Problem('not-found', error.message);
           throw error;
         }),
     }),
@@ -43,7 +44,7 @@ export function eventOperations(log: EventLog): readonly Operation[] {
 const eventShape = object({
   number: number({}, 'sequence number, from 1'),
   time: number({ whole: false }, 'time of the server’s clock, in ms since 1970-01-01T00:00:00Z'),
-  kind: word(eventKinds),
+  type: word(credentialEvents),
   mechanism: optional(word(['oauth1', 'oauth2'])),
   client: optional(text()),
   user: optional(text('absent if a client acts for itself')),

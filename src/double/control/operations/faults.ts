@@ -1,14 +1,17 @@
 import { either, flag, mapOf, number, object, optional, text, word } from '../../../shape/shape.ts';
 import { checkFault } from '../../faults/declaration.ts';
 import type { PlannedFault } from '../../faults/faults.ts';
-import type { PlannedMatch, TextsByName } from '../../faults/match.ts';
+import type { RequestMatch, TextsByName } from '../../faults/match.ts';
 import { matchMembers } from '../match.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
 import type { ControlTarget } from '../target.ts';
 
 /** The operations on planned faults. */
-export function faultOperations({ faults }: Pick<ControlTarget, 'faults'>): readonly Operation[] {
-  const listed = (planned: readonly PlannedFault[]) => ({ faults: planned.map(toJson) });
+export function faultOperations({
+  faults,
+  planned: plannedFaults,
+}: Pick<ControlTarget, 'faults' | 'planned'>): readonly Operation[] {
+  const listed = (all: readonly PlannedFault[]) => ({ faults: all.map(toJson) });
   return [
     bareOperation({
       method: 'GET',
@@ -16,7 +19,7 @@ export function faultOperations({ faults }: Pick<ControlTarget, 'faults'>): read
       id: 'faults',
       returns: listSchema,
       summary: 'Returns all planned faults that can still be applied',
-      run: () => listed(faults.planned()),
+      run: () => listed(plannedFaults()),
     }),
     bareOperation({
       method: 'GET',
@@ -42,7 +45,8 @@ export function faultOperations({ faults }: Pick<ControlTarget, 'faults'>): read
       }),
       run({ match = {}, fault, times = 1 }) {
         checkFault(fault);
-        return toJson(times === 'always' ? faults.always(match, fault) : faults.times(times, match, fault));
+        const rule = times === 'always' ? faults.always(match, fault) : faults.times(times, match, fault);
+        return toJson({ match, fault, remaining: rule.remaining, count: rule.count });
       },
     }),
     bareOperation({
@@ -76,7 +80,12 @@ const listSchema = {
   properties: { faults: { type: 'array', items: plannedSchema } },
 };
 
-function toJson({ match, fault, remaining, count }: PlannedFault) {
+function toJson({
+  match,
+  fault,
+  remaining,
+  count,
+}: Pick<PlannedFault, 'match' | 'fault' | 'remaining' | 'count'>) {
   return {
     match: matchToJson(match),
     fault,
@@ -86,11 +95,11 @@ function toJson({ match, fault, remaining, count }: PlannedFault) {
 }
 
 /** Returns a match without what JSON cannot represent: patterns become text, and a function its name. */
-function matchToJson(match: PlannedMatch) {
-  const { path, query, headers, function: selects, ...others } = match;
+function matchToJson(match: RequestMatch) {
+  if (typeof match === 'function') return { function: match.name };
+  const { path, query, headers, ...others } = match;
   return {
     ...others,
-    ...(selects !== undefined && { function: selects.name }),
     ...(path !== undefined && { path: String(path) }),
     ...(query !== undefined && { query: textsToJson(query) }),
     ...(headers !== undefined && { headers: textsToJson(headers) }),

@@ -2,10 +2,10 @@ import { didYouMean } from '../../../did-you-mean.ts';
 import { Problem } from '../../../http/problem.ts';
 import { type ProblemType, problemTypes } from '../../../http/problem-types.ts';
 import { number, object, optional, type Shape, text, textLike } from '../../../shape/shape.ts';
+import { DoubleError } from '../../error.ts';
 import type { EntrySummary, JournalEntry } from '../../journal/entry.ts';
 import type { DoubleJournal } from '../../journal/journal.ts';
 import type { WaitOptions } from '../../journal/waiting.ts';
-import { JournalTimeout } from '../../journal/waiting.ts';
 import { entriesJson } from '../exchange/entries-json.ts';
 import { harOf } from '../exchange/har.ts';
 import { earlierUse, presentedBy } from '../exchange/presented.ts';
@@ -76,7 +76,7 @@ export function journalOperations({
         journal
           .waitFor(match, { ...(timeout !== undefined && { timeout }), ...since(journal, after) })
           .catch((error: unknown) => {
-            if (error instanceof JournalTimeout) throw new Problem('not-found', error.message);
+            if (error instanceof DoubleError) throw new Problem('not-found', error.message);
             throw error;
           }),
     }),
@@ -168,7 +168,7 @@ async function nextEntry(journal: DoubleJournal, timeout: number): Promise<void>
   await journal
     .waitFor((entry) => !known.has(entry), { timeout })
     .catch((error: unknown) => {
-      if (!(error instanceof JournalTimeout)) throw error;
+      if (!(error instanceof DoubleError)) throw error;
     });
 }
 
@@ -205,14 +205,14 @@ const fieldsSchema = { type: 'array', items: { type: 'array', items: { type: 'st
 
 const entrySchema = {
   type: 'object',
-  required: ['number', 'time', 'duration', 'aborted'],
+  required: ['number', 'time', 'duration', 'request', 'status', 'aborted'],
   properties: {
     number: { type: 'integer', description: 'sequence number, from 1' },
     time: { type: 'number', description: 'time of the server’s clock, in ms since 1970-01-01T00:00:00Z' },
     duration: { type: 'number', description: 'ms of the host’s time' },
     request: {
       type: 'object',
-      description: 'absent if the request could not be parsed',
+      description: 'its members are empty if the request could not be parsed',
       properties: {
         method: { type: 'string' },
         target: { type: 'string' },
@@ -227,6 +227,7 @@ const entrySchema = {
       },
     },
     received: { type: 'string', description: 'the received text if the request could not be parsed' },
+    status: { type: 'integer', description: 'status of the response; 0 if there was none' },
     response: {
       type: 'object',
       description: 'the response; absent if there was none',
@@ -267,7 +268,7 @@ const listSchema = {
       type: 'array',
       items: {
         type: 'object',
-        required: ['number', 'time', 'duration', 'method', 'target', 'aborted'],
+        required: ['number', 'time', 'duration', 'method', 'target', 'status', 'aborted'],
         properties: {
           number: { type: 'integer' },
           time: { type: 'number' },
@@ -276,7 +277,7 @@ const listSchema = {
           target: { type: 'string', description: 'at most 2,000 characters' },
           user: { type: 'string', description: 'the user that the credentials name, valid or not' },
           scheme: { type: 'string' },
-          status: { type: 'integer' },
+          status: { type: 'integer', description: '0 if there was no response' },
           step: { type: 'integer' },
           problem: { type: 'string' },
           fault: { type: 'boolean', description: 'whether a fault was applied' },

@@ -45,7 +45,7 @@ export function sendOperations({ addresses, journal }: ControlTarget): readonly 
       async run({ secure, timeout = defaultTimeout, ...content }) {
         const repeated = content.entry === undefined ? undefined : entryOf(journal, content.entry);
         const bytes = bytesOf(content, repeated);
-        const origin = (secure ?? repeated?.request?.secure ?? false) ? addresses.secureUrl : addresses.url;
+        const origin = (secure ?? repeated?.request.secure ?? false) ? addresses.secureUrl : addresses.url;
         if (origin === undefined) throw new RangeError('the server does not listen on a port of this kind');
         const last = journal.all().at(-1)?.number ?? 0;
         const sent = await sendExact(origin, bytes, { timeout, limit: maxResponse });
@@ -101,7 +101,7 @@ function decoded(base64 = ''): Buffer {
 function requestOf(entry: JournalEntry): Buffer {
   const { request, received } = entry.raw();
   if (request === undefined) return Buffer.from(received ?? '', 'latin1');
-  if ((entry.request?.length ?? 0) > request.body.length)
+  if (entry.request.length > request.body.length)
     throw new RangeError('the journal recorded only the beginning of the content of this request');
   return Buffer.concat([Buffer.from(headOf(request), 'latin1'), framed(request)]);
 }

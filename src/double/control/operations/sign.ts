@@ -31,7 +31,12 @@ export function signOperations(target: ControlTarget): readonly Operation[] {
       async run({ user, method, url, body, headers, ...options }) {
         inMemory(target);
         const { scheme = 'hmac', ...others } = options;
-        const signed = await target.as(user, { ...others, scheme }).signUrl(method, url, body, headers);
+        const signed = await target.as(user, { ...others, scheme }).signUrl({
+          method,
+          url,
+          ...(headers !== undefined && { headers }),
+          ...(body !== undefined && { body }),
+        });
         return { headers: signed.headers, url: signed.url };
       },
     }),

@@ -1,6 +1,7 @@
 import { Problem } from '../../../http/problem.ts';
 import { anything, listOf, mapOf, number, object, optional, text } from '../../../shape/shape.ts';
-import { AllowMatrixError } from '../../permission-matrix.ts';
+import { DoubleError } from '../../error.ts';
+import { AccessMatrix } from '../../permission-matrix.ts';
 import type { DoubleSnapshot } from '../../state/state.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
 import { type ControlTarget, inMemory } from '../target.ts';
@@ -169,10 +170,10 @@ const matrixSchema = {
       type: 'array',
       items: {
         type: 'object',
-        required: ['path', 'as', 'allow', 'tried', 'may'],
+        required: ['path', 'user', 'allow', 'tried', 'may'],
         properties: {
           path: { type: 'string' },
-          as: { type: 'string' },
+          user: { type: 'string' },
           allow: { type: 'array', items: { type: 'string' }, description: 'methods listed by Allow' },
           tried: {
             type: 'object',
@@ -195,14 +196,14 @@ const matrixSchema = {
 function accessMatrix(target: ControlTarget): Operation {
   return operation({
     method: 'POST',
-    path: '/allow-matrix',
+    path: '/access-matrix',
     id: 'accessMatrix',
     memoryOnly: true,
     summary: 'Compares Allow with what each principal is permitted to do, by trying all six methods',
     description:
       'The state is restored afterwards. A method is refused if its status is 401, 403, 405 or 501.',
     accepts: object({
-      as: listOf(text(), 'names of users, or nobody'),
+      users: listOf(text(), 'names of users, or nobody'),
       paths: optional(listOf(text(), 'paths or templates; default: all')),
     }),
     returns: matrixSchema,
@@ -210,7 +211,7 @@ function accessMatrix(target: ControlTarget): Operation {
       const matrix = await inMemory(target)
         .accessMatrix(options)
         .catch((error: unknown) => {
-          if (error instanceof AllowMatrixError) return error.matrix;
+          if (error instanceof DoubleError && error.cause instanceof AccessMatrix) return error.cause;
           throw error;
         });
       return { rows: matrix.rows, differences: matrix.differences, text: String(matrix) };
