@@ -13,7 +13,7 @@ export type SignRequestOptions = RequestInput &
   Credentials & {
     /** The request target, byte for byte, if the client sends another one than `fetch`. */
     readonly target?: string | undefined;
-    /** The time of the signature. For the scheme `hmac`, text is the literal value of the field. Default: the time of `clock`. */
+    /** The time of the signature. Default: the time of `clock`. For the scheme `hmac`, text other than an ISO 8601 date is sent as it is. */
     readonly date?: DateLike | undefined;
     /** The nonce, if the scheme has one; for `hmac` 1 to 128 characters out of `A-Z a-z 0-9 . _ ~ -`. Default: 128 random bits. */
     readonly nonce?: string | undefined;
@@ -94,14 +94,13 @@ function sign(options: SignRequestOptions): {
   readonly signature: Signature;
 } {
   const members = readMembers(options, 'options', names);
-  const { method = 'GET', headers = {}, body, date, clock = systemClock, random = randomBytes } = options;
+  const { method = 'GET', headers = {}, body, clock = systemClock, random = randomBytes } = options;
   if (!URL.canParse(String(options.url))) throw new TypeError('options.url: an absolute URL is expected');
   const url = new URL(options.url);
   const target = options.target ?? fetchTargetOf(url);
   const content = body === undefined ? undefined : Buffer.from(body);
   const request = { method, url, target, fields: linesOf(headers), content };
-  const now = date === undefined ? clock.now() : readTime(date);
-  return { url, target, signature: chooseSign(members)(request, { now, random }) };
+  return { url, target, signature: chooseSign(members)(request, { now: clock.now(), random }) };
 }
 
 /**
@@ -112,7 +111,7 @@ export function chooseSign(members: Members): Sign {
   const { scheme, identity, choices } = readCredentials(members, 'options');
   const isHmac = scheme.kind === 'hmac';
   const { date, nonce, id } = isHmac && scheme.options.form === 'simple' ? {} : members;
-  const literal = isHmac && typeof date === 'string' ? date : undefined;
+  const literal = isHmac && typeof date === 'string' && !isIsoDate.test(date) ? date : undefined;
   const time = date === undefined || literal !== undefined ? undefined : readTime(date);
   const given = { date: literal, nonce: readOptional(nonce, 'nonce'), id: readOptional(id, 'id') };
   const sign = createSign(scheme, identity, { ...given, ...choices });
@@ -123,6 +122,8 @@ export function chooseSign(members: Members): Sign {
     return sign(request, { now: time ?? now, random });
   };
 }
+
+const isIsoDate = /^\d{4}-\d\d-\d\dT/;
 
 /** What schemes that sign nothing send, by their kind. */
 const sentInClear: Readonly<Partial<Record<SchemeKind, string>>> = {

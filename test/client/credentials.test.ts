@@ -27,7 +27,7 @@ const credentials: Readonly<Record<string, (double: Double) => Promise<Credentia
   'hmac without the body': () => ({ user: 'ann', secret, signBody: false }),
   basic: () => ({ scheme: 'basic', user: 'ann', password }),
   async bearer(double) {
-    const { accessToken } = await double.oauth2.issueToken({ user: 'ann' });
+    const { accessToken } = await double.oauth2.issueToken({ user: 'ann', scope: 'read write' });
     return { scheme: 'bearer', token: accessToken };
   },
   async oauth1(double) {
@@ -74,7 +74,7 @@ describe('signRequest', () => {
     const times = [now, new Date(now), '2026-11-22T12:00:00Z'];
     for (const date of times)
       assert.match(signRequest({ ...signing, scheme, date })['Stripe-Signature'] ?? '', /^t=1795348800,/);
-    for (const date of times.slice(0, 2))
+    for (const date of times)
       assert.equal(signRequest({ ...signing, user: 'ann', date })['Date'], '22 nov 2026 12:00:00');
     const literal = signRequest({ ...signing, user: 'ann', date: 'no date at all' });
     assert.equal(literal['Date'], 'no date at all');
@@ -94,7 +94,7 @@ describe('signRequest', () => {
 
 describe('credentials are refused', () => {
   const mistakes: readonly (readonly [options: object, message: string])[] = [
-    [{ user: 'ann', secret, content: 'Tea' }, 'options.content: unknown key'],
+    [{ user: 'ann', secret, content: 'Tea' }, 'options.content: unknown key; known are '],
     [{ user: 'ann', secret, bdy: 'Tea' }, 'options.bdy: unknown key; did you mean "body"?'],
     [{ user: 'ann' }, 'options.secret: a text that is not empty is expected'],
     [{ scheme: 'basic', user: 'ann', secret }, 'options.secret is not an option of the scheme basic'],
@@ -113,10 +113,10 @@ describe('credentials are refused', () => {
   ];
   for (const [wrong, message] of mistakes)
     test(message, () => {
-      assert.throws(() => Reflect.apply(signRequest, undefined, [{ url, ...wrong }]), {
-        name: 'RangeError',
-        message,
-      });
+      assert.throws(
+        () => Reflect.apply(signRequest, undefined, [{ url, ...wrong }]),
+        (error: Error) => error instanceof RangeError && error.message.startsWith(message),
+      );
     });
 
   test('in clear text, except to this host', () => {
