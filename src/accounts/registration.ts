@@ -3,6 +3,22 @@ import { keyWeakness } from '../auth/key-weakness.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { knownScopes, type Scope } from '../principal.ts';
+import { createFault, formatPath, type ShapeFault } from '../shape/fault.ts';
+import {
+  convert,
+  either,
+  type JsonSchema,
+  listOf,
+  mapOf,
+  object,
+  optional,
+  refine,
+  type Shape,
+  type ShapesOf,
+  text,
+  textLike,
+  word,
+} from '../shape/shape.ts';
 import type {
   Client,
   ClientDeclaration,
@@ -24,17 +40,12 @@ export const signatureMethods: readonly SignatureMethod[] = [
   'RSA-SHA1',
 ];
 
-/** The members of a client's registration. */
-export const clientKeys: readonly string[] = ['secret', 'redirectUris', 'grants', 'scopes', 'users'];
-/** The members of a consumer's registration. */
-export const consumerKeys: readonly string[] = ['secret', 'rsaPublicKey', 'callbacks', 'methods', 'scopes'];
-
 /** The id of a client (RFC 6749 §A.1). Basic ends the id at the first colon (RFC 7617 §2). */
-export const clientIdForm = /^[\x20-\x39\x3b-\x7e]{1,128}$/;
+const clientIdForm = /^[\x20-\x39\x3b-\x7e]{1,128}$/;
 /** The secret of a client (RFC 6749 §A.2). */
-export const clientSecretForm = /^[\x20-\x7e]+$/;
+const clientSecretForm = /^[\x20-\x7e]+$/;
 /** The maximum length of the key of a consumer, in bytes of UTF-8. */
-export const maxConsumerKeyLength = 128;
+const maxConsumerKeyLength = 128;
 
 /** The registration of a client of OAuth 2.0 under an id, with all defaults. */
 export type ClientRegistration = Omit<Client, 'id'>;
@@ -122,49 +133,223 @@ export function readClient(
   secretForms: readonly SecretForm[],
   further: readonly Scope[] = [],
 ): Registered<ClientRegistration> {
-  const parts = new MemberReader(value, clientKeys);
-  if (!clientIdForm.test(id))
-    parts.fault('', 'needs an id of 1 to 128 printable ASCII characters without a colon');
-  const secret = parts.secret(secretForms);
-  const grants = parts.words('grants', grantTypes) ?? grantTypes.slice(0, 2);
-  if (secret === undefined && !parts.has('secret') && grants.includes('client_credentials'))
-    parts.fault('', 'has no secret, and so cannot have the grant client_credentials');
-  const redirectUris = parts.texts('redirectUris', redirectUriFault) ?? [];
+  const idFaults: RegistrationFault[] = clientIdForm.test(id)
+    ? []
+    : [{ at: '', says: 'needs an id of 1 to 128 printable ASCII characters without a colon' }];
+  const { read, faults } = readParts(value, describeClient(secretForms, further));
   const made = {
-    secret,
-    redirectUris,
-    grants,
-    scopes: parts.words('scopes', [...knownScopes, ...further]) ?? (further.length > 0 ? further : ['read']),
-    users: parts.get('users') === '*' ? ('*' as const) : (parts.texts('users', nameFault) ?? []),
+    secret: read?.secret,
+    redirectUris: read?.redirectUris ?? [],
+    grants: read?.grants ?? grantTypes.slice(0, 2),
+    scopes: read?.scopes ?? (further.length > 0 ? further : (['read'] as const)),
+    users: read?.users ?? [],
   };
-  return { made, faults: parts.faults };
+  return { made, faults: [...idFaults, ...faults] };
 }
 
 /** Reads the registration of a consumer of OAuth 1.0a from any value. Returns it with all its faults. */
 export function readConsumer(key: string, value: unknown): Registered<ConsumerRegistration> {
-  const parts = new MemberReader(value, consumerKeys);
   const bytes = Buffer.byteLength(key);
-  if (bytes < 1 || bytes > maxConsumerKeyLength || hasControlCharacter(key) || hasLoneSurrogate(key))
-    parts.fault('', `needs a key of 1 to ${maxConsumerKeyLength} bytes without control characters`);
-  const secret = parts.text('secret');
-  const rsaPublicKey = parts.rsaKey('rsaPublicKey');
-  if (!parts.has('secret') && !parts.has('rsaPublicKey'))
-    parts.fault('', 'has neither a secret nor an RSA key');
-  const defaults = parts.has('secret') ? signatureMethods.slice(0, 2) : (['RSA-SHA1'] as const);
-  const given = parts.words('methods', signatureMethods);
-  for (const method of given ?? []) {
-    const needed = method === 'RSA-SHA1' ? 'rsaPublicKey' : 'secret';
-    if (!parts.has(needed)) parts.fault('methods', `have ${method}, and there is no ${needed}`);
-  }
-  const callbacks = parts.texts('callbacks', callbackFault) ?? [];
+  const isKey =
+    bytes >= 1 && bytes <= maxConsumerKeyLength && !hasControlCharacter(key) && !hasLoneSurrogate(key);
+  const keyFaults: RegistrationFault[] = isKey
+    ? []
+    : [{ at: '', says: `needs a key of 1 to ${maxConsumerKeyLength} bytes without control characters` }];
+  const { read, faults } = readParts(value, consumerShape);
+  const defaults = read?.secret === undefined ? (['RSA-SHA1'] as const) : signatureMethods.slice(0, 2);
   const made = {
-    secret,
-    rsaPublicKey,
-    callbacks,
-    methods: given ?? defaults,
-    scopes: parts.words('scopes', knownScopes) ?? ['read'],
+    secret: read?.secret,
+    rsaPublicKey: read?.rsaPublicKey,
+    callbacks: read?.callbacks ?? [],
+    methods: read?.methods ?? defaults,
+    scopes: read?.scopes ?? (['read'] as const),
   };
-  return { made, faults: parts.faults };
+  return { made, faults: [...keyFaults, ...faults] };
+}
+
+/** Reads the members of a registration. They are undefined if there are faults. */
+function readParts<T>(
+  value: unknown,
+  shape: Shape<T>,
+): { readonly read: T | undefined; readonly faults: readonly RegistrationFault[] } {
+  const read = shape.read(value);
+  if ('value' in read) return { read: read.value, faults: [] };
+  return { read: undefined, faults: read.faults.map(describeFault) };
+}
+
+function describeFault(fault: ShapeFault): RegistrationFault {
+  const at = formatPath(fault.path);
+  if (fault.kind === 'unknown') return { at, says: `is not known${didYouMean(at, fault.known)}` };
+  return { at, says: fault.kind === 'rule' ? fault.says('').trimStart() : `is not ${fault.expected}` };
+}
+
+const filled = 'a text of at least one character';
+const isObject = { expected: 'an object' };
+
+/** Describes a list of known words, which are read in the order in which they are known. */
+function describeWords<const Word extends string>(
+  known: readonly Word[],
+  description: string,
+  schema: JsonSchema = {},
+): Shape<readonly Word[]> {
+  const isKnown = (value: string): value is Word => known.some((word) => word === value);
+  const item = textLike({ enum: known }, isKnown, () => `is not one of ${known.join(', ')}`, {
+    min: 1,
+    expected: filled,
+  });
+  const list = listOf(item, description, { expected: 'a list', schema });
+  return convert(list, (given) => known.filter((word) => given.includes(word)));
+}
+
+/** Describes a list of texts. `findFault` returns the predicate of the message about one that is invalid. */
+function describeTexts(
+  description: string,
+  findFault: (text: string) => string | undefined,
+  schema: JsonSchema = {},
+): Shape<readonly string[]> {
+  const item = refine(
+    text(undefined, { min: 1, expected: filled }),
+    (value, path) => {
+      const fault = findFault(value);
+      return fault === undefined ? [] : [createFault(path, fault)];
+    },
+    schema,
+  );
+  return listOf(item, description, { expected: 'a list' });
+}
+
+/** Describes permitted scopes: those of the service, and further ones. */
+function describeScopes(further: readonly Scope[]): Shape<readonly Scope[]> {
+  return describeWords([...knownScopes, ...further], 'permitted scopes', { default: ['read'] });
+}
+
+/** Describes the members of a client's registration. */
+function describeClientMembers(secretForms: readonly SecretForm[], further: readonly Scope[]) {
+  return {
+    secret: optional(describeSecret(secretForms)),
+    redirectUris: optional(describeTexts('redirect URIs, compared exactly', redirectUriFault)),
+    grants: optional(describeWords(grantTypes, 'permitted grants', { default: grantTypes.slice(0, 2) })),
+    scopes: optional(describeScopes(further)),
+    users: optional(
+      either(
+        word(['*']),
+        describeTexts(
+          'names of users',
+          (name) => (name === '*' ? 'is only allowed alone, not in a list' : undefined),
+          { not: { const: '*' } },
+        ),
+        'users whose resources client_credentials can access; * for all',
+      ),
+    ),
+  } satisfies ShapesOf<Omit<ClientDeclaration, 'since'>>;
+}
+
+/** Describes the registration of a client. */
+function describeClient(secretForms: readonly SecretForm[], further: readonly Scope[] = []) {
+  return refine(
+    object(describeClientMembers(secretForms, further), undefined, isObject),
+    ({ secret, grants = [] }, path) =>
+      secret === undefined && grants.includes('client_credentials')
+        ? [createFault(path, 'has no secret, and so cannot have the grant client_credentials')]
+        : [],
+    requireIf('grants', { const: 'client_credentials' }, ['secret']),
+  );
+}
+
+/** Describes the secret of a client in one of these forms. */
+function describeSecret(forms: readonly SecretForm[]): Shape<ClientSecret> {
+  const expected = forms.includes('text') ? 'a text of printable ASCII characters' : 'a digest of a secret';
+  return {
+    schema: {
+      description: 'the secret; none for a public client',
+      type: 'string',
+      pattern: clientSecretForm.source,
+    },
+    expected,
+    read(value, path = []) {
+      const secret = parseSecret(value, forms);
+      return secret === undefined ? { faults: [{ path, kind: 'secret', expected }] } : { value: secret };
+    },
+  };
+}
+
+function parseSecret(value: unknown, forms: readonly SecretForm[]): ClientSecret | undefined {
+  const isPlain = (text: string): boolean => clientSecretForm.test(text);
+  if (typeof value === 'string' && forms.includes('text'))
+    return isPlain(value) ? { plain: value } : undefined;
+  const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
+  const [[form, text] = [], ...more] = entries;
+  if (typeof text !== 'string' || more.length > 0 || !forms.some((each) => each === form)) return undefined;
+  if (form === 'plain' && isPlain(text)) return { plain: text };
+  // SHA-256 in base64url.
+  if (form === 'sha256' && /^[A-Za-z0-9_-]{43}$/.test(text)) return { sha256: text };
+  return form === 'scrypt' && text.startsWith('scrypt$') ? { scrypt: text } : undefined;
+}
+
+const consumerMembers = {
+  secret: optional(text('the consumer secret', { min: 1, expected: filled, isSecret: true })),
+  rsaPublicKey: optional(
+    refine(
+      text('the public key for RSA-SHA1, PEM (SPKI)', { min: 1, expected: filled, isSecret: true }),
+      (pem, path) => {
+        const fault = rsaKeyFault(pem);
+        return fault === undefined ? [] : [createFault(path, fault)];
+      },
+    ),
+  ),
+  callbacks: optional(
+    describeTexts('callback URIs, compared exactly; oob: the user enters the verifier', callbackFault),
+  ),
+  methods: optional(describeWords(signatureMethods, 'permitted signature methods')),
+  scopes: optional(describeScopes([])),
+} satisfies ShapesOf<Omit<ConsumerDeclaration, 'since'>>;
+
+/** The names of the members of a client's registration. */
+export const clientKeys: readonly string[] = Object.keys(describeClientMembers([], []));
+/** The names of the members of a consumer's registration. */
+export const consumerKeys: readonly string[] = Object.keys(consumerMembers);
+
+/** Describes the registration of a consumer. */
+const consumerShape = refine(
+  object(consumerMembers, undefined, isObject),
+  ({ secret, rsaPublicKey, methods = [] }, path) => {
+    const hasNone = secret === undefined && rsaPublicKey === undefined;
+    const first = hasNone ? [createFault(path, 'has neither a secret nor an RSA key')] : [];
+    const others = methods.flatMap((method) => {
+      const needed = method === 'RSA-SHA1' ? rsaPublicKey : secret;
+      const name = method === 'RSA-SHA1' ? 'rsaPublicKey' : 'secret';
+      return needed === undefined
+        ? [createFault([...path, 'methods'], `have ${method}, and there is no ${name}`)]
+        : [];
+    });
+    return [...first, ...others];
+  },
+  {
+    anyOf: [{ required: ['secret'] }, { required: ['rsaPublicKey'] }],
+    allOf: [
+      requireIf('methods', { const: 'RSA-SHA1' }, ['rsaPublicKey']),
+      requireIf('methods', { enum: signatureMethods.filter((name) => name !== 'RSA-SHA1') }, ['secret']),
+    ],
+  },
+);
+
+/** Describes the clients of a configuration file, by id. */
+export const clientsShape = mapOf(describeClient(['text']), 'clients of OAuth 2.0 by id', {
+  names: { type: 'string', pattern: clientIdForm.source },
+});
+
+/** Describes the consumers of a configuration file, by key. */
+export const consumersShape = mapOf(consumerShape, 'consumers of OAuth 1.0a by key', {
+  names: { minLength: 1, maxLength: maxConsumerKeyLength },
+});
+
+/**
+ * Returns a schema that requires members if another one is an array with such an item. `minItems` is for ajv 8.20, which needs it.
+ */
+function requireIf(member: string, item: JsonSchema, required: readonly string[]): JsonSchema {
+  const contains = { type: 'array', minItems: 1, contains: item };
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  return { if: { required: [member], properties: { [member]: contains } }, then: { required } };
 }
 
 /** Returns why a text is not a valid redirect URI, or undefined. */
@@ -186,107 +371,6 @@ const loopback: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 /** Returns why a text is not a valid callback: an absolute URI or `oob` (RFC 5849 §2.1), with the rules of redirect URIs. */
 function callbackFault(callback: string): string | undefined {
   return callback === 'oob' ? undefined : redirectUriFault(callback);
-}
-
-function nameFault(name: string): string | undefined {
-  return name === '*' ? 'is only allowed alone, not in a list' : undefined;
-}
-
-/** Reads the members of a registration, and collects its faults. */
-class MemberReader {
-  readonly faults: RegistrationFault[] = [];
-  readonly #members: ReadonlyMap<string, unknown>;
-
-  constructor(value: unknown, known: readonly string[]) {
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    if (!isObject) this.fault('', 'is not an object');
-    // In code, a member may be undefined.
-    this.#members = new Map(
-      Object.entries(isObject ? value : {}).filter(([, member]) => member !== undefined),
-    );
-    for (const key of this.#members.keys()) {
-      if (!known.includes(key)) this.fault(key, `is not known${didYouMean(key, known)}`);
-    }
-  }
-
-  fault(at: string, says: string): void {
-    this.faults.push({ at, says });
-  }
-
-  has(key: string): boolean {
-    return this.#members.has(key);
-  }
-
-  get(key: string): unknown {
-    return this.#members.get(key);
-  }
-
-  /** Returns a non-empty string; undefined if there is none. */
-  text(key: string): string | undefined {
-    const value = this.get(key);
-    if (value === undefined) return undefined;
-    if (typeof value === 'string' && value !== '') return value;
-    this.fault(key, 'is not a text of at least one character');
-    return undefined;
-  }
-
-  /** Returns a list of non-empty strings, checked with `faultOf`; undefined if there is no list. */
-  texts(key: string, faultOf: (text: string) => string | undefined): readonly string[] | undefined {
-    const value = this.get(key);
-    if (value === undefined) return undefined;
-    if (!Array.isArray(value)) {
-      this.fault(key, 'is not a list');
-      return undefined;
-    }
-    return value.flatMap((text: unknown, index) => {
-      const isText = typeof text === 'string' && text !== '';
-      const fault = isText ? faultOf(text) : 'is not a text of at least one character';
-      if (fault !== undefined) this.fault(`${key}[${index}]`, fault);
-      return isText ? [text] : [];
-    });
-  }
-
-  /** Returns a list of known words; undefined if there is no list. */
-  words<T extends string>(key: string, known: readonly T[]): readonly T[] | undefined {
-    const wrong = (text: string): string | undefined =>
-      known.some((word) => word === text) ? undefined : `is not one of ${known.join(', ')}`;
-    const given = this.texts(key, wrong);
-    return given === undefined ? undefined : known.filter((word) => given.includes(word));
-  }
-
-  /** Returns the secret of a client in one of these forms; undefined if there is none. */
-  secret(forms: readonly SecretForm[]): ClientSecret | undefined {
-    const value = this.get('secret');
-    if (value === undefined) return undefined;
-    if (typeof value === 'string' && forms.includes('text')) return this.#plain(value);
-    const entries = typeof value === 'object' && value !== null ? Object.entries(value) : [];
-    const [[form, text] = [], ...more] = entries;
-    if (typeof text === 'string' && more.length === 0) {
-      if (form === 'plain' && forms.includes(form)) return this.#plain(text);
-      // SHA-256 in base64url.
-      if (form === 'sha256' && forms.includes(form) && /^[A-Za-z0-9_-]{43}$/.test(text))
-        return { sha256: text };
-      if (form === 'scrypt' && forms.includes(form) && text.startsWith('scrypt$')) return { scrypt: text };
-    }
-    const expected = forms.includes('text') ? 'a text of printable ASCII characters' : 'a digest of a secret';
-    this.fault('secret', `is not ${expected}`);
-    return undefined;
-  }
-
-  #plain(text: string): ClientSecret | undefined {
-    if (clientSecretForm.test(text)) return { plain: text };
-    this.fault('secret', 'is not a text of printable ASCII characters');
-    return undefined;
-  }
-
-  /** Returns an RSA key as SPKI in PEM; undefined if there is none. */
-  rsaKey(key: string): string | undefined {
-    const text = this.text(key);
-    const fault = text === undefined ? undefined : rsaKeyFault(text);
-    if (fault === undefined) return text;
-    this.fault(key, fault);
-    return undefined;
-  }
 }
 
 function rsaKeyFault(pem: string): string | undefined {

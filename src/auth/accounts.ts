@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { parseBasicCredentials } from '../http/headers/basic-credentials.ts';
-import { hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { keyOf, type SigningKey } from '../signature/hmac.ts';
-import type { AccountKey, KeyDeclaration } from './account-key.ts';
+import type { AccountKey } from './account-key.ts';
 import { parseAccountKey } from './parse-account-key.ts';
-import type { QuotaDeclaration } from './quota/policy.ts';
+import { type AccountRecord, type KnownPassword, passwordFault } from './user-declaration.ts';
 import { userNameFault } from './user-name.ts';
 
+export { type AccountRecord, type KnownPassword, passwordFault } from './user-declaration.ts';
 export { userNameFault } from './user-name.ts';
 
 /** A secret of a user. */
@@ -16,9 +15,6 @@ export interface Secret {
   /** Expiry time (ms since 1970-01-01T00:00:00Z). Default: it does not expire. */
   readonly until?: number;
 }
-
-/** A password: as a scrypt hash from a data directory, or in plain text from a configuration. */
-export type KnownPassword = { readonly hash: string } | { readonly plain: string };
 
 /** A user that can authenticate. */
 export interface Account {
@@ -73,35 +69,10 @@ export interface AccountsInMemory extends Accounts {
   replace(users: ReadonlyMap<string, AccountRecord>): void;
 }
 
-/** A user as declared in a configuration or a data directory. */
-export interface AccountRecord {
-  readonly secrets: readonly { readonly secret: string; readonly until?: number | undefined }[];
-  readonly password?: KnownPassword | undefined;
-  readonly disabled?: boolean | undefined;
-  /** Registration time (ms). Tokens that were issued earlier to a user of this name are not valid. */
-  readonly since?: number | undefined;
-  /** Keys by id, for schemes that find a key by its id. Default: none. */
-  readonly keys?: Readonly<Record<string, KeyDeclaration>> | undefined;
-  /** How many requests the user may send. Default: the quota of the service. */
-  readonly quota?: QuotaDeclaration | undefined;
-  /** The names of the schemes with which the user can authenticate. Default: all. */
-  readonly schemes?: readonly string[] | undefined;
-}
-
 interface Entry {
   /** A copy, because the caller may change the object and declare it again. */
   readonly declaration: AccountRecord;
   readonly account: Account;
-}
-
-/**
- * Returns why no client can log in with a password, or undefined. Basic (RFC 7617) refuses control characters and more than 30
- * consecutive combining marks, and UTF-8 has no lone surrogates.
- */
-export function passwordFault(password: string): string | undefined {
-  if (hasLoneSurrogate(password)) return 'it has a lone surrogate, which UTF-8 cannot encode';
-  const credentials = parseBasicCredentials(Buffer.from(`user:${password}`).toString('base64'));
-  return typeof credentials === 'string' ? credentials : undefined;
 }
 
 /** Creates accounts from declared users. Throws RangeError like `replace`. */

@@ -1,6 +1,8 @@
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
 import { didYouMean } from '../did-you-mean.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
+import { formatOwned } from '../shape/fault.ts';
+import { grammar, leaf, number, object, optional, type Shape, text, variants, word } from '../shape/shape.ts';
 import { keyOf } from '../signature/hmac.ts';
 import type { AccountKey, KeyDeclaration, SignatureAlgorithm } from './account-key.ts';
 import { keyWeakness } from './key-weakness.ts';
@@ -14,8 +16,12 @@ const requirements: Readonly<Record<SignatureAlgorithm, { type: string; curve?: 
   ed25519: { type: 'ed25519', name: 'an Ed25519 key' },
 };
 
+/** The algorithms of keys with a shared secret. */
+const sharedAlgorithms = ['hmac-sha256', 'aws4'] as const;
+/** The algorithms of public keys. */
+const asymmetricAlgorithms = Object.keys(requirements).filter(isAsymmetric);
 /** The names of all algorithms of keys. */
-export const keyAlgorithms: readonly string[] = [...Object.keys(requirements), 'hmac-sha256', 'aws4'];
+export const keyAlgorithms: readonly string[] = [...asymmetricAlgorithms, ...sharedAlgorithms];
 
 /** The maximum length of the id of a key. */
 export const maxKeyIdLength = 256;
@@ -29,32 +35,76 @@ export function keyIdFault(id: string): string | undefined {
   return undefined;
 }
 
+const until = optional(number({ whole: false }, 'expiry time in milliseconds since 1970-01-01T00:00:00Z'));
+
+const example = 'an object such as { "algorithm": "ed25519", "publicKey": "…" }';
+
+const publicKeyShape: Shape<KeyDeclaration> = object(
+  {
+    algorithm: word(asymmetricAlgorithms),
+    publicKey: leaf(
+      {
+        description: 'PEM (SPKI), or a JWK (RFC 7517)',
+        anyOf: [
+          { type: 'string', minLength: 1 },
+          { type: 'object', required: ['kty'] },
+        ],
+      },
+      'PEM text or a JWK',
+      isPublicKey,
+    ),
+    until,
+  },
+  undefined,
+  { expected: example },
+);
+
+const sharedKeyShape: Shape<KeyDeclaration> = object(
+  {
+    algorithm: word(sharedAlgorithms),
+    secret: text('the shared secret', { min: 1, isSecret: true }),
+    passphrase: optional(
+      text('a second secret, which is sent beside the signature', { min: 1, isSecret: true }),
+    ),
+    until,
+  },
+  undefined,
+  { expected: example },
+);
+
+/** Describes a key of a user. `parseAccountKey` checks the key itself. */
+export const keyShape: Shape<KeyDeclaration> = variants([publicKeyShape, sharedKeyShape], (value) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return publicKeyShape;
+  const algorithm: unknown = Reflect.get(value, 'algorithm');
+  if (typeof algorithm !== 'string' || !keyAlgorithms.includes(algorithm)) return unknownKeyShape;
+  return isAsymmetric(algorithm) ? publicKeyShape : sharedKeyShape;
+});
+
+/** Explains why the algorithm of a key is not known. */
+const unknownKeyShape: Shape<KeyDeclaration> = grammar({}, example, (value, what): never => {
+  const algorithm: unknown = typeof value === 'object' && value !== null && Reflect.get(value, 'algorithm');
+  throw new RangeError(`${what} has no algorithm ${algorithmNamed(algorithm, what)}`);
+});
+
 /**
  * Parses a declared key. The message of an error contains nothing of the key.
  * @param what names the key in messages: `the key "key-1" of the user "ann"`
- * @throws RangeError on an unknown algorithm, an empty secret, a private key, or a key of another type
+ * @throws RangeError on an unknown algorithm or member, an empty secret, a private key, or a key of another type
  */
-export function parseAccountKey(id: string, declared: KeyDeclaration, what: string): AccountKey {
+export function parseAccountKey(id: string, declared: unknown, what: string): AccountKey {
   const fault = keyIdFault(id);
   if (fault !== undefined) throw new RangeError(`${what}: ${fault}`);
-  const algorithm = algorithmNamed(declared.algorithm, what);
-  const { until } = declared;
-  const expiry = until === undefined ? {} : { until };
-  if ('secret' in declared) {
-    if (isAsymmetric(algorithm))
-      throw new RangeError(`${what} has a secret, and its algorithm requires publicKey`);
-    if (typeof declared.secret !== 'string' || declared.secret === '')
-      throw new RangeError(`the secret of ${what} is not a non-empty string`);
-    const { passphrase } = declared;
-    if (passphrase !== undefined && (typeof passphrase !== 'string' || passphrase === ''))
-      throw new RangeError(`the passphrase of ${what} is not a non-empty string`);
+  const key = readKeyDeclaration(declared, what);
+  const expiry = key.until === undefined ? {} : { until: key.until };
+  if ('secret' in key) {
+    const { algorithm, secret, passphrase } = key;
     const second =
       passphrase === undefined ? {} : { passphrase: createHash('sha256').update(passphrase).digest() };
-    return { id, algorithm, secret: keyOf(declared.secret), ...expiry, ...second };
+    return { id, algorithm, secret: keyOf(secret), ...expiry, ...second };
   }
-  if (!isAsymmetric(algorithm)) throw new RangeError(`${what} has no secret, which its algorithm requires`);
+  const { algorithm } = key;
   const requirement = requirements[algorithm];
-  const publicKey = parsePublicKey(declared.publicKey, what);
+  const publicKey = parsePublicKey(key.publicKey, what);
   if (!fits(publicKey, requirement))
     throw new RangeError(`${what} is not ${requirement.name}, which ${algorithm} requires`);
   const weakness = keyWeakness(publicKey);
@@ -62,38 +112,17 @@ export function parseAccountKey(id: string, declared: KeyDeclaration, what: stri
   return { id, algorithm, publicKey, ...expiry };
 }
 
-/**
- * Reads the declaration of a key from unchecked input. `parseAccountKey` checks the key itself.
- * @throws RangeError on an unknown member, with the nearest known name
- */
+/** Reads the declaration of a key. Throws RangeError, with the nearest known name of a misspelt member. */
 export function readKeyDeclaration(value: unknown, what: string): KeyDeclaration {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new RangeError(`${what} must be an object such as { "algorithm": "ed25519", "publicKey": "…" }`);
-  const members = new Map<string, unknown>(Object.entries(value));
-  for (const name of members.keys())
-    if (!keyMembers.includes(name))
-      throw new RangeError(`unknown key ${what}.${name}${didYouMean(name, keyMembers)}`);
-  const algorithm = algorithmNamed(members.get('algorithm'), what);
-  const [secret, publicKey, until] = ['secret', 'publicKey', 'until'].map((name) => members.get(name));
-  const passphrase = members.get('passphrase');
-  if (until !== undefined && typeof until !== 'number')
-    throw new RangeError(`${what}.until must be a number`);
-  if (secret !== undefined && publicKey !== undefined)
-    throw new RangeError(`${what} has a secret and a public key; it must have one of them`);
-  if (isAsymmetric(algorithm)) {
-    if (!isPublicKey(publicKey)) throw new RangeError(`${what}.publicKey must be PEM text or a JWK`);
-    if (passphrase !== undefined) throw new RangeError(`${what}.passphrase: a public key has none`);
-    return { algorithm, publicKey, until };
-  }
-  if (typeof secret !== 'string' || secret === '')
-    throw new RangeError(`${what}.secret must be a non-empty string`);
-  if (passphrase === undefined) return { algorithm, secret, until };
-  if (typeof passphrase !== 'string' || passphrase === '')
-    throw new RangeError(`${what}.passphrase must be a non-empty string`);
-  return { algorithm, secret, until, passphrase };
+  const read = keyShape.read(value);
+  if ('value' in read) return read.value;
+  throw new RangeError(
+    read.faults
+      .slice(0, 1)
+      .map((fault) => formatOwned(fault, what))
+      .join(),
+  );
 }
-
-const keyMembers: readonly string[] = ['algorithm', 'publicKey', 'secret', 'until', 'passphrase'];
 
 /** Returns the algorithm of a public key if its type determines it; undefined for RSA, which has two. */
 export function algorithmOf(publicKey: KeyObject): SignatureAlgorithm | undefined {

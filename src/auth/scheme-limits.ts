@@ -1,4 +1,5 @@
 import type { Principal } from '../principal.ts';
+import { grammar, type Shape } from '../shape/shape.ts';
 
 /** The names are schemes in challenges (RFC 9110 §11.1), so they are tokens. */
 export const schemeNameForm = /^[A-Za-z][A-Za-z0-9._-]{0,63}$/;
@@ -12,6 +13,17 @@ export function readUserSchemes(value: unknown, where: string): readonly string[
     throw new RangeError(`${where}: ${JSON.stringify(name)} is not the name of a scheme`);
   });
 }
+
+/** Describes the schemes of a user. */
+export const userSchemesShape: Shape<readonly string[]> = grammar(
+  {
+    description: 'names of the schemes with which the user can authenticate; default: all',
+    type: 'array',
+    items: { type: 'string', pattern: schemeNameForm.source },
+  },
+  'a list of names of schemes',
+  readUserSchemes,
+);
 
 /** A user, and the schemes to which it is limited. */
 export interface LimitedUser {

@@ -54,7 +54,7 @@ export class ExchangePane {
 
 	#render(entry, tab) {
 		const { request, number } = entry;
-		const subject = request === undefined ? 'Unparsable request' : `${request.method} ${request.target}`;
+		const subject = request.method === '' ? 'Unparsable request' : `${request.method} ${request.target}`;
 		fill(this.#heading, ...visible(subject.slice(0, 400)), subject.length > 400 && '…');
 		const isSignature = tab === 'signature';
 		const link = (label, href, current) => h('a', { href, 'aria-current': current && 'true' }, label);

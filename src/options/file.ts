@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { checkSchemes } from '../auth/configured-schemes.ts';
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
+import { type ConfiguredUser, configuredUsersShape } from '../auth/user-declaration.ts';
 import { JsonError, readJson } from '../formats/json/reader.ts';
+import { formatPath, type ShapeFault } from '../shape/fault.ts';
 import { hint, printable } from './flags.ts';
 import { membersOf } from './members.ts';
 import { type Registrations, readRegistrations } from './registrations.ts';
 import type { OptionSpec } from './spec.ts';
 import { optionSpecs } from './table.ts';
-import { type ConfiguredUser, readUsers } from './users.ts';
 
 /** The value of an option from one source. */
 export interface Setting {
@@ -79,12 +80,31 @@ export function readConfigurationFile(path: string, faults: string[]): Configura
   };
   return {
     settings,
-    users: members.has('users') ? readUsers(members.get('users'), path, faults) : new Map(),
+    users: readUsers(members.get('users') ?? {}, path, faults),
     schemes: readSchemesOf(part('schemes'), path, faults),
     ...readRegistrations(members, path, faults),
     collections: part('collections'),
     seed: part('seed'),
   };
+}
+
+/** Reads `users`. Adds errors, which never contain a secret, to `faults`. */
+function readUsers(value: unknown, file: string, faults: string[]): ReadonlyMap<string, ConfiguredUser> {
+  const read = configuredUsersShape.read(value, ['users']);
+  if ('value' in read) return new Map(Object.entries(read.value));
+  faults.push(...read.faults.map((fault) => `${file}: ${formatFault(fault)}`));
+  return new Map();
+}
+
+/** Formats a fault of a part of the file. */
+function formatFault(fault: ShapeFault): string {
+  const steps = fault.path.map((step) =>
+    typeof step === 'number' ? step : printable(typeof step === 'string' ? step : step.name),
+  );
+  const where = formatPath(steps);
+  if (fault.kind === 'rule') return fault.says(where);
+  if (fault.kind === 'unknown') return `unknown key ${where}${hint(String(steps.at(-1)), fault.known)}`;
+  return `${where} must be ${fault.expected}`;
 }
 
 /** Checks each scheme, so that the errors of all are reported. Returns those that are valid. */

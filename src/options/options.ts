@@ -1,6 +1,7 @@
 import { readSchemes } from '../auth/configured-schemes.ts';
 import type { QuotaPolicy } from '../auth/quota/policy.ts';
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
+import type { ConfiguredUser } from '../auth/user-declaration.ts';
 import { type Declarations, readDeclarations } from './collections.ts';
 import { OptionsError } from './error.ts';
 import { type ConfigurationFile, readConfigurationFile, type Setting } from './file.ts';
@@ -9,7 +10,6 @@ import { emptyFile } from './no-file.ts';
 import { oddClients, type Registrations } from './registrations.ts';
 import { Settings } from './settings.ts';
 import { flagOf, optionSpecs, optionTable, otherVariables, variableOf, type Word } from './table.ts';
-import type { ConfiguredUser } from './users.ts';
 
 export { OptionsError } from './error.ts';
 

@@ -1,5 +1,5 @@
 import { decoyFor, decoyOf, isPasswordHash, verifyPassword } from '../accounts/passwords.ts';
-import { type AccountRecord, createAccounts } from '../auth/accounts.ts';
+import { createAccounts } from '../auth/accounts.ts';
 import { type Authenticator, createAuthenticator } from '../auth/authenticate.ts';
 import { createBasicScheme } from '../auth/basic.ts';
 import { type ConfiguredScheme, checkSchemeNames, readSchemes } from '../auth/configured-schemes.ts';
@@ -8,6 +8,7 @@ import { createHmacScheme } from '../auth/hmac/scheme.ts';
 import { Quotas } from '../auth/quota/quota.ts';
 import { createRateLimiter } from '../auth/rate-limit.ts';
 import { SchemeLimits } from '../auth/scheme-limits.ts';
+import { type AccountRecord, toAccountRecord } from '../auth/user-declaration.ts';
 import type { Clock } from '../clock.ts';
 import type { HttpRequest } from '../http/message.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
@@ -225,7 +226,7 @@ function simpleOf({ hmacSimple = 'safe' }: ServiceOptions): 'safe' | 'all' | 'of
 
 function declarationsOf(users: Users): ReadonlyMap<string, AccountRecord> {
   const entries = users instanceof Map ? [...users] : Object.entries(users);
-  return new Map(entries.map(([name, user]) => [name, declarationOf(name, user)]));
+  return new Map(entries.map(([name, user]) => [name, readRecord(name, user)]));
 }
 
 /**
@@ -239,24 +240,12 @@ function checkUserSchemes(users: Users, configured: readonly ConfiguredScheme[])
       checkSchemeNames(user.schemes, configured, `schemes of the user ${JSON.stringify(name)}`);
 }
 
-function declarationOf(name: string, user: UserDeclaration): AccountRecord {
+/** Returns a user that was checked. Throws RangeError on anything else, and on a password hash that is not one of scrypt. */
+function readRecord(name: string, user: UserDeclaration): AccountRecord {
   checkUser(name, user, false);
-  if ('secrets' in user) return withPassword(name, user);
-  const { secret, password, disabled, keys, quota, schemes } = user;
-  const plain = password === undefined ? undefined : { plain: password };
-  const secrets = secret === undefined ? [] : [{ secret }];
-  return withPassword(name, { secrets, password: plain, disabled, keys, quota, schemes });
-}
-
-function withPassword(name: string, user: AccountRecord): AccountRecord {
-  const { password, disabled } = user;
-  // A non-empty string is truthy, and any other value could leave the user enabled.
-  if (disabled !== undefined && typeof disabled !== 'boolean')
-    throw new RangeError(`disabled of the user ${JSON.stringify(name)} is neither true nor false`);
-  if (password === undefined) return user;
-  if ('hash' in password && !isPasswordHash(password.hash))
+  const record = toAccountRecord(user);
+  const { password } = record;
+  if (password !== undefined && 'hash' in password && !isPasswordHash(password.hash))
     throw new RangeError(`the password hash of the user ${JSON.stringify(name)} is not a scrypt hash`);
-  if ('plain' in password && (typeof password.plain !== 'string' || password.plain === ''))
-    throw new RangeError(`the password of the user ${JSON.stringify(name)} is not a non-empty string`);
-  return user;
+  return record;
 }

@@ -1,8 +1,7 @@
 import type { ClientDeclaration, ConsumerDeclaration, RegisteredBy } from '../accounts/registered.ts';
-import type { KeyDeclaration } from '../auth/account-key.ts';
-import type { AccountRecord } from '../auth/accounts.ts';
 import type { QuotaDeclaration } from '../auth/quota/policy.ts';
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
+import type { UserDeclaration } from '../auth/user-declaration.ts';
 import type { Clock } from '../clock.ts';
 import type { Collection, CollectionDeclaration } from '../collections/declaration.ts';
 import type { Lifetimes } from '../oauth/lifetimes.ts';
@@ -12,6 +11,7 @@ import type { DocumentFormat, Resource } from '../pipeline/resource.ts';
 import type { NonceStore } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 
+export type { UserDeclaration } from '../auth/user-declaration.ts';
 export type { AccessLogEntry } from '../pipeline/options.ts';
 export type { ClientDeclaration, ConsumerDeclaration, RegisteredBy };
 
@@ -55,22 +55,6 @@ export const defaultLimits: Limits = {
   headerTimeout: 10_000,
   requestTimeout: 60_000,
 };
-
-/** A user: either one secret and optionally a password, or all secrets, of which several are valid during a rotation. */
-export type UserDeclaration =
-  | AccountRecord
-  | {
-      /** May be omitted if the user has keys. */
-      readonly secret?: string;
-      readonly password?: string;
-      readonly disabled?: boolean;
-      /** Keys by id, beside the secret. */
-      readonly keys?: Readonly<Record<string, KeyDeclaration>>;
-      /** How many requests the user may send. Default: the quota of the service. */
-      readonly quota?: QuotaDeclaration | undefined;
-      /** The names of the schemes with which the user can authenticate. Default: all. */
-      readonly schemes?: readonly string[] | undefined;
-    };
 
 /** The names of all options. Its type makes the compiler check that none is missing. */
 export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {

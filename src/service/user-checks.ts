@@ -1,70 +1,20 @@
-import { checkQuota } from '../auth/quota/policy.ts';
-import { readUserSchemes } from '../auth/scheme-limits.ts';
+import { generatedUserShape, toAccountRecord, userShape } from '../auth/user-declaration.ts';
 import { sha256 } from '../oauth/sha256.ts';
-import { checkMembers, checkNumber, checkObject, checkString } from './argument-checks.ts';
+import { formatOwned } from '../shape/fault.ts';
+import { checkString } from './argument-checks.ts';
 import type { ClientDeclaration, ConsumerDeclaration, RegisteredBy, UserDeclaration } from './options.ts';
 
-/** The members of a user with one secret. */
-const withSecret: readonly string[] = ['secret', 'password', 'disabled', 'keys', 'quota', 'schemes'];
-/** The members of a user with several secrets. */
-const withSecrets: readonly string[] = [
-  'secrets',
-  'password',
-  'disabled',
-  'since',
-  'keys',
-  'quota',
-  'schemes',
-];
-
 /**
- * Checks the shape of a user. The message contains neither a secret nor a password.
+ * Checks a user. The message contains neither a secret nor a password.
  * @param generated whether a user without a secret gets a generated one
  * @throws RangeError with the nearest known name
  */
 export function checkUser(name: unknown, user: unknown, generated: boolean): void {
   checkString(name, 'the name of a user');
-  const what = `the user ${JSON.stringify(name)}`;
-  checkObject(user, what, 'such as { secret: … }');
-  const hasKeys = checkKeys(user, what);
-  if ('quota' in user && user.quota !== undefined) checkQuota(user.quota, `quota of ${what}`);
-  if ('schemes' in user && user.schemes !== undefined) readUserSchemes(user.schemes, `schemes of ${what}`);
-  if ('secrets' in user) {
-    checkMembers(user, withSecrets, what);
-    // Without any secret, a user can log in with a password only.
-    if (!Array.isArray(user.secrets)) throw new RangeError(`secrets of ${what} must be a list`);
-    for (const secret of user.secrets) checkSecret(secret, what);
-    return;
-  }
-  checkMembers(user, withSecret, what);
-  if ('secret' in user && user.secret !== undefined) checkNonEmpty(user.secret, `the secret of ${what}`);
-  else if (!generated && !hasKeys) throw new RangeError(`${what} has no secret`);
-  if ('password' in user && user.password !== undefined)
-    checkNonEmpty(user.password, `the password of ${what}`);
-}
-
-/** Checks the shape of the keys. Their values are checked when they are parsed. Returns whether there are any. */
-function checkKeys(user: object, what: string): boolean {
-  if (!('keys' in user) || user.keys === undefined) return false;
-  checkObject(user.keys, `keys of ${what}`, 'such as { "key-1": { algorithm: …, publicKey: … } }');
-  for (const [id, key] of Object.entries(user.keys)) {
-    const named = `the key ${JSON.stringify(id)} of ${what}`;
-    checkMembers(key, ['algorithm', 'publicKey', 'secret', 'passphrase', 'until'], named);
-    checkNumber('until' in key ? key.until : undefined, `until of ${named}`);
-    if ('secret' in key && 'publicKey' in key)
-      throw new RangeError(`${named} has a secret and a public key; it must have one of them`);
-  }
-  return Object.keys(user.keys).length > 0;
-}
-
-function checkSecret(secret: unknown, what: string): void {
-  checkMembers(secret, ['secret', 'until'], `a secret of ${what}`, 'such as { secret: … }');
-  checkNonEmpty('secret' in secret ? secret.secret : undefined, `a secret of ${what}`);
-}
-
-function checkNonEmpty(value: unknown, what: string): void {
-  if (typeof value === 'string' && value !== '') return;
-  throw new RangeError(`${what} is not a non-empty string`);
+  const read = (generated ? generatedUserShape : userShape).read(user);
+  if ('value' in read) return;
+  const [first] = read.faults;
+  if (first !== undefined) throw new RangeError(formatOwned(first, `the user ${JSON.stringify(name)}`));
 }
 
 /** The users, clients and consumers of a configuration, all of which are valid. */
@@ -101,12 +51,13 @@ function entriesOf<Option>(registered: RegisteredBy<Option>): readonly (readonly
   return registered instanceof Map ? [...registered] : Object.entries(registered);
 }
 
-function secretsOf(user: UserDeclaration): readonly string[] {
-  const own = 'secrets' in user ? user.secrets.map(({ secret }) => secret) : [user.secret];
-  const shared = Object.values(user.keys ?? {}).flatMap((key) =>
-    'secret' in key ? [key.secret, key.passphrase] : [],
+/** Returns the secrets of a user and of its keys, with the passphrases. */
+export function secretsOf(user: UserDeclaration): readonly string[] {
+  const { secrets, keys = {} } = toAccountRecord(user);
+  const shared = Object.values(keys).flatMap((key) =>
+    'secret' in key ? [key.secret, ...(key.passphrase === undefined ? [] : [key.passphrase])] : [],
   );
-  return [...own, ...shared].filter((secret) => secret !== undefined);
+  return [...secrets.map(({ secret }) => secret), ...shared];
 }
 
 function digestsOf(secret: ClientDeclaration['secret']): readonly string[] {

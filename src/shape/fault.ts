@@ -1,7 +1,10 @@
 import { didYouMean } from '../did-you-mean.ts';
 
-/** The names and indexes that lead from the value that was read to a part of it. */
-export type ShapePath = readonly (string | number)[];
+/** The name of a member, an index, or a named one of several: the key "key-1", which is at `keys.key-1`. */
+export type ShapeStep = string | number | { readonly one: string; readonly name: string };
+
+/** The steps that lead from the value that was read to a part of it. */
+export type ShapePath = readonly ShapeStep[];
 
 /** A fault of a value that was read by a shape. Each border turns it into its own error. */
 export type ShapeFault = { readonly path: ShapePath } & (
@@ -19,6 +22,11 @@ export type ShapeFault = { readonly path: ShapePath } & (
       readonly expected: string;
       readonly value: unknown;
       readonly known: readonly string[];
+    }
+  | {
+      /** The value is a wrong secret, of which a message shows nothing. */
+      readonly kind: 'secret';
+      readonly expected: string;
     }
   | {
       /** A required member is missing. */
@@ -43,11 +51,30 @@ export function createFault(path: ShapePath, predicate: string): ShapeFault {
   return { path, kind: 'rule', says: (what) => `${what} ${predicate}` };
 }
 
+/**
+ * Returns the fault that `check` finds, if any.
+ *
+ * @param check throws RangeError with a message in which `what` names the value
+ */
+export function findFault(path: ShapePath, check: (what: string) => unknown): readonly ShapeFault[] {
+  const explain = (what: string): string | undefined => {
+    try {
+      check(what);
+      return undefined;
+    } catch (error) {
+      if (error instanceof RangeError) return error.message;
+      throw error;
+    }
+  };
+  return explain('it') === undefined ? [] : [{ path, kind: 'rule', says: (what) => explain(what) ?? what }];
+}
+
 /** Formats a path: `request.headers[0]`. */
 export function formatPath(path: ShapePath): string {
   return path.reduce<string>((text, step) => {
     if (typeof step === 'number') return `${text}[${step}]`;
-    return text === '' ? step : `${text}.${step}`;
+    const name = typeof step === 'string' ? step : step.name;
+    return text === '' ? name : `${text}.${name}`;
   }, '');
 }
 
@@ -62,23 +89,38 @@ export function formatOwned(fault: ShapeFault, owner: string): string {
   switch (fault.kind) {
     case 'type':
     case 'word':
-      return `${what} must be ${fault.expected}, is ${formatKind(fault.value)}`;
+      return `${what} must be ${formatExample(fault.expected)}, is ${formatKind(fault.value)}`;
+    case 'secret':
+      return `the ${what} is not ${fault.expected}`;
     case 'missing':
-      return `${what} must be ${fault.expected}, is missing`;
-    case 'unknown':
-      return `${fault.path.at(-1)} is not a member of ${formatOwnedName(fault.path.slice(0, -1), owner)}${didYouMean(String(fault.path.at(-1)), fault.known)}`;
+      return `${formatOwnedName(fault.path.slice(0, -1), owner)} has no ${formatLast(fault.path)}`;
+    case 'unknown': {
+      const name = formatLast(fault.path);
+      return `${name} is not a member of ${formatOwnedName(fault.path.slice(0, -1), owner)}${didYouMean(name, fault.known)}`;
+    }
     case 'rule':
       return fault.says(what);
   }
 }
 
-/** Formats the name of a part: `body of limits`, `origins[0] of cors of the service`. */
+/** Formats the last step of a path. */
+export function formatLast(path: ShapePath): string {
+  return formatPath(path.slice(-1));
+}
+
+/** Formats the name of a part: `body of limits`, `secret of the key "key-1" of the user "ann"`. */
 function formatOwnedName(path: ShapePath, owner: string): string {
   const names: string[] = [];
   for (const step of path)
     if (typeof step === 'number') names.push(`${names.pop() ?? ''}[${step}]`);
-    else names.push(step);
+    else if (typeof step === 'string') names.push(step);
+    else names.splice(-1, 1, `the ${step.one} ${JSON.stringify(step.name)}`);
   return [...names.reverse(), ...(owner === '' ? [] : [owner])].join(' of ');
+}
+
+/** Formats an example in JSON as code: `{ secret: … }` for `{ "secret": "…" }`. */
+function formatExample(expected: string): string {
+  return expected.replace(/"(\w+)":/g, '$1:').replaceAll('"…"', '…');
 }
 
 function formatKind(value: unknown): string {

@@ -1,4 +1,4 @@
-import { createFault, type ShapeFault, type ShapePath } from './fault.ts';
+import { createFault, findFault, type ShapeFault, type ShapePath } from './fault.ts';
 
 /** A JSON Schema (draft 2020-12). */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -58,22 +58,28 @@ export interface TextRules {
   readonly min?: number;
   /** The noun phrase in messages. Default: `text`. */
   readonly expected?: string;
+  /** Whether messages show nothing of the value. Default: false. */
+  readonly isSecret?: boolean;
 }
 
 /** A string. `description` is the description in its schema. */
 export function text(description?: string, rules: TextRules = {}): Shape<string> {
-  const { form, min = 0, expected = min > 0 ? 'a non-empty string' : 'text' } = rules;
-  return leaf(
-    {
+  const { form, min = 0, expected = min > 0 ? 'a non-empty string' : 'text', isSecret = false } = rules;
+  return {
+    schema: {
       type: 'string',
       ...(min > 0 && { minLength: min }),
       ...(form !== undefined && { pattern: form.source }),
       ...describe(description),
     },
     expected,
-    (value): value is string =>
-      typeof value === 'string' && value.length >= min && (form === undefined || form.test(value)),
-  );
+    read(value, path = []) {
+      const fits =
+        typeof value === 'string' && value.length >= min && (form === undefined || form.test(value));
+      if (fits) return { value };
+      return isSecret ? { faults: [{ path, kind: 'secret', expected }] } : refuse(path, expected, value);
+    },
+  };
 }
 
 /** The range of a number, both inclusive. */
@@ -159,12 +165,13 @@ export function textLike<T extends string>(
   schema: JsonSchema,
   accepts: (value: string) => value is T,
   explain: (value: string) => string,
+  { min = 0, expected = 'text' }: Pick<TextRules, 'min' | 'expected'> = {},
 ): Shape<T> {
   return {
     schema: { type: 'string', ...schema },
-    expected: 'text',
+    expected,
     read(value, path = []) {
-      if (typeof value !== 'string') return refuse(path, 'text', value);
+      if (typeof value !== 'string' || value.length < min) return refuse(path, expected, value);
       return accepts(value) ? { value } : { faults: [createFault(path, explain(value))] };
     },
   };
@@ -205,8 +212,12 @@ export function listOf<T>(
 
 /** The rules of an object with any names. */
 export interface MapRules {
+  /** What a member is, for messages: `key`. Default: messages name the path. */
+  readonly one?: string;
   /** The schema of the names. Default: any. */
   readonly names?: JsonSchema;
+  /** Returns the faults of a name. Default: none. */
+  readonly checkName?: (name: string, path: ShapePath) => readonly ShapeFault[];
   /** The noun phrase in messages. Default: `an object`. */
   readonly expected?: string;
 }
@@ -215,7 +226,7 @@ export interface MapRules {
 export function mapOf<T>(
   shape: Shape<T>,
   description?: string,
-  { names, expected = 'an object' }: MapRules = {},
+  { one, names, checkName = () => [], expected = 'an object' }: MapRules = {},
 ): Shape<Readonly<Record<string, T>>> {
   return {
     get schema() {
@@ -228,12 +239,15 @@ export function mapOf<T>(
     },
     expected,
     read(value, path = []) {
-      const members = readMembers(value);
+      const members = readEntries(value);
       if (members === undefined) return refuse(path, expected, value);
-      return join(
-        members.map(([name, each]) => readMember(name, shape, each, path)),
+      const read = join(
+        members.map(([name, each]) => readMember(name, shape, each, path, one)),
         (entries) => Object.fromEntries(entries),
       );
+      const faults = members.flatMap(([name]) => checkName(name, [...path, name]));
+      if (faults.length === 0) return read;
+      return { faults: 'faults' in read ? [...faults, ...read.faults] : faults };
     },
   };
 }
@@ -345,6 +359,51 @@ export function refine<T>(
   };
 }
 
+/** A value with a grammar of its own. `parse` throws RangeError with a message in which `what` names the value. */
+export function grammar<T>(
+  schema: JsonSchema,
+  expected: string,
+  parse: (value: unknown, what: string) => T,
+): Shape<T> {
+  return {
+    schema,
+    expected,
+    read(value, path = []) {
+      const faults = findFault(path, (what) => parse(value, what));
+      return faults.length === 0 ? { value: parse(value, 'it') } : { faults };
+    },
+  };
+}
+
+/** One of several shapes, which `choose` selects by the value. */
+export function variants<T>(
+  shapes: readonly Shape<T>[],
+  choose: (value: unknown) => Shape<T>,
+  description?: string,
+): Shape<T> {
+  return {
+    get schema() {
+      return { oneOf: shapes.map(({ schema }) => schema), ...describe(description) };
+    },
+    expected: shapes[0]?.expected ?? '',
+    read: (value, path) => choose(value).read(value, path),
+  };
+}
+
+/** A value that is converted once it is read. */
+export function convert<T, Converted>(shape: Shape<T>, change: (value: T) => Converted): Shape<Converted> {
+  return {
+    get schema() {
+      return shape.schema;
+    },
+    expected: shape.expected,
+    read(value, path) {
+      const read = shape.read(value, path);
+      return 'faults' in read ? read : { value: change(read.value) };
+    },
+  };
+}
+
 /** A shape whose schema is a definition of the document: `#/$defs/quota`. */
 export function refer<T>(shape: Shape<T>, name: string): Shape<T> {
   return { expected: shape.expected, read: shape.read, schema: { $ref: `#/$defs/${name}` } };
@@ -363,15 +422,21 @@ function readMember<T>(
   shape: Shape<T>,
   value: unknown,
   path: ShapePath,
+  one?: string,
 ): ShapeResult<[string, T]> {
-  const read = shape.read(value, [...path, name]);
+  const read = shape.read(value, [...path, one === undefined ? name : { one, name }]);
   return 'faults' in read ? read : { value: [name, read.value] };
 }
 
 /** Returns the members of an object that are not undefined; undefined for any other value. */
 function readMembers(value: unknown): [string, unknown][] | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  return Object.entries(value).filter(([, member]) => member !== undefined);
+  return readEntries(value)?.filter(([, member]) => member !== undefined);
+}
+
+function readEntries(value: unknown): [string, unknown][] | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.entries(value)
+    : undefined;
 }
 
 /** Joins results to one: that of all values, or all faults. */

@@ -1,5 +1,6 @@
-import { didYouMean } from '../../did-you-mean.ts';
 import { parseDuration } from '../../duration.ts';
+import { formatLast, formatOwned, type ShapeFault } from '../../shape/fault.ts';
+import { grammar, leaf, number, object, optional, type Shape, text } from '../../shape/shape.ts';
 
 /** How many requests are permitted within a time window. */
 export interface QuotaPolicy {
@@ -13,7 +14,7 @@ export interface QuotaPolicy {
 /** A quota policy as declared. */
 export interface QuotaPolicyDeclaration {
   /** Default: the window. */
-  readonly name?: string;
+  readonly name?: string | undefined;
   /** 1 to a billion. */
   readonly requests: number;
   /** Whole seconds, or a duration such as `30s`, `1h` or `7d`. At most a year. */
@@ -27,13 +28,59 @@ export interface QuotaPolicyDeclaration {
 export type QuotaDeclaration = string | QuotaPolicyDeclaration | readonly QuotaPolicyDeclaration[];
 
 /** The maximum number of policies of a quota. */
-export const maxPolicies = 8;
+const maxPolicies = 8;
 /** The maximum number of requests of a policy. */
-export const maxRequests = 1_000_000_000;
+const maxRequests = 1_000_000_000;
 /** The longest window of a policy, in seconds: a year. */
-export const maxQuotaWindow = 31_536_000;
-/** A name that needs no escaping in a structured field. */
-export const policyNameForm = /^[A-Za-z0-9._-]{1,64}$/;
+const maxWindow = 31_536_000;
+/** A policy as text: `1000/1h`. */
+const policyForm = /^([0-9]{1,10})\/([0-9]{1,6}[a-z]{1,2})$/;
+/** A policy within text, where spaces may surround it. */
+const policyText = `\\s*${policyForm.source.slice(1, -1)}\\s*`;
+
+const policyShape: Shape<QuotaPolicyDeclaration> = object({
+  name: optional(
+    text('name in the fields RateLimit and RateLimit-Policy; by default the window', {
+      // A name that needs no escaping in a structured field.
+      form: /^[A-Za-z0-9._-]{1,64}$/,
+      expected: '1 to 64 characters of A-Z a-z 0-9 . _ -',
+    }),
+  ),
+  requests: number({ min: 1, max: maxRequests, expected: `a whole number from 1 to ${maxRequests}` }),
+  window: leaf(
+    {
+      description: 'seconds, or a duration such as 30s, 1h or 7d',
+      anyOf: [
+        { type: 'integer', minimum: 1, maximum: maxWindow },
+        { type: 'string', minLength: 1 },
+      ],
+    },
+    'whole seconds or such as 30s, 1h or 7d, up to 365d',
+    isWindow,
+  ),
+});
+
+/** Describes a quota. It is read as declared; `readQuota` returns its policies. */
+export const quotaShape: Shape<QuotaDeclaration> = grammar(
+  {
+    description: 'how many requests are permitted in a time, such as 1000/1h; none: no limit',
+    anyOf: [
+      { type: 'string', pattern: `^(?:none|${policyText}(?:,${policyText}){0,${maxPolicies - 1}})$` },
+      policyShape.schema,
+      {
+        type: 'array',
+        items: { anyOf: [{ type: 'string', pattern: `^${policyText}$` }, policyShape.schema] },
+        minItems: 1,
+        maxItems: maxPolicies,
+      },
+    ],
+  },
+  'a quota',
+  (value, what) => {
+    checkQuota(value, what);
+    return value;
+  },
+);
 
 /**
  * Reads a quota. Returns no policy for `none`.
@@ -47,7 +94,7 @@ export function readQuota(value: unknown, what: string): readonly QuotaPolicy[] 
   if (declared.length === 0 || declared.length > maxPolicies)
     throw new RangeError(`${what} must have 1 to ${maxPolicies} policies`);
   const policies = declared.map((policy) =>
-    typeof policy === 'string' ? readText(policy.trim(), what) : readMembers(policy, what),
+    typeof policy === 'string' ? readText(policy.trim(), what) : readPolicy(policy, what),
   );
   const names = new Set<string>();
   for (const { name } of policies) {
@@ -69,55 +116,45 @@ export function readQuotaText(value: unknown, what: string): string {
   return text.replaceAll(' ', '');
 }
 
-/** A policy as text: `1000/1h`. */
-export const policyForm = /^([0-9]{1,10})\/([0-9]{1,6}[a-z]{1,2})$/;
-
 function readText(text: string, what: string): QuotaPolicy {
   const [, requests = '', window = ''] = policyForm.exec(text) ?? [];
   if (window === '') throw new RangeError(`${what} must be such as 1000/1h, 20/1s,1000/1h or none`);
-  return policyOf({ name: window, requests: Number(requests), window }, what);
+  return readPolicy({ requests: Number(requests), window }, what);
 }
 
-const members = ['name', 'requests', 'window'];
-
-function readMembers(value: unknown, what: string): QuotaPolicy {
+function readPolicy(value: unknown, what: string): QuotaPolicy {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new RangeError(`${what} must be such as { "requests": 1000, "window": "1h" } or "1000/1h"`);
-  const given = new Map<string, unknown>(Object.entries(value));
-  for (const name of given.keys()) {
-    if (!members.includes(name))
-      throw new RangeError(`${shown(name)} is not a member of ${what}${didYouMean(name, members)}`);
-  }
-  const window = given.get('window');
-  const byDefault = typeof window === 'number' ? `${window}s` : window;
-  const { name = byDefault } = { name: given.get('name') };
-  return policyOf({ name, requests: given.get('requests'), window }, what);
+  const read = policyShape.read(value);
+  if ('faults' in read)
+    throw new RangeError(
+      read.faults
+        .slice(0, 1)
+        .map((fault) => explain(fault, what))
+        .join(),
+    );
+  const { requests, window, name = typeof window === 'number' ? `${window}s` : window } = read.value;
+  return Object.freeze({ name, requests, window: countSeconds(window) });
 }
 
-function policyOf(
-  { name, requests, window }: { readonly [Name in keyof QuotaPolicy]: unknown },
-  what: string,
-): QuotaPolicy {
-  const seconds = secondsOf(window);
-  if (!isWhole(requests, maxRequests))
-    throw new RangeError(`requests of ${what} must be a whole number from 1 to ${maxRequests}`);
-  if (!isWhole(seconds, maxQuotaWindow))
-    throw new RangeError(`window of ${what} must be whole seconds or such as 30s, 1h or 7d, up to 365d`);
-  if (typeof name !== 'string' || !policyNameForm.test(name))
-    throw new RangeError(`name of ${what} must be 1 to 64 characters of A-Z a-z 0-9 . _ -`);
-  return Object.freeze({ name, requests, window: seconds });
+function explain(fault: ShapeFault, what: string): string {
+  const name = formatLast(fault.path);
+  if (fault.kind === 'unknown') return formatOwned({ ...fault, path: [quote(name)] }, what);
+  return 'expected' in fault ? `${name} of ${what} must be ${fault.expected}` : formatOwned(fault, what);
 }
 
 /** Returns the seconds of a window, which need not be whole. */
-function secondsOf(window: unknown): unknown {
+function countSeconds(window: number | string): number {
   return typeof window === 'string' ? (parseDuration(window) ?? 0) / 1000 : window;
 }
 
-function isWhole(value: unknown, most: number): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most;
+function isWindow(value: unknown): value is number | string {
+  if (typeof value !== 'number' && typeof value !== 'string') return false;
+  const seconds = countSeconds(value);
+  return Number.isInteger(seconds) && seconds >= 1 && seconds <= maxWindow;
 }
 
 /** Returns text as JSON, at most about 64 characters of it. */
-function shown(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text.length > 64 ? `${text.slice(0, 64)}…` : text);
 }

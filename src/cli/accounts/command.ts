@@ -139,8 +139,7 @@ export async function findExisting<T>(target: AccountTarget<T>): Promise<T> {
 /** Removes an account and reports it. Throws CommandError if it does not exist. */
 export async function removeEntry<T>(target: AccountTarget<T>, terminal: Terminal): Promise<void> {
   const mark = await changeExisting(target, () => undefined);
-  printLines([`removed   ${target.name}`], terminal.stdout);
-  await reportUsage(target, mark, terminal);
+  await reportChange(target, mark, { lines: [`removed   ${target.name}`] }, terminal);
 }
 
 /** Reads the stored accounts. Returns none if the directory does not exist. */
@@ -175,15 +174,24 @@ export function checkNotConfigured<T>({ accountFile, name, options, moduleUsers 
   throw new CommandError([`the ${accountFile.one} ${name} is declared in ${file}; change it there`], 1);
 }
 
+/** Prints `lines` to standard output, `notes` to standard error, and then whether a running server has applied a change. */
+export async function reportChange<T>(
+  target: AccountTarget<T>,
+  mark: string | undefined,
+  { lines, notes = [] }: { readonly lines: readonly string[]; readonly notes?: readonly string[] },
+  terminal: Terminal,
+): Promise<void> {
+  printLines(lines, terminal.stdout);
+  printLines(notes, terminal.stderr);
+  await reportUsage(target, mark, terminal);
+}
+
 /**
  * Waits until a running server has applied the change, for a limited time, and reports whether it has. The servers that share
  * documents are not known.
  */
-export async function reportUsage(
-  {
-    accountFile,
-    place: data,
-  }: Pick<AccountTarget<never>, 'place'> & { accountFile: Pick<AccountFile<unknown>, 'name'> },
+async function reportUsage<T>(
+  { accountFile, place: data }: AccountTarget<T>,
   mark: string | undefined,
   { stderr }: Terminal,
 ): Promise<void> {

@@ -3,34 +3,34 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AccountFile } from '../../accounts/account-file.ts';
 import type { RegistrationFault } from '../../accounts/registration.ts';
 import { systemClock } from '../../clock.ts';
-import { printable, readArguments } from '../../options/flags.ts';
+import { printable } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
-import { CommandError, reportError } from '../errors.ts';
+import { CommandError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
+import {
+  type AccountCall,
+  type AccountFlag,
+  createAccountCommand,
+  type GivenFlags,
+} from './account-command.ts';
 import {
   type AccountTarget,
   addEntry,
   changeExisting,
   checkNotConfigured,
   findExisting,
-  locationFlags,
-  locationOf,
   placeName,
   printLines,
   readEntries,
   removeEntry,
-  reportUsage,
-  unknownAction,
-  withAccounts,
+  reportChange,
 } from './command.ts';
 import { randomSecret } from './credentials.ts';
 import { readFromInput, secretFlag } from './secret-input.ts';
 import { checkSecretUnused } from './secret-owner.ts';
 
 /** The input of `add`. */
-export interface RegistrationInput {
-  readonly flags: ReadonlyMap<string, string | true>;
-  readonly lists: ReadonlyMap<string, readonly string[]>;
+export interface RegistrationInput extends GivenFlags {
   /** The given secret; undefined if one must be generated. */
   readonly secret: string | undefined;
 }
@@ -62,92 +62,47 @@ export interface RegistrationKind<T> {
   describe(entry: T): string;
 }
 
-const actions = ['add', 'rotate', 'remove', 'list'] as const;
-
-/** Runs a command and returns its exit status. */
-type AccountCommand = (
-  argv: readonly string[],
-  environment: NodeJS.ProcessEnv,
-  terminal: Terminal,
-) => Promise<number>;
-
-/** Returns the command `countersign client` or `countersign consumer`, with the actions `add`, `rotate`, `remove` and `list`. */
-export function registrationCommand<T extends object>(kind: RegistrationKind<T>): AccountCommand {
-  return async (argv, environment, terminal) => {
-    try {
-      const { action, target: parsed, input } = parseArguments(kind, argv, environment);
-      await withAccounts(parsed, environment, async (target) => {
-        if (action === 'list') return list(kind, target, terminal);
-        if (action === 'remove') return removeEntry(target, terminal);
-        const secret = input.flags.has(secretFlag) ? await readFromInput(terminal, 'secret') : undefined;
-        if (action === 'rotate') return rotate(kind, target, secret, terminal);
-        return add(kind, target, { ...input, secret }, terminal);
-      });
-      return 0;
-    } catch (error) {
-      return reportError(error, terminal);
-    }
-  };
+/** Returns the command `countersign client` or `countersign consumer`. */
+export function createRegistrationCommand<T extends object>(kind: RegistrationKind<T>) {
+  const { accountFile, label } = kind;
+  const own = Array.from(kind.flags, ([flag, { arity }]) => [flag, { arity, actions: ['add'] }] as const);
+  return createAccountCommand<T, GivenFlags>({
+    accountFile,
+    command: `countersign ${accountFile.one}`,
+    label,
+    example: `countersign ${accountFile.one} add ${label}`,
+    flags: new Map<string, AccountFlag>([
+      ...own,
+      [secretFlag, { arity: 'toggle', actions: ['add', 'rotate'] }],
+    ]),
+    actions: {
+      add: { name: 'generated', run: (call, terminal) => add(kind, call, terminal) },
+      rotate: { name: 'required', run: (call, terminal) => rotate(kind, call, terminal) },
+      remove: { name: 'required', run: removeEntry },
+      list: { name: 'none', run: (call, terminal) => list(kind, call, terminal) },
+    },
+    generateName: () => randomSecret(randomBytes),
+    readInput: (_, given) => given,
+  });
 }
 
-/** The parsed command line. */
-interface RegistrationArguments<T> {
-  readonly action: (typeof actions)[number];
-  readonly target: AccountTarget<T>;
-  readonly input: Omit<RegistrationInput, 'secret'>;
-}
+type RegistrationCall<T> = AccountCall<T, GivenFlags>;
 
-function parseArguments<T>(
-  { accountFile, label, flags: own }: RegistrationKind<T>,
-  argv: readonly string[],
-  environment: NodeJS.ProcessEnv,
-): RegistrationArguments<T> {
-  const addFlags = new Map([...own].map(([flag, { arity }]) => [flag, arity] as const));
-  addFlags.set(secretFlag, 'toggle');
-  const { flags, lists, words, faults } = readArguments(argv, new Map([...locationFlags, ...addFlags]));
-  if (faults.length > 0) throw new CommandError(faults);
-  for (const [flag, value] of flags)
-    if (addFlags.get(flag) === 'toggle' && value !== true) throw new CommandError([`${flag} takes no value`]);
-  const [word = '', name = randomSecret(randomBytes)] = words;
-  const action = actions.find((each) => each === word);
-  if (action === undefined)
-    throw new CommandError([unknownAction(word, actions, `countersign ${accountFile.one} add ${label}`)]);
-  if (words.length > 2 || (action === 'list' && words.length === 2))
-    throw new CommandError([action === 'list' ? 'list takes no name' : `${action} takes one ${label}`]);
-  if ((action === 'remove' || action === 'rotate') && words.length < 2)
-    throw new CommandError([
-      `${action} requires one ${label}: countersign ${accountFile.one} ${action} ${label}`,
-    ]);
-  if (action !== 'add')
-    for (const flag of [...flags.keys(), ...lists.keys()]) checkFlagOf(action, flag, addFlags);
-  return {
-    action,
-    target: { accountFile, name, ...locationOf(flags, environment) },
-    input: { flags, lists },
-  };
-}
-
-/** Throws CommandError if a flag is not an option of this action. */
-function checkFlagOf(
-  action: Exclude<(typeof actions)[number], 'add'>,
-  flag: string,
-  addFlags: ReadonlyMap<string, unknown>,
-): void {
-  if (flag === secretFlag) {
-    if (action !== 'rotate') throw new CommandError([`${flag} is an option of add and rotate only`]);
-  } else if (addFlags.has(flag)) throw new CommandError([`${flag} is an option of add only`]);
+/** Reads the secret from standard input if the option is given. */
+async function readSecret({ flags }: GivenFlags, terminal: Terminal): Promise<string | undefined> {
+  return flags.has(secretFlag) ? readFromInput(terminal, 'secret') : undefined;
 }
 
 /** Replaces the secret of a registration. Its tokens remain valid. */
 async function rotate<T extends object>(
   kind: RegistrationKind<T>,
-  target: AccountTarget<T>,
-  given: string | undefined,
+  target: RegistrationCall<T>,
   terminal: Terminal,
 ): Promise<void> {
   const { name } = target;
+  const given = await readSecret(target.input, terminal);
   const before = await findExisting(target);
-  const secret = secretOf({ secret: given });
+  const secret = chooseSecret({ secret: given });
   const rotated = await kind.rotate(name, before, secret);
   if (given !== undefined) await checkSecretUnused(given, target);
   const mark = await changeExisting(target, (entry) => {
@@ -155,24 +110,23 @@ async function rotate<T extends object>(
       throw new CommandError([`the ${kind.accountFile.one} ${name} was changed meanwhile; try again`], 1);
     return rotated;
   });
-  printLines([`${kind.accountFile.one.padEnd(9)} ${name}`, `secret    ${secret.shown}`], terminal.stdout);
-  printLines(['the old secret is no longer valid'], terminal.stderr);
-  await reportUsage(target, mark, terminal);
+  const lines = [`${kind.accountFile.one.padEnd(9)} ${name}`, `secret    ${secret.shown}`];
+  await reportChange(target, mark, { lines, notes: ['the old secret is no longer valid'] }, terminal);
 }
 
 async function add<T extends object>(
   kind: RegistrationKind<T>,
-  target: AccountTarget<T>,
-  input: RegistrationInput,
+  target: RegistrationCall<T>,
   terminal: Terminal,
 ): Promise<void> {
+  const input = { ...target.input, secret: await readSecret(target.input, terminal) };
   checkNotConfigured(target);
   const { entry, shownSecret } = await kind.create(target.name, input);
   if (input.secret !== undefined) await checkSecretUnused(input.secret, target);
   const mark = await addEntry(target, { ...entry, since: systemClock.now() }, 'remove it first');
-  const lines = [`${kind.accountFile.one.padEnd(9)} ${target.name}`];
-  printLines(shownSecret === undefined ? lines : [...lines, `secret    ${shownSecret}`], terminal.stdout);
-  await reportUsage(target, mark, terminal);
+  const shown = shownSecret === undefined ? [] : [`secret    ${shownSecret}`];
+  const lines = [`${kind.accountFile.one.padEnd(9)} ${target.name}`, ...shown];
+  await reportChange(target, mark, { lines }, terminal);
 }
 
 async function list<T>(
@@ -204,7 +158,7 @@ export interface ChosenSecret {
 }
 
 /** Returns the given secret, or generates one. */
-export function secretOf({ secret }: Pick<RegistrationInput, 'secret'>): ChosenSecret {
+export function chooseSecret({ secret }: Pick<RegistrationInput, 'secret'>): ChosenSecret {
   if (secret !== undefined) return { text: secret, isGenerated: false, shown: 'the given secret' };
   const text = randomSecret(randomBytes);
   return { text, isGenerated: true, shown: text };
@@ -214,7 +168,7 @@ export function secretOf({ secret }: Pick<RegistrationInput, 'secret'>): ChosenS
 export const noInput: RegistrationInput = { flags: new Map(), lists: new Map(), secret: undefined };
 
 /** Returns the members of a registration that the flags set. */
-export function membersOfInput(
+export function readMembers(
   { flags: own }: Pick<RegistrationKind<never>, 'flags'>,
   { flags, lists }: RegistrationInput,
 ): Record<string, unknown> {

@@ -6,13 +6,13 @@ import { sha256 } from '../../oauth/sha256.ts';
 import { hashOfPassword } from '../accounts/credentials.ts';
 import {
   type ChosenSecret,
-  membersOfInput,
+  chooseSecret,
+  createRegistrationCommand,
   type NewRegistration,
   noInput,
   type RegistrationInput,
   type RegistrationKind,
-  registrationCommand,
-  secretOf,
+  readMembers,
   throwFaults,
 } from '../accounts/registration.ts';
 import { secretFlag } from '../accounts/secret-input.ts';
@@ -42,13 +42,13 @@ const kind: RegistrationKind<ClientRegistration> = {
 };
 
 /** Runs `countersign client add [ID]`, `client rotate ID`, `client remove ID` or `client list`. Returns the exit status. */
-export const client = registrationCommand(kind);
+export const client = createRegistrationCommand(kind);
 
 async function create(id: string, input: RegistrationInput): Promise<NewRegistration<ClientRegistration>> {
-  const { public: isPublic, users, ...members } = membersOfInput(kind, input);
+  const { public: isPublic, users, ...members } = readMembers(kind, input);
   if (isPublic === true && input.flags.has(secretFlag))
     throw new CommandError([`--public and ${secretFlag} are mutually exclusive`]);
-  const secret = isPublic === true ? undefined : secretOf(input);
+  const secret = isPublic === true ? undefined : chooseSecret(input);
   const isForAll = Array.isArray(users) && users.length === 1 && users[0] === '*';
   const source = { ...members, users: isForAll ? '*' : users, secret: secret?.text };
   const { made: entry, faults } = readClient(id, source, ['text']);
@@ -58,7 +58,7 @@ async function create(id: string, input: RegistrationInput): Promise<NewRegistra
       '--grant authorization_code requires a --redirect-uri; a client without users can use --grant client_credentials',
     ]);
   if (secret === undefined) return { entry, shownSecret: undefined };
-  return { entry: { ...entry, secret: await digestOf(secret) }, shownSecret: secret.shown };
+  return { entry: { ...entry, secret: await hashSecret(secret) }, shownSecret: secret.shown };
 }
 
 /** Replaces the secret. Throws CommandError for a public client, or a secret that is not of printable ASCII characters. */
@@ -74,11 +74,11 @@ async function rotate(
     );
   const { since: _, ...parts } = { ...client, secret: secret.text };
   throwFaults(kind, id, noInput, readClient(id, parts, ['text']).faults);
-  return { ...client, secret: await digestOf(secret) };
+  return { ...client, secret: await hashSecret(secret) };
 }
 
 /** Returns the digest to store. SHA-256 suffices for 256 random bits; a given secret can be weak and is hashed with scrypt. */
-async function digestOf({ text, isGenerated }: ChosenSecret): Promise<ClientSecret> {
+async function hashSecret({ text, isGenerated }: ChosenSecret): Promise<ClientSecret> {
   if (isGenerated) return { sha256: sha256(text) };
   return { scrypt: await hashOfPassword(text, { isGenerated }, randomBytes) };
 }

@@ -4,13 +4,13 @@ import { type ConsumerRegistration, readConsumer } from '../../accounts/registra
 import { errorCode } from '../../store/files/disk.ts';
 import {
   type ChosenSecret,
-  membersOfInput,
+  chooseSecret,
+  createRegistrationCommand,
   type NewRegistration,
   noInput,
   type RegistrationInput,
   type RegistrationKind,
-  registrationCommand,
-  secretOf,
+  readMembers,
   throwFaults,
 } from '../accounts/registration.ts';
 import { secretFlag } from '../accounts/secret-input.ts';
@@ -40,17 +40,17 @@ const kind: RegistrationKind<ConsumerRegistration> = {
 };
 
 /** Runs `countersign consumer add [KEY]`, `consumer rotate KEY`, `consumer remove KEY` or `consumer list`. Returns the exit status. */
-export const consumer = registrationCommand(kind);
+export const consumer = createRegistrationCommand(kind);
 
 async function create(key: string, input: RegistrationInput): Promise<NewRegistration<ConsumerRegistration>> {
-  const { rsaPublicKey: file, methods: given, ...members } = membersOfInput(kind, input);
+  const { rsaPublicKey: file, methods: given, ...members } = readMembers(kind, input);
   const rsaPublicKey = typeof file === 'string' ? readKey(file) : undefined;
   const methods = given ?? (rsaPublicKey === undefined ? undefined : ['RSA-SHA1']);
   // RSA-SHA1 uses no shared secret (RFC 5849 §3.4.3).
   const needsSecret = !Array.isArray(methods) || methods.some((method) => method !== 'RSA-SHA1');
   if (!needsSecret && input.flags.has(secretFlag))
     throw new CommandError([`${secretFlag} cannot be used: RSA-SHA1 has no secret`]);
-  const secret = needsSecret ? secretOf(input) : undefined;
+  const secret = needsSecret ? chooseSecret(input) : undefined;
   const { made: entry, faults } = readConsumer(key, {
     ...members,
     methods,

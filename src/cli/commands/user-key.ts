@@ -4,110 +4,76 @@ import type { KeyDeclaration } from '../../auth/account-key.ts';
 import { userNameFault } from '../../auth/accounts.ts';
 import { algorithmNamed, isAsymmetric, keyIdFault } from '../../auth/parse-account-key.ts';
 import { systemClock } from '../../clock.ts';
-import { hint, readArguments } from '../../options/flags.ts';
-import {
-  type AccountTarget,
-  changeExisting,
-  findExisting,
-  locationFlags,
-  locationOf,
-  printLines,
-  reportUsage,
-  unknownAction,
-  withAccounts,
-} from '../accounts/command.ts';
+import { hint } from '../../options/flags.ts';
+import { type AccountCall, createAccountCommand, type GivenFlags } from '../accounts/account-command.ts';
+import { changeExisting, findExisting, printLines, reportChange } from '../accounts/command.ts';
 import { randomSecret } from '../accounts/credentials.ts';
 import { readFromInput, secretFlag } from '../accounts/secret-input.ts';
 import { checkSecretUnused } from '../accounts/secret-owner.ts';
 import { generateKey, readPublicKey, withKey } from '../accounts/user-keys.ts';
-import { CommandError, reportError } from '../errors.ts';
+import { CommandError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
-
-const actions = ['add', 'remove', 'list'] as const;
-
-const flags = new Map([
-  ['--key-id', 'value'],
-  ['--algorithm', 'value'],
-  ['--public-key', 'value'],
-  ['--generate', 'value'],
-  [secretFlag, 'toggle'],
-  ...locationFlags,
-] as const);
 
 /** The sources of a new key, of which `add` requires one. */
 const sources = ['--public-key', '--generate', secretFlag] as const;
 
-interface KeyArguments extends AccountTarget<StoredUser> {
-  readonly action: (typeof actions)[number];
+interface KeyInput {
   readonly id: string;
-  readonly given: ReadonlyMap<string, string | true>;
+  readonly flags: GivenFlags['flags'];
 }
+
+type KeyCall = AccountCall<StoredUser, KeyInput>;
 
 /** Runs `countersign user key add|remove|list NAME`. Returns the exit status. */
-export async function userKey(
-  argv: readonly string[],
-  environment: NodeJS.ProcessEnv,
-  terminal: Terminal,
-): Promise<number> {
-  try {
-    await withAccounts(parseArguments(argv, environment), environment, (target) => {
-      if (target.action === 'add') return add(target, terminal);
-      return target.action === 'remove' ? remove(target, terminal) : list(target, terminal);
-    });
-    return 0;
-  } catch (error) {
-    return reportError(error, terminal);
-  }
+export const userKey = createAccountCommand<StoredUser, KeyInput>({
+  accountFile: userFile,
+  command: 'countersign user key',
+  label: 'name',
+  example: 'countersign user key add NAME --key-id ID',
+  flags: new Map([
+    ['--key-id', { arity: 'value', actions: ['add', 'remove', 'list'] }],
+    ['--algorithm', { arity: 'value', actions: ['add', 'remove', 'list'] }],
+    ['--public-key', { arity: 'value', actions: ['add'] }],
+    ['--generate', { arity: 'value', actions: ['add'] }],
+    [secretFlag, { arity: 'toggle', actions: ['add'] }],
+  ]),
+  actions: {
+    add: { name: 'required', run: add },
+    remove: { name: 'required', run: remove },
+    list: { name: 'required', run: list },
+  },
+  nameFault: userNameFault,
+  readInput,
+});
+
+function readInput(action: string, { flags }: GivenFlags, faults: string[]): KeyInput {
+  const id = String(flags.get('--key-id') ?? '');
+  const fault = action === 'list' ? undefined : keyIdFault(id);
+  if (fault !== undefined) faults.push(flags.has('--key-id') ? fault : `${action} requires --key-id ID`);
+  if (action === 'add' && sources.filter((flag) => flags.has(flag)).length !== 1)
+    faults.push('add requires one of --public-key FILE, --generate ALGORITHM and --secret-stdin');
+  return { id, flags };
 }
 
-function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv): KeyArguments {
-  const { flags: given, words, faults: flagFaults } = readArguments(argv, flags);
-  if (flagFaults.length > 0) throw new CommandError(flagFaults);
-  const [word = '', name = ''] = words;
-  const action = actions.find((each) => each === word);
-  const id = String(given.get('--key-id') ?? '');
-  if (action === undefined)
-    throw new CommandError([unknownAction(word, actions, 'countersign user key add NAME --key-id ID')]);
-  const faults: string[] = [];
-  if (words.length !== 2) faults.push(`${action} requires one name: countersign user key ${action} NAME`);
-  const nameFault = userNameFault(name);
-  if (words.length === 2 && nameFault !== undefined) faults.push(nameFault);
-  const idFault = keyIdFault(id);
-  if (action !== 'list' && idFault !== undefined)
-    faults.push(given.has('--key-id') ? idFault : `${action} requires --key-id ID`);
-  faults.push(...sourceFaults(action, given));
-  if (faults.length > 0) throw new CommandError(faults);
-  return { action, accountFile: userFile, name, id, given, ...locationOf(given, environment) };
-}
-
-function sourceFaults(action: string, given: ReadonlyMap<string, unknown>): string[] {
-  const used = sources.filter((flag) => given.has(flag));
-  if (action !== 'add') return used.map((flag) => `${flag} is an option of add only`);
-  const expected = 'add requires one of --public-key FILE, --generate ALGORITHM and --secret-stdin';
-  return used.length === 1 ? [] : [expected];
-}
-
-async function add(target: KeyArguments, terminal: Terminal): Promise<void> {
-  const { name, id } = target;
+async function add(target: KeyCall, terminal: Terminal): Promise<void> {
+  const { name, input } = target;
+  const { id } = input;
   await findExisting(target);
   const { key, shown } = await newKey(target, terminal);
   const declared = [...target.options.users, ...target.moduleUsers];
   const mark = await changeExisting(target, (user, stored) =>
     withKey([...declared, ...stored], name, user, id, key),
   );
-  printLines(
-    [`user      ${name}`, `key       ${id}`, `algorithm ${key.algorithm}`, ...shown],
-    terminal.stdout,
-  );
-  await reportUsage(target, mark, terminal);
+  const lines = [`user      ${name}`, `key       ${id}`, `algorithm ${key.algorithm}`, ...shown];
+  await reportChange(target, mark, { lines }, terminal);
 }
 
 /** Returns the key to add, and the lines that show its private key or generated secret once. */
 async function newKey(
-  target: KeyArguments,
+  target: KeyCall,
   terminal: Terminal,
 ): Promise<{ key: KeyDeclaration; shown: readonly string[] }> {
-  const { given } = target;
+  const given = target.input.flags;
   const file = given.get('--public-key');
   const generated = given.get('--generate');
   const named = generated ?? given.get('--algorithm');
@@ -141,19 +107,19 @@ function algorithmGiven(name: string): KeyDeclaration['algorithm'] {
   }
 }
 
-async function remove(target: KeyArguments, terminal: Terminal): Promise<void> {
-  const { id, name } = target;
+async function remove(target: KeyCall, terminal: Terminal): Promise<void> {
+  const { name, input } = target;
+  const { id } = input;
   const mark = await changeExisting(target, (user) => {
     const { [id]: key, ...others } = user.keys ?? {};
     if (key !== undefined) return { ...user, keys: others };
     const known = Object.keys(others);
     throw new CommandError([`the user ${name} has no key ${id}${hint(id, known)}`], 1);
   });
-  printLines([`removed   ${id}`], terminal.stdout);
-  await reportUsage(target, mark, terminal);
+  await reportChange(target, mark, { lines: [`removed   ${id}`] }, terminal);
 }
 
-async function list(target: KeyArguments, terminal: Terminal): Promise<void> {
+async function list(target: KeyCall, terminal: Terminal): Promise<void> {
   const { options, name } = target;
   const configured = options.users.get(name);
   const { keys = {} } = configured ?? (await findExisting(target));

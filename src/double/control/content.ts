@@ -45,6 +45,8 @@ function describeFault(fault: ShapeFault): Problem {
     case 'type':
     case 'word':
       return invalid(field, `must be ${fault.expected}, is ${kindOf(fault.value)}`);
+    case 'secret':
+      return invalid(field, `must be ${fault.expected}`);
     case 'missing':
       return invalid(field, 'is missing');
     case 'unknown':

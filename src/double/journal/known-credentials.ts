@@ -6,7 +6,7 @@ import type {
   ServiceOptions,
   UserDeclaration,
 } from '../../service/options.ts';
-import { secretsOf } from '../state/users.ts';
+import { listSecrets } from '../state/users.ts';
 
 /** The maximum number of remembered tokens. The oldest are forgotten first. */
 const mostTokens = 100_000;
@@ -75,7 +75,7 @@ export class KnownCredentials {
     this.#endAll('user');
     for (const [name, user] of users) {
       this.#names.add(name);
-      const secrets = secretsOf(user);
+      const secrets = listSecrets(user);
       for (const [at, secret] of secrets.entries()) {
         this.#secrets.add(secret);
         // The password comes last. One that equals a secret counts as a secret.

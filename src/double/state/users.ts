@@ -1,10 +1,9 @@
 import type { KeyObject } from 'node:crypto';
 import type { KeyDeclaration, SignatureAlgorithm } from '../../auth/account-key.ts';
-import type { AccountRecord } from '../../auth/accounts.ts';
+import { toAccountRecord, type UserDeclaration } from '../../auth/user-declaration.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { checkObject, checkString } from '../../service/argument-checks.ts';
-import type { UserDeclaration } from '../../service/options.ts';
-import { checkUser } from '../../service/user-checks.ts';
+import { checkUser, secretsOf } from '../../service/user-checks.ts';
 import { generateKey, type KeyPair } from './generate-key.ts';
 import type { Snapshottable } from './snapshot.ts';
 
@@ -82,7 +81,7 @@ export function createDoubleUsers(
   };
   const credentials = (name: string): UserCredentials => credentialsOf(name, found(name));
   const addKey = (name: string, id: string, key: KeyDeclaration): void => {
-    const user = declarationOf(found(name));
+    const user = toAccountRecord(found(name));
     checkString(id, 'the id of a key');
     checkUser(name, { keys: { [id]: key } }, true);
     change(new Map(users).set(name, { ...user, keys: { ...user.keys, [id]: key } }));
@@ -103,7 +102,7 @@ export function createDoubleUsers(
       change(new Map([...users].filter(([each]) => each !== name)));
     },
     rotate(name, secret = randomSecret(), until) {
-      const { secrets, ...others } = declarationOf(found(name));
+      const { secrets, ...others } = toAccountRecord(found(name));
       checkUser(name, { secret }, false);
       const former = until === undefined ? [] : secrets.slice(0, 1).map((each) => ({ ...each, until }));
       change(new Map(users).set(name, { ...others, secrets: [{ secret }, ...former] }));
@@ -117,7 +116,7 @@ export function createDoubleUsers(
       privateKeys.set(pair.publicKey, privateKey);
       return pair;
     },
-    keys: (name) => declarationOf(found(name)).keys ?? {},
+    keys: (name) => toAccountRecord(found(name)).keys ?? {},
     privateKeyOf: (key) =>
       'publicKey' in key && typeof key.publicKey === 'string' ? privateKeys.get(key.publicKey) : undefined,
     ownerOf(id) {
@@ -125,7 +124,7 @@ export function createDoubleUsers(
       return [...users].find(([, { keys = {} }]) => Object.hasOwn(keys, id))?.[0];
     },
     removeKey(name, id) {
-      const { keys = {}, ...user } = declarationOf(found(name));
+      const { keys = {}, ...user } = toAccountRecord(found(name));
       checkString(id, 'the id of a key');
       const { [id]: key, ...others } = keys;
       if (key === undefined)
@@ -159,31 +158,13 @@ function isList(declared: DoubleUsersOption): declared is readonly string[] {
 }
 
 /** Returns the secrets of a user and of its keys, and the password unless only its hash is known. */
-export function secretsOf(user: UserDeclaration): string[] {
-  const { secrets, password, keys = {} } = declarationOf(user);
-  const shared = Object.values(keys).flatMap((key) =>
-    'secret' in key ? [key.secret, ...(key.passphrase === undefined ? [] : [key.passphrase])] : [],
-  );
-  const values = [...secrets.map(({ secret }) => secret), ...shared];
-  return password !== undefined && 'plain' in password ? [...values, password.plain] : values;
-}
-
-/** Returns a user in the form that a data directory has. */
-export function declarationOf(user: UserDeclaration): AccountRecord {
-  if ('secrets' in user) return user;
-  const { secret, password, disabled, keys, quota, schemes } = user;
-  return {
-    secrets: secret === undefined ? [] : [{ secret }],
-    password: password === undefined ? undefined : { plain: password },
-    disabled,
-    keys,
-    quota,
-    schemes,
-  };
+export function listSecrets(user: UserDeclaration): string[] {
+  const { password } = toAccountRecord(user);
+  return [...secretsOf(user), ...(password !== undefined && 'plain' in password ? [password.plain] : [])];
 }
 
 function credentialsOf(name: string, user: UserDeclaration): UserCredentials {
-  const { secrets, password } = declarationOf(user);
+  const { secrets, password } = toAccountRecord(user);
   const secret = secrets[0]?.secret;
   if (secret === undefined) throw new RangeError(`${name} has no secret`);
   return { secret, password: password !== undefined && 'plain' in password ? password.plain : undefined };

@@ -1,15 +1,17 @@
+import { clientsShape, consumersShape } from '../../accounts/registration.ts';
+import { quotaShape } from '../../auth/quota/policy.ts';
+import { configuredUsersShape } from '../../auth/user-declaration.ts';
 import { type parts, schemaMember } from '../file.ts';
-import { clientsSchema, consumersSchema, usersSchema } from './account-schemas.ts';
 import { collectionDefinitions, collectionsSchema, seedSchema } from './collection-schemas.ts';
 import { described, type JsonSchema, objectOf } from './json-schema.ts';
-import { optionSchemas, quotaSchema } from './option-schemas.ts';
+import { optionSchemas } from './option-schemas.ts';
 import { schemesSchema } from './scheme-schemas.ts';
 
 const partSchemas: Readonly<Record<(typeof parts)[number], JsonSchema>> = {
-  users: usersSchema,
+  users: configuredUsersShape.schema,
   schemes: schemesSchema,
-  clients: clientsSchema,
-  consumers: consumersSchema,
+  clients: clientsShape.schema,
+  consumers: consumersShape.schema,
   collections: collectionsSchema,
   seed: seedSchema,
 };
@@ -28,6 +30,6 @@ export function configurationSchema(): JsonSchema {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Configuration of Countersign',
     ...objectOf(members),
-    $defs: { quota: quotaSchema, ...collectionDefinitions },
+    $defs: { quota: quotaShape.schema, ...collectionDefinitions },
   };
 }

@@ -1,10 +1,3 @@
-import {
-  maxPolicies,
-  maxQuotaWindow,
-  maxRequests,
-  policyForm,
-  policyNameForm,
-} from '../../auth/quota/policy.ts';
 import { groupsOf } from '../file.ts';
 import { addressForm } from '../settings.ts';
 import type { OptionSpec } from '../spec.ts';
@@ -29,41 +22,6 @@ const forms: Readonly<Partial<Record<TextKey, JsonSchema>>> = {
   host: textOfForm(addressForm),
   quota: definition('quota'),
   trustProxy: list,
-};
-
-/** A policy as text within a quota, where spaces may surround it. */
-const policyText = `\\s*${policyForm.source.slice(1, -1)}\\s*`;
-
-const policy = objectOf(
-  {
-    name: described('name in the fields RateLimit and RateLimit-Policy; by default the window', {
-      ...textOfForm(policyNameForm),
-    }),
-    requests: wholeNumber(1, maxRequests),
-    window: described('seconds, or a duration such as 30s, 1h or 7d', {
-      anyOf: [wholeNumber(1, maxQuotaWindow), text],
-    }),
-  },
-  ['requests', 'window'],
-);
-
-/** The schema of a quota. */
-export const quotaSchema: JsonSchema = {
-  description: 'how many requests are permitted in a time, such as 1000/1h; none: no limit',
-  anyOf: [
-    {
-      type: 'string',
-      pattern: `^(?:none|${policyText}(?:,${policyText}){0,${maxPolicies - 1}})$`,
-    },
-    policy,
-    arrayOf(
-      { anyOf: [{ type: 'string', pattern: `^${policyText}$` }, policy] },
-      {
-        minItems: 1,
-        maxItems: maxPolicies,
-      },
-    ),
-  ],
 };
 
 /** Returns the schemas of all options and groups of a configuration file, by key. */

@@ -76,9 +76,8 @@ describe('countersign user key', () => {
     assert.deepEqual(keys?.['AKIDEXAMPLE'], {
       algorithm: 'aws4',
       secret: 'secret of a key',
-      until: undefined,
     });
-    assert.deepEqual(keys?.['other'], { algorithm: 'hmac-sha256', secret, until: undefined });
+    assert.deepEqual(keys?.['other'], { algorithm: 'hmac-sha256', secret });
   });
 
   test('remove removes one key, and list then no longer shows it', async () => {

@@ -1,7 +1,7 @@
+import { toAccountRecord } from '../../../auth/user-declaration.ts';
 import { type Grants, isLive } from '../../../oauth/grants.ts';
 import type { ComposedService } from '../../compose.ts';
 import { namesOf } from '../../compose.ts';
-import { declarationOf } from '../../state/users.ts';
 
 /** A user, without secrets. */
 export interface ListedUser {
@@ -42,7 +42,7 @@ export interface AccountListing {
 export function createAccountListing(context: ComposedService): AccountListing {
   const { clients, consumers, grants } = context.service.oauth;
   return {
-    users: () => [...context.users.all].map(([name, user]) => listedUser(name, declarationOf(user))),
+    users: () => [...context.users.all].map(([name, user]) => listedUser(name, toAccountRecord(user))),
     clients: () =>
       [...namesOf(context.options.clients)].flatMap((id) => {
         const client = clients.find(id);
@@ -63,7 +63,7 @@ export function createAccountListing(context: ComposedService): AccountListing {
 
 function listedUser(
   name: string,
-  { disabled = false, password, secrets, keys = {} }: ReturnType<typeof declarationOf>,
+  { disabled = false, password, secrets, keys = {} }: ReturnType<typeof toAccountRecord>,
 ): ListedUser {
   return {
     name,

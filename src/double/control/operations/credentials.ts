@@ -1,4 +1,4 @@
-import { readKeyDeclaration } from '../../../auth/parse-account-key.ts';
+import { keyShape } from '../../../auth/parse-account-key.ts';
 import { Problem } from '../../../http/problem.ts';
 import { either, flag, number, object, optional, text, word } from '../../../shape/shape.ts';
 import { bareOperation, type Operation, operation } from '../operation.ts';
@@ -53,14 +53,8 @@ function userOperations(target: ControlTarget): readonly Operation[] {
       method: 'PUT',
       id: 'addKey',
       summary: 'Adds or replaces a key of a user',
-      accepts: object({
-        algorithm: text('ed25519, ecdsa-p256-sha256, …, or hmac-sha256 and aws4, which have a secret'),
-        publicKey: optional(text('PEM (SPKI), or a JWK as text')),
-        secret: optional(text()),
-        until: optional(number({}, 'expiry time, in ms since 1970-01-01T00:00:00Z')),
-      }),
-      run: (content, { name = '', id = '' }) =>
-        users().addKey(name, id, readKeyDeclaration(content, `the key ${id}`)),
+      accepts: keyShape,
+      run: (key, { name = '', id = '' }) => users().addKey(name, id, key),
     }),
     bareOperation({
       ...user,

@@ -1,0 +1,124 @@
+// The commands `user`, `user key`, `client` and `consumer` are tables of actions: add, rotate, remove, list and others.
+import type { AccountFile } from '../../accounts/account-file.ts';
+import { type Arity, readArguments } from '../../options/flags.ts';
+import { CommandError, reportError } from '../errors.ts';
+import type { Terminal } from '../terminal.ts';
+import { type AccountTarget, locationFlags, locationOf, unknownAction, withAccounts } from './command.ts';
+
+/** The options of a command line. */
+export interface GivenFlags {
+  readonly flags: ReadonlyMap<string, string | true>;
+  readonly lists: ReadonlyMap<string, readonly string[]>;
+}
+
+/** An account, and what is to be done with it. */
+export interface AccountCall<T, Input> extends AccountTarget<T> {
+  readonly input: Input;
+}
+
+/** An action of a command. */
+export interface AccountAction<T, Input> {
+  /** Whether a name is required, generated if it is missing, or not allowed. */
+  readonly name: 'required' | 'generated' | 'none';
+  /** Does it, and prints the result. Throws CommandError. */
+  run(call: AccountCall<T, Input>, terminal: Terminal): Promise<void>;
+}
+
+/** An option of a command, besides those of the location. */
+export interface AccountFlag {
+  readonly arity: Arity;
+  /** The actions that it is an option of. */
+  readonly actions: readonly string[];
+}
+
+/** A command for one kind of accounts. */
+export interface AccountTable<T, Input> {
+  readonly accountFile: AccountFile<T>;
+  /** The words of the command: `countersign user key`. */
+  readonly command: string;
+  /** What a name is, in messages: `name`, `ID` or `KEY`. */
+  readonly label: string;
+  /** A valid command, for the message about a missing action. */
+  readonly example: string;
+  readonly flags: ReadonlyMap<string, AccountFlag>;
+  readonly actions: Readonly<Record<string, AccountAction<T, Input>>>;
+  /** Returns why a name is not valid, or undefined. Default: all names are. */
+  nameFault?(name: string): string | undefined;
+  /** Returns a new name. */
+  generateName?(): string;
+  /** Reads the options of an action. Adds a sentence to `faults` for each invalid one. */
+  readInput(action: string, given: GivenFlags, faults: string[]): Input;
+}
+
+/** Runs a command and returns its exit status. */
+type Command = (
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  terminal: Terminal,
+) => Promise<number>;
+
+/** Returns the command of a table. */
+export function createAccountCommand<T, Input>(table: AccountTable<T, Input>): Command {
+  return async (argv, environment, terminal) => {
+    try {
+      const { action, call } = parseCommand(table, argv, environment);
+      await withAccounts(call, environment, (located) => action.run(located, terminal));
+      return 0;
+    } catch (error) {
+      return reportError(error, terminal);
+    }
+  };
+}
+
+function parseCommand<T, Input>(
+  table: AccountTable<T, Input>,
+  argv: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): { readonly action: AccountAction<T, Input>; readonly call: AccountCall<T, Input> } {
+  const { accountFile, flags: own, actions, example } = table;
+  const arities = Array.from(own, ([flag, { arity }]) => [flag, arity] as const);
+  const {
+    flags,
+    lists,
+    words,
+    faults: unknown,
+  } = readArguments(argv, new Map([...locationFlags, ...arities]));
+  if (unknown.length > 0) throw new CommandError(unknown);
+  const [word = '', name = table.generateName?.() ?? ''] = words;
+  const action = Object.hasOwn(actions, word) ? actions[word] : undefined;
+  if (action === undefined) throw new CommandError([unknownAction(word, Object.keys(actions), example)]);
+  const faults = [
+    ...findNameFaults(table, word, action.name, words),
+    ...findFlagFaults(own, word, { flags, lists }),
+  ];
+  const input = table.readInput(word, { flags, lists }, faults);
+  if (faults.length > 0) throw new CommandError(faults);
+  return { action, call: { accountFile, name, input, ...locationOf(flags, environment) } };
+}
+
+function findNameFaults(
+  { command, label, nameFault }: Pick<AccountTable<never, never>, 'command' | 'label' | 'nameFault'>,
+  action: string,
+  needed: AccountAction<never, never>['name'],
+  words: readonly string[],
+): readonly string[] {
+  if (needed === 'none') return words.length === 1 ? [] : [`${action} takes no name`];
+  const [, name] = words;
+  if (words.length > 2 || (name === undefined && needed === 'required'))
+    return [`${action} requires one ${label}: ${command} ${action} ${label.toUpperCase()}`];
+  const fault = name === undefined ? undefined : nameFault?.(name);
+  return fault === undefined ? [] : [fault];
+}
+
+function findFlagFaults(
+  known: ReadonlyMap<string, AccountFlag>,
+  action: string,
+  { flags, lists }: GivenFlags,
+): readonly string[] {
+  return [...flags.keys(), ...lists.keys()].flatMap((flag) => {
+    const own = known.get(flag);
+    if (own === undefined) return [];
+    if (!own.actions.includes(action)) return [`${flag} is an option of ${own.actions.join(' and ')} only`];
+    return own.arity === 'toggle' && flags.get(flag) !== true ? [`${flag} takes no value`] : [];
+  });
+}
