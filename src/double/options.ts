@@ -1,17 +1,23 @@
 import type { DateLike } from '../clock.ts';
-import { didYouMean } from '../did-you-mean.ts';
+import { checkOptions, serviceMembers } from '../service/option-checks.ts';
+import type { ServiceOptions } from '../service/options.ts';
 import {
-  checkFlag,
-  checkFunction,
-  checkNumber,
-  checkObject,
-  checkText,
-  checkWord,
-} from '../service/argument-checks.ts';
-import { checkOptionValues } from '../service/option-checks.ts';
-import { optionNames, type ServiceOptions } from '../service/options.ts';
+  anything,
+  callback,
+  either,
+  flag,
+  grammar,
+  listOf,
+  mapOf,
+  number,
+  object,
+  optional,
+  type ShapesOf,
+  text,
+  word,
+} from '../shape/shape.ts';
 import { checkAliases } from './fetch/origins.ts';
-import { checkJournalLimits, type JournalOptions } from './journal/journal.ts';
+import type { JournalOptions } from './journal/journal.ts';
 import type { CompileSchema } from './partner/json-schema.ts';
 import type { DoubleUsersOption } from './state/users.ts';
 import type { Stub } from './stubs/declaration.ts';
@@ -73,21 +79,27 @@ export interface DoubleOptions extends Omit<ServiceOptions, OwnOption> {
   readonly pendingFaults?: 'ignore' | 'error';
 }
 
-/** The options that only a double has. The type checks that the list is complete. */
-const doubleOnly: Readonly<Record<Exclude<keyof DoubleOptions, keyof ServiceOptions>, true>> = {
-  randomSeed: true,
-  now: true,
-  https: true,
-  unref: true,
-  journal: true,
-  pendingFaults: true,
-  port: true,
-  securePort: true,
-  aliases: true,
-  stubs: true,
-  partner: true,
-  validate: true,
-};
+const portShape = number({ min: 0, max: 65_535 });
+
+/** The options that only a double has. */
+const doubleMembers = {
+  randomSeed: optional(either(number({ whole: false }), text())),
+  now: optional(anything),
+  https: optional(flag()),
+  unref: optional(flag()),
+  journal: optional(
+    object({ entries: optional(anything), bytes: optional(anything), content: optional(anything) }),
+  ),
+  pendingFaults: optional(word(['ignore', 'error'])),
+  port: optional(portShape),
+  securePort: optional(portShape),
+  aliases: optional(grammar({}, 'a list of origins', checkAliases)),
+  stubs: optional(listOf(anything, undefined, { expected: 'a list of stubs' })),
+  partner: optional(
+    either(text(), mapOf(anything, undefined, { expected: 'an object or the path of a file' })),
+  ),
+  validate: optional(callback()),
+} satisfies ShapesOf<Omit<DoubleOptions, keyof ServiceOptions>>;
 
 const ownOptions: Readonly<Record<Exclude<OwnOption, 'users'>, true>> = {
   clock: true,
@@ -99,38 +111,17 @@ const ownOptions: Readonly<Record<Exclude<OwnOption, 'users'>, true>> = {
   observer: true,
 };
 
+const doubleShape = object({
+  ...Object.fromEntries(Object.entries(serviceMembers).filter(([name]) => !Object.hasOwn(ownOptions, name))),
+  ...doubleMembers,
+});
+
 /** Throws RangeError on an unknown option or an invalid value, with a suggestion. */
 export function checkDoubleOptions(options: DoubleOptions): void {
-  checkObject(options, 'the options of a double');
-  const names = [...Object.keys(optionNames), ...Object.keys(doubleOnly)].filter(
-    (name) => !Object.hasOwn(ownOptions, name),
-  );
-  for (const name of Object.keys(options)) {
-    if (!names.includes(name))
-      throw new RangeError(`${name} is not an option of a double${didYouMean(name, names)}`);
-  }
-  checkOptionValues(options);
-  const { https, unref, journal, pendingFaults, randomSeed, aliases, stubs } = options;
-  checkFlag(https, 'https');
-  checkFlag(unref, 'unref');
-  checkJournalLimits(journal);
-  checkWord(pendingFaults, ['ignore', 'error'], 'a value of pendingFaults');
-  checkPorts(options);
-  checkAliases(aliases);
-  const { partner, validate } = options;
-  if (partner !== undefined && typeof partner !== 'string')
-    checkObject(partner, 'partner', 'or the path of a file');
-  checkFunction(validate, 'validate');
+  checkOptions(doubleShape, options, 'a double');
+  const { port = 0, securePort, https = true, partner, validate } = options;
   if (validate !== undefined && partner === undefined)
     throw new RangeError('validate requires the option partner');
-  if (stubs !== undefined && !Array.isArray(stubs)) throw new RangeError('stubs must be a list of stubs');
-  if (typeof randomSeed !== 'number') checkText(randomSeed, 'randomSeed');
-}
-
-function checkPorts({ port = 0, securePort, https = true }: DoubleOptions): void {
-  const range = { least: 0, most: 65_535, whole: true };
-  checkNumber(port, 'port', range);
-  checkNumber(securePort, 'securePort', range);
   if (securePort === undefined) return;
   if (!https) throw new RangeError('securePort requires HTTPS, which is disabled');
   if (port === securePort && port !== 0) throw new RangeError(`port and securePort are both ${port}`);

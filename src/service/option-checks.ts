@@ -1,86 +1,154 @@
-import { checkQuota } from '../auth/quota/policy.ts';
+import { quotaShape } from '../auth/quota/policy.ts';
+import { didYouMean } from '../did-you-mean.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import { isBasePath } from '../pipeline/proxy.ts';
-import { kindOf } from '../shape/fault.ts';
+import { formatLast, formatOwned, type ShapeFault } from '../shape/fault.ts';
 import {
-  checkFlag,
-  checkFunction,
-  checkMembers,
-  checkNumber,
-  checkObject,
-  checkString,
-  checkText,
-  checkWord,
-  shown,
-} from './argument-checks.ts';
+  anything,
+  callback,
+  flag,
+  grammar,
+  listOf,
+  mapOf,
+  number,
+  type Optional,
+  object,
+  optional,
+  type Shape,
+  type ShapesOf,
+  text,
+  textLike,
+  word,
+} from '../shape/shape.ts';
 import { checkCors } from './cors-checks.ts';
-import { defaultLimits, type ServiceOptions } from './options.ts';
+import { defaultLimits, type HealthOptions, type ServiceOptions } from './options.ts';
 import { checkResource } from './resource-checks.ts';
 
+const anyObject = mapOf(anything);
+
+const positive = number({ min: 0, whole: false });
+
+/** Describes an object of numbers, all optional, with the names of their defaults. */
+function describeNumbers(defaults: object): Shape<unknown> {
+  return object(Object.fromEntries(Object.keys(defaults).map((name) => [name, optional(positive)])));
+}
+
+/** Describes objects by name, or a Map of them. Their messages contain no value, which can be a secret. */
+function describeRegistered(one: string): Optional<unknown> {
+  const shape = mapOf(anyObject, undefined, { one });
+  return optional({
+    ...shape,
+    read: (value, path) => shape.read(value instanceof Map ? Object.fromEntries(value) : value, path),
+  });
+}
+
+const healthShape = object(
+  {
+    path: textLike({}, isPath, () => 'must be a path such as /health, without a slash at the end', {
+      expected: 'a path such as /health, without a slash at the end',
+    }),
+    check: optional(callback()),
+  } satisfies ShapesOf<HealthOptions>,
+  undefined,
+  { expected: "an object such as { path: '/health' }" },
+);
+
+function isPath(value: string): value is string {
+  return isBasePath(value);
+}
+
+const collectionsShape: Shape<unknown> = {
+  ...anyObject,
+  read: (value, path = []) => (Array.isArray(value) ? declaredShape : anyObject).read(value, path),
+};
+
+const declaredShape: Shape<unknown> = grammar({}, 'a list of collections', (value) => {
+  if (
+    Array.isArray(value) &&
+    value.some((each) => typeof each?.path !== 'string' || each.shape === undefined)
+  )
+    throw new RangeError('a list of collections must contain results of defineCollection');
+});
+
+const resourcesShape: Shape<unknown> = mapOf(anything);
+
+/** Describes the options of a service. The parts of the service check the values of `anything`. */
+export const serviceMembers = {
+  clock: optional(anything),
+  random: optional(callback()),
+  store: optional(anything),
+  users: optional(anything),
+  collections: optional(collectionsShape),
+  seed: optional(anyObject),
+  resources: optional(resourcesShape),
+  realm: optional(text()),
+  window: optional(anything),
+  notBefore: optional(number({ whole: false })),
+  hmacSimple: optional(anything),
+  requireBodyDigest: optional(flag()),
+  schemes: optional(anything),
+  clients: describeRegistered('client'),
+  consumers: describeRegistered('consumer'),
+  lifetimes: optional(describeNumbers(defaultLifetimes)),
+  publicUrl: optional(text()),
+  masterKey: optional(anything),
+  nonces: optional(anything),
+  maxNonces: optional(number({ whole: false })),
+  maxNoncesPerUser: optional(number({ whole: false })),
+  idempotencyLifetime: optional(number({ min: 1, max: 31_536_000, whole: false })),
+  maxIdempotencyKeysPerUser: optional(number({ min: 1 })),
+  maxAuthFailures: optional(anything),
+  quota: optional(quotaShape),
+  trustProxy: optional(listOf(text(), undefined, { expected: "a list of networks such as ['10.0.0.0/8']" })),
+  basePath: optional(text()),
+  cors: optional(grammar({}, 'a list of origins', checkCors)),
+  explain: optional(flag()),
+  defaultFormat: optional(word(['xml', 'json'])),
+  strictQuery: optional(flag()),
+  openapi: optional(flag()),
+  limits: optional(describeNumbers(defaultLimits)),
+  health: optional(healthShape),
+  requestId: optional(flag()),
+  log: optional(callback()),
+  observer: optional(anything),
+  onError: optional(callback()),
+} satisfies ShapesOf<ServiceOptions>;
+
+const serviceShape = object(serviceMembers);
+
 /**
- * Checks the values of options that would otherwise be ignored or converted. The parts of the service check the others.
+ * Checks the options of a service. A misspelt one must not be ignored: the default may be less strict than what was meant.
  * @throws RangeError with the nearest known name
  */
-export function checkOptionValues(options: Omit<ServiceOptions, 'users'>): void {
-  const { limits, lifetimes, resources, seed, collections } = options;
-  for (const name of ['realm', 'publicUrl', 'basePath'] as const) checkText(options[name], name);
-  for (const name of ['notBefore', 'maxNonces', 'maxNoncesPerUser'] as const)
-    checkNumber(options[name], name);
-  for (const name of ['requireBodyDigest', 'explain', 'strictQuery', 'openapi', 'requestId'] as const)
-    checkFlag(options[name], name);
-  checkWord(options.defaultFormat, ['xml', 'json'], 'a value of defaultFormat');
-  checkNumber(options.idempotencyLifetime, 'idempotencyLifetime', { least: 1, most: 31_536_000 });
-  checkNumber(options.maxIdempotencyKeysPerUser, 'maxIdempotencyKeysPerUser', { least: 1, whole: true });
-  for (const name of ['log', 'onError'] as const) checkFunction(options[name], name);
-  checkHealth(options.health);
-  if (options.quota !== undefined) checkQuota(options.quota, 'quota');
-  if (limits !== undefined) checkNumbers(limits, Object.keys(defaultLimits), 'limits');
-  if (lifetimes !== undefined) checkNumbers(lifetimes, Object.keys(defaultLifetimes), 'lifetimes');
-  checkCors(options.cors, 'cors');
-  checkRegistered(options.clients, 'client');
-  checkRegistered(options.consumers, 'consumer');
-  checkTrustProxy(options.trustProxy);
-  if (seed !== undefined) checkObject(seed, 'seed');
-  checkCollections(collections);
-  if (resources === undefined) return;
-  checkObject(resources, 'resources');
-  for (const [template, resource] of Object.entries(resources)) checkResource(template, resource);
+export function checkServiceOptions(options: ServiceOptions): void {
+  checkOptions(serviceShape, options, 'a service');
 }
 
-function checkCollections(collections: unknown): void {
-  if (collections === undefined) return;
-  if (!Array.isArray(collections)) checkObject(collections, 'collections');
-  else if (collections.some((each) => typeof each?.path !== 'string' || each.shape === undefined))
-    throw new RangeError('a list of collections must contain results of defineCollection');
-}
-
-/** Requires objects by name, unless the value is undefined. A message contains no value, which can be a secret. */
-function checkRegistered(registered: unknown, what: string): void {
-  if (registered === undefined) return;
-  checkObject(registered, `${what}s`);
-  const entries = registered instanceof Map ? registered.entries() : Object.entries(registered);
-  for (const [name, one] of entries) checkObject(one, `the ${what} ${shown(name)}`);
-}
-
-function checkTrustProxy(networks: unknown): void {
-  if (networks === undefined) return;
-  if (!Array.isArray(networks))
+/**
+ * Checks the options of a service or a double.
+ * @param owner names what has the options, in messages about unknown ones
+ * @throws RangeError with the nearest known name
+ */
+export function checkOptions(
+  shape: Shape<unknown>,
+  options: Pick<ServiceOptions, 'resources'>,
+  owner: string,
+): void {
+  const read = shape.read(options);
+  if ('faults' in read)
     throw new RangeError(
-      `trustProxy must be a list of networks such as ['10.0.0.0/8'], is ${kindOf(networks)}`,
+      read.faults
+        .slice(0, 1)
+        .map((fault) => explain(fault, owner))
+        .join(),
     );
-  for (const network of networks) checkString(network, 'a network of trustProxy');
+  for (const [template, resource] of Object.entries(options.resources ?? {}))
+    checkResource(template, resource);
 }
 
-function checkHealth(health: ServiceOptions['health']): void {
-  if (health === undefined) return;
-  checkMembers(health, ['path', 'check'], 'health', "such as { path: '/health' }");
-  if (typeof health.path !== 'string' || !isBasePath(health.path))
-    throw new RangeError('path of health must be a path such as /health, without a slash at the end');
-  checkFunction(health.check, 'check of health');
-}
-
-/** Requires an object with these members, all of which are non-negative numbers. */
-function checkNumbers(values: object, names: readonly string[], what: string): void {
-  checkMembers(values, names, what);
-  for (const [name, value] of Object.entries(values)) checkNumber(value, `${name} of ${what}`, { least: 0 });
+function explain(fault: ShapeFault, owner: string): string {
+  const name = formatLast(fault.path);
+  if (fault.kind === 'unknown' && fault.path.length === 1)
+    return `${name} is not an option of ${owner}${didYouMean(name, fault.known)}`;
+  return formatOwned(fault, fault.path.length === 0 ? `the options of ${owner}` : '');
 }

@@ -56,48 +56,6 @@ export const defaultLimits: Limits = {
   requestTimeout: 60_000,
 };
 
-/** The names of all options. Its type makes the compiler check that none is missing. */
-export const optionNames: Readonly<Record<keyof ServiceOptions, true>> = {
-  clock: true,
-  random: true,
-  store: true,
-  users: true,
-  collections: true,
-  seed: true,
-  resources: true,
-  realm: true,
-  window: true,
-  notBefore: true,
-  hmacSimple: true,
-  requireBodyDigest: true,
-  schemes: true,
-  clients: true,
-  consumers: true,
-  lifetimes: true,
-  publicUrl: true,
-  masterKey: true,
-  nonces: true,
-  maxNonces: true,
-  maxNoncesPerUser: true,
-  idempotencyLifetime: true,
-  maxIdempotencyKeysPerUser: true,
-  maxAuthFailures: true,
-  quota: true,
-  trustProxy: true,
-  basePath: true,
-  cors: true,
-  explain: true,
-  defaultFormat: true,
-  strictQuery: true,
-  openapi: true,
-  limits: true,
-  health: true,
-  requestId: true,
-  log: true,
-  observer: true,
-  onError: true,
-};
-
 /** The options of a service. All are optional; there are no users by default. */
 export interface ServiceOptions extends PipelineOptions {
   /** Default: the system's clock. */

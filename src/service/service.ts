@@ -9,7 +9,6 @@ import type { Collection } from '../collections/declaration.ts';
 import { Idempotency, type IdempotencyOptions } from '../collections/idempotency.ts';
 import { ScanQueue } from '../collections/lists/scan-queue.ts';
 import { loadSeed } from '../collections/seed.ts';
-import { didYouMean } from '../did-you-mean.ts';
 import { writeDescription, writeProblem } from '../formats/server-documents.ts';
 import { createDateCache } from '../http/headers/date.ts';
 import type { HttpRequest, Response } from '../http/message.ts';
@@ -42,8 +41,8 @@ import { healthResource, readinessPath, readinessResource, withQuietHealth } fro
 import type { OpenApiDocument } from './openapi/document.ts';
 import { loadOpenApi, openApiResource, withOpenApi } from './openapi/resource.ts';
 import type { ServedApi } from './openapi/served-api.ts';
-import { checkOptionValues } from './option-checks.ts';
-import { defaultLimits, optionNames, type ServiceOptions } from './options.ts';
+import { checkServiceOptions } from './option-checks.ts';
+import { defaultLimits, type ServiceOptions } from './options.ts';
 import { collectionsOf, routesOf, type ServedRoutes } from './routes.ts';
 import { checkDistinctSecrets } from './user-checks.ts';
 
@@ -171,8 +170,7 @@ export function createControllableService(
     scopes,
   }: ServiceControls = {},
 ): ControllableService {
-  rejectUnknownOptions(options);
-  checkOptionValues(options);
+  checkServiceOptions(options);
   const { clock = systemClock, random = randomBytes, defaultFormat, health } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const contentBudget = new ByteBudget(Math.max(limits.unverifiedContent, limits.body));
@@ -405,14 +403,4 @@ async function openPort(
     replaceCertificate: (identity) => listener.replaceIdentity(identity),
   };
   return { listener, listening };
-}
-
-/** A misspelt option must not be ignored: the default may be less strict than what was meant. */
-function rejectUnknownOptions(options: ServiceOptions): void {
-  for (const name of Object.keys(options)) {
-    if (Object.hasOwn(optionNames, name)) continue;
-    throw new RangeError(
-      `${name} is not an option of a service${didYouMean(name, Object.keys(optionNames))}`,
-    );
-  }
 }

@@ -80,15 +80,18 @@ export function formatPath(path: ShapePath): string {
 
 /**
  * Formats a fault as a sentence about an argument or option: `body of limits must be a number from 0, is a string`. The
- * sentence contains no value but a number, since others can be secrets.
+ * sentence contains no value but a number or a word, since others can be secrets.
  *
  * @param owner names the value that was read; empty for the options of a function, whose members need no owner
  */
 export function formatOwned(fault: ShapeFault, owner: string): string {
   const what = formatOwnedName(fault.path, owner);
   switch (fault.kind) {
-    case 'type':
     case 'word':
+      if (typeof fault.value === 'string')
+        return `${JSON.stringify(fault.value)} is not a value of ${what}${didYouMean(fault.value, fault.known)}`;
+      return `${what} must be ${fault.expected}, is ${formatKind(fault.value)}`;
+    case 'type':
       return `${what} must be ${formatExample(fault.expected)}, is ${formatKind(fault.value)}`;
     case 'secret':
       return `the ${what} is not ${fault.expected}`;

@@ -4,7 +4,6 @@ import { type Clock, systemClock } from '../../clock.ts';
 import type { HttpRequest, Response } from '../../http/message.ts';
 import { createRequestTrace } from '../../pipeline/call.ts';
 import type { Observer } from '../../pipeline/observer.ts';
-import { checkMembers } from '../../service/argument-checks.ts';
 import type { ClaimedUser } from '../claimed-user.ts';
 import { DoubleError } from '../error.ts';
 import type { FaultsPart } from '../faults/faults.ts';
@@ -202,14 +201,6 @@ interface Limits {
   readonly entries: number;
   readonly bytes: number;
   readonly content: number;
-}
-
-/** The names of the limits. The type checks that the list is complete. */
-const limitNames: Readonly<Record<keyof Limits, true>> = { entries: true, bytes: true, content: true };
-
-/** Throws RangeError if the option `journal` of a double has another member than a limit. */
-export function checkJournalLimits(limits: unknown): void {
-  if (limits !== undefined) checkMembers(limits, Object.keys(limitNames), 'journal');
 }
 
 function limitsOf({ entries = 1000, bytes = 16 * 1024 * 1024, content = 64 * 1024 }: JournalOptions): Limits {
