@@ -25,7 +25,7 @@ export interface SigningChanges {
  * return equal parts for equal requests, dates and nonces.
  * @example
  * const signer: Signer = {
- *   sign({ method, url }, { date = Date.now(), nonce = randomUUID(), secret = ours }) {
+ *   sign({ method, url }, { date = clock.now(), nonce = randomUUID(), secret = ours }) {
  *     const signature = hmac(secret, [method, new URL(url).pathname, date, nonce].join('\n'));
  *     return { headers: { 'X-Timestamp': String(date), 'X-Nonce': nonce, 'X-Signature': signature } };
  *   },
