@@ -56,3 +56,19 @@ test('the types and "await using" work with TypeScript 5.2', { skip: onlyLong },
     run(process.execPath, [compiler, '-p', folder], folder);
   }
 });
+
+/** TypeScript 5 and 7. The example has the options of a strict project. */
+const compilers: Readonly<Record<string, string>> = {
+  '5': join(root, 'test/node_modules/typescript/bin/tsc'),
+  '7': join(root, 'node_modules/@typescript/native/bin/tsc'),
+};
+
+for (const [version, strictCompiler] of Object.entries(compilers))
+  test(`the example of Vitest compiles in strict mode with TypeScript ${version}`, (context) => {
+    const project = join(root, 'examples/vitest');
+    if (!existsSync(join(project, 'node_modules/vitest')))
+      return context.skip('vitest is not installed: npm ci --prefix examples/vitest');
+    if (!existsSync(strictCompiler)) return context.skip('typescript is not installed: npm ci --prefix test');
+    const types = join(root, 'node_modules/@types');
+    run(process.execPath, [strictCompiler, '-p', project, '--typeRoots', types], project);
+  });
