@@ -12,7 +12,7 @@ const folder = temporaryDirectory();
 
 const consumer = `
 import { action, createService, type Resource, xml } from 'countersign';
-import { adversary, hmacSigner } from 'countersign/attack';
+import { createAttempts, createSigner } from 'countersign/attack';
 import { signRequest } from 'countersign/client';
 import { startDouble } from 'countersign/double';
 import { createWriter } from 'countersign/xml';
@@ -25,7 +25,7 @@ createService({ resources: { '/weather/{city}': weather } });
 export async function use(): Promise<number> {
   await using double = await startDouble({ users: { johndoe: { secret: 's3cret' } } });
   const headers = signRequest({ method: 'GET', url: double.url, user: 'johndoe', secret: 's3cret' });
-  adversary({ method: 'GET', url: double.url }, hmacSigner({ user: 'johndoe', secret: 's3cret' }));
+  createAttempts({ method: 'GET', url: double.url }, createSigner({ user: 'johndoe', secret: 's3cret' }));
   return (await fetch(double.url, { headers })).status;
 }
 `;
