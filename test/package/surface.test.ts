@@ -74,7 +74,7 @@ const surface: Readonly<Record<string, Names>> = {
 };
 
 /** The entries whose names are still to be changed. */
-const unfinished: ReadonlySet<string> = new Set(['double/index', 'matchers/index']);
+const unfinished: ReadonlySet<string> = new Set();
 
 function namesIn(list: string): string[] {
   return list.split(/\s+/).filter((name) => name !== '');
