@@ -99,10 +99,8 @@ const chunks = {
     'cli/errors',
     'cli/help',
     'cli/accounts/secret-input',
-    'cli/accounts/no-account-files',
     'options/table',
     'options/flags',
-    'accounts/account-file-path',
   ],
   service: ['service/service', 'accounts/secret-box', 'http/field-lines', 'http/thrown-problem'],
   double: ['double/double', 'double/permission-matrix'],
@@ -212,7 +210,6 @@ const chunks = {
   ],
   maintenance: [
     'cli/commands/backup',
-    'cli/commands/restore',
     'cli/commands/export',
     'cli/commands/grant',
     'cli/commands/import',

@@ -143,8 +143,8 @@ export type { ExposedFile, FilePermissionsError } from './store/files/file-permi
 export type { LockedError } from './store/files/lock.ts';
 export type { MemorySnapshot, MemoryStore, MemoryStoreOptions } from './store/memory.ts';
 export { createMemoryStore } from './store/memory.ts';
-export type { NoncesLost } from './store/nonces/lost.ts';
 export type { NonceResult, NonceStore, ShareUsed } from './store/nonces/nonces.ts';
+export type { NoncesLost } from './store/nonces/time.ts';
 export { openDurableStore } from './store/open-durable-store.ts';
 export type { NumberRange } from './store/state/reserved-ids.ts';
 export type { CollectionNumbers } from './store/state/state.ts';

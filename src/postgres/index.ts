@@ -9,8 +9,8 @@ export type { MaybePromise } from '../maybe-promise.ts';
 export type { NonceClaim } from '../principal.ts';
 export type { DocumentStore, StoredDocument } from '../store/documents.ts';
 export { NonceRefusedError, StoreError } from '../store/errors.ts';
-export type { NoncesLost } from '../store/nonces/lost.ts';
 export type { NonceResult, ShareUsed } from '../store/nonces/nonces.ts';
+export type { NoncesLost } from '../store/nonces/time.ts';
 export type { NumberRange } from '../store/state/reserved-ids.ts';
 export type { CollectionNumbers } from '../store/state/state.ts';
 export type {

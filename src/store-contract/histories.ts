@@ -1,5 +1,4 @@
-import type { CheckedStore, Session } from './check.ts';
-import { storeCheck } from './check.ts';
+import { type CheckedStore, type Session, storeCheck } from './check.ts';
 import { Model } from './model.ts';
 
 const rounds = 150;

@@ -10,8 +10,8 @@ import { storedNonceChecks } from './stored-nonces.ts';
 export type { MaybePromise } from '../maybe-promise.ts';
 export type { NonceClaim } from '../principal.ts';
 export { NonceRefusedError, StoreError } from '../store/errors.ts';
-export type { NoncesLost } from '../store/nonces/lost.ts';
 export type { NonceResult, ShareUsed } from '../store/nonces/nonces.ts';
+export type { NoncesLost } from '../store/nonces/time.ts';
 export type {
   Creation,
   Deletion,

@@ -1,7 +1,7 @@
 import { writeTransferredFiles } from '../../accounts/transferred-files.ts';
 import { systemClock } from '../../clock.ts';
 import type { ModuleStore } from '../../service/server-module.ts';
-import { endOfLost } from '../../store/nonces/lost.ts';
+import { endOfLost } from '../../store/nonces/time.ts';
 import type { Imported } from '../../store/snapshot/export-reader.ts';
 import { isTransferable, listParts, type Transferable, type TransferPart } from '../../store/transfer.ts';
 import { CommandError } from '../errors.ts';
