@@ -75,6 +75,7 @@ const chunks = {
     'http/syntax/control-character',
     'oauth/lifetimes',
     'pipeline/cors/policy',
+    'shape/shape',
     'store/errors',
     'timers',
     'xml/name-form',
@@ -82,6 +83,7 @@ const chunks = {
   signing: [
     'auth/user-name',
     'client/sign',
+    'client/signed-fetch',
     'client/redirect',
     'client/fetch-target',
     'http/syntax/token',
@@ -106,8 +108,6 @@ const chunks = {
   schemes: [
     'auth/declared/options',
     'auth/message-signatures/options',
-    'auth/parse-account-key',
-    'client/index',
     'client/schemes/aws4',
     'client/schemes/declared',
     'client/schemes/defined',
