@@ -70,7 +70,6 @@ function escaped(character) {
  */
 const chunks = {
   common: [
-    'attack/deferred',
     'countersign-error',
     'duration',
     'http/syntax/control-character',
@@ -170,7 +169,14 @@ const chunks = {
     'double/stubs/declaration',
     'double/stubs/response',
   ],
-  attack: ['attack/adversary', 'attack/oauth/adversary', 'attack/oauth/oauth1-adversary', 'net/raw-client'],
+  attack: [
+    'attack/create-attempts',
+    'attack/run',
+    'attack/signers',
+    'attack/oauth/attack-oauth2',
+    'attack/oauth/attack-oauth1',
+    'net/raw-client',
+  ],
   configuration: ['options/options', 'cli/accounts/credentials', 'cli/serve/notices', 'cli/with-module'],
   serve: ['cli/commands/serve', 'cli/serve/compose'],
   openapi: ['service/openapi/create'],

@@ -1,3 +1,6 @@
+/** A point in time: a Date, milliseconds since 1970-01-01T00:00:00Z, or an ISO 8601 date such as `2026-03-01T12:00:00Z`. */
+export type DateLike = Date | number | string;
+
 /** A source of time. All code that needs the time takes one as a parameter. */
 export interface Clock {
   /** Returns the milliseconds since 1970-01-01T00:00:00Z. The system time may be set forward or back. */

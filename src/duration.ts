@@ -1,3 +1,9 @@
+/**
+ * A duration: text such as `250ms`, `90s`, `11m`, `24h` or `7d`, or a number: seconds where HTTP or OAuth counts them, as in `window`
+ * and `lifetimes`, otherwise milliseconds.
+ */
+export type Duration = number | string;
+
 const unitLengths: ReadonlyMap<string | undefined, number> = new Map([
   ['ms', 1],
   ['s', 1000],
@@ -5,6 +11,15 @@ const unitLengths: ReadonlyMap<string | undefined, number> = new Map([
   ['h', 3_600_000],
   ['d', 86_400_000],
 ]);
+
+/**
+ * Reads a duration as milliseconds. Undefined if it is malformed or negative.
+ * @param unit the length in ms of what a number counts: 1000 where HTTP or OAuth counts seconds, otherwise 1
+ */
+export function readDuration(value: unknown, unit: 1 | 1000): number | undefined {
+  if (typeof value === 'string') return parseDuration(value);
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value * unit : undefined;
+}
 
 /** Parses a duration such as `250ms`, `90s`, `15m`, `24h`, `7d` or `0`. Returns milliseconds; undefined if malformed. */
 export function parseDuration(text: string): number | undefined {

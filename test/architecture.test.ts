@@ -265,20 +265,24 @@ test('decide names no concrete scheme, store or format', () => {
   assert.doesNotMatch(decide[0]?.text ?? '', /\b(hmac|basic|bearer|oauth|xml|json|sqlite)\b/i);
 });
 
-test('nothing outside double imports double, except the control interface of the command and the matchers', () => {
+test('nothing outside double imports double, except two modules of the command and the matchers', () => {
   const control = 'src/cli/serve/control.ts';
+  const partner = 'src/cli/serve/partner.ts';
   assert.deepEqual(
     arrows(
-      (path) => path !== control && !isIn('src/double')(path) && !isIn('src/matchers')(path),
+      (path) =>
+        path !== control && path !== partner && !isIn('src/double')(path) && !isIn('src/matchers')(path),
       isIn('src/double'),
     ),
     [],
   );
-  // Both are loaded on demand: the one with a control port, the other by the double too.
+  // They are loaded on demand: with a control port or a document of a partner.
   const loading = sources.map(({ path, text }) => ({ path, imports: importsOf(path, withoutLazy(text)) }));
   const importers = (imported: string): string[] =>
     loading.filter(({ imports }) => imports.includes(imported)).map(({ path }) => path);
   assert.deepEqual(importers(control), []);
+  assert.deepEqual(importers(partner), []);
+  assert.deepEqual(importers('src/double/partner/partner.ts'), [partner]);
   assert.deepEqual(importers('src/double/control/control.ts'), [control]);
 });
 

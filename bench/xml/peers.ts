@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { StringDecoder } from 'node:string_decoder';
-import { createParser, type XmlHandler, XmlNames } from '../../src/xml/index.ts';
+import { createParser, type XmlHandler } from '../../src/xml/index.ts';
+import { XmlNames } from '../../src/xml/names.ts';
 
 /** The values that are read from the article. */
 export interface Article {

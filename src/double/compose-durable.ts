@@ -1,10 +1,10 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { andThen } from '../maybe-promise.ts';
 import { schemesOf } from '../service/authentication.ts';
-import type { ServiceOptions, UserDeclaration } from '../service/options.ts';
+import { defaultLimits, type ServiceOptions, type UserDeclaration } from '../service/options.ts';
 import { collectionsOf } from '../service/routes.ts';
 import { type ControllableService, createControllableService } from '../service/service.ts';
-import type { NonceStore } from '../store/nonces/nonces.ts';
+import { type CompleteNonces, completeNonces, type NonceStore } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import { claimedUserBy } from './claimed-user.ts';
 import { type ComposedService, namesOf, skewDates } from './compose.ts';
@@ -12,6 +12,7 @@ import { createEvents } from './events.ts';
 import { createControlledFaults } from './faults/controlled-faults.ts';
 import { createJournal } from './journal/journal.ts';
 import { KnownCredentials } from './journal/known-credentials.ts';
+import type { PreparedPartner } from './partner/partner.ts';
 import { createDoubleTime } from './state/clock.ts';
 import { BurntNonces } from './state/nonces.ts';
 import { createDoubleUsers } from './state/users.ts';
@@ -27,11 +28,13 @@ export interface DurableDoubleOptions
 
 /**
  * Composes a controlled service on a durable store. A test controls time, faults and the journal, but not the stored data.
+ * @param prepared the partner's document. Default: none
  * @throws RangeError or DeclarationError if an option is invalid
  */
 export function composeDurableDouble(
   options: DurableDoubleOptions,
   random: (size: number) => Uint8Array,
+  prepared?: PreparedPartner,
 ): ComposedService {
   const collections = collectionsOf(options);
   const time = createDoubleTime(systemClock, undefined, () => {});
@@ -48,7 +51,7 @@ export function composeDurableDouble(
   });
   const events = createEvents(options.onError);
   const onReplay = (user: string): void => events.emit('nonce-replayed', { type: 'nonce-replayed', user });
-  const nonces = withBurning(options.nonces, () => faults.burnsNonce(), onReplay);
+  const nonces = withBurning(completeNonces(options.nonces), () => faults.burnsNonce(), onReplay);
   let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
   const known = new KnownCredentials(options.masterKey);
   known.addUsers(users.all);
@@ -63,9 +66,29 @@ export function composeDurableDouble(
   );
   const clock: Clock = faults.clock;
   const observer = skewDates(time, journal.observer(faults));
+  const partner = prepared?.create({
+    seed: Buffer.from(random(16)).toString('hex'),
+    now: () => time.clock.now(),
+    maxDepth: { ...defaultLimits, ...options.limits }.xmlDepth,
+    strictQuery: options.strictQuery === true,
+    isCredential: (name) => controllable.isCredentialParameter(name),
+    onError: options.onError,
+  });
   const controllable = createControllableService(
-    { ...options, clock, random: known.remembering(random), nonces, observer, users: users.all },
-    { onGrantEvent: (event) => events.emit(event.type, event), onReplay },
+    {
+      ...options,
+      clock,
+      random: known.remembering(random),
+      nonces,
+      observer: partner === undefined ? observer : partner.observe(observer),
+      users: users.all,
+    },
+    {
+      onGrantEvent: (event) => events.emit(event.type, event),
+      onReplay,
+      fallback: partner?.fallback,
+      scopes: prepared?.scopes,
+    },
   );
   users.onChange((all) => {
     controllable.replaceUsers(all);
@@ -100,6 +123,7 @@ export function composeDurableDouble(
     faults,
     journal,
     events,
+    partner,
     random,
     masterKey: options.masterKey,
     data: { collections: () => collections, store: options.store },
@@ -108,10 +132,10 @@ export function composeDurableDouble(
 
 /** Wraps nonces so that fresh ones can be made to count as used. `onReplay` is called for each nonce that is rejected. */
 function withBurning(
-  nonces: NonceStore,
+  nonces: CompleteNonces,
   burns: () => boolean,
   onReplay: (user: string) => void,
-): NonceStore & { burn(times: number): void } {
+): CompleteNonces & { burn(times: number): void } {
   const burnt = new BurntNonces(burns);
   return {
     claim(user, nonce, until, now, deferrable) {

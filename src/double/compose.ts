@@ -51,6 +51,8 @@ export interface ComposedService {
   /** The key from which token secrets of OAuth 1.0a are derived. */
   readonly masterKey: Uint8Array;
   readonly random: (size: number) => Uint8Array;
+  /** The partner's document; undefined if there is none. */
+  readonly partner: PartnerPart | undefined;
   /** The collections and their store. */
   readonly data: ServedData;
 }
@@ -60,8 +62,6 @@ export interface ComposedDouble extends ComposedService {
   readonly nonces: DoubleNonces;
   readonly routes: DoubleRoutes;
   readonly stubs: StubsPart;
-  /** The partner's document; undefined if there is none. */
-  readonly partner: PartnerPart | undefined;
   readonly items: Items;
   readonly state: State;
   /** Returns a copy with the same items, users, routes and time, which shares no state with the double. */

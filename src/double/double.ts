@@ -189,6 +189,7 @@ function doubleOf(
         ...api,
         memory,
         stubs,
+        partner: partner?.control,
         planned: () => faults.planned(),
         addresses: controlled,
         events,

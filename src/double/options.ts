@@ -1,3 +1,4 @@
+import type { DateLike } from '../clock.ts';
 import { checkOptions, serviceMembers } from '../service/option-checks.ts';
 import type { ServiceOptions } from '../service/options.ts';
 import {
@@ -18,7 +19,6 @@ import {
 import { checkAliases } from './fetch/origins.ts';
 import type { JournalOptions } from './journal/journal.ts';
 import type { CompileSchema } from './partner/json-schema.ts';
-import type { DateLike } from './state/clock.ts';
 import type { DoubleUsersOption } from './state/users.ts';
 import type { Stub } from './stubs/declaration.ts';
 

@@ -10,13 +10,28 @@ export function linesInTurn(flat: readonly string[]): FieldLine[] {
 
 type Line = readonly [name: string, value: string];
 
-/** Converts fields to lines; they are given as an object, or as lines already. */
-export function linesOf(fields: Readonly<Record<string, string>> | readonly Line[]): readonly Line[] {
-  return isList(fields) ? fields : Object.entries(fields);
+/** Header fields by name, or as lines in the order sent: an array of pairs, a Map, or the `Headers` of the platform. */
+export type HeadersInput = Readonly<Record<string, string>> | Iterable<Line>;
+
+/** A request to send, as it is passed to `fetch`. */
+export interface RequestInput {
+  /** Default: `GET`. */
+  readonly method?: string | undefined;
+  /** The absolute URL. */
+  readonly url: string | URL;
+  /** Default: none. */
+  readonly headers?: HeadersInput | undefined;
+  /** The content; text is sent as UTF-8. Default: none. */
+  readonly body?: string | Uint8Array | undefined;
 }
 
-function isList(fields: object | readonly Line[]): fields is readonly Line[] {
-  return Array.isArray(fields);
+/** Returns header fields as lines, in order. */
+export function linesOf(fields: HeadersInput): readonly Line[] {
+  return isLines(fields) ? (Array.isArray(fields) ? fields : Array.from(fields)) : Object.entries(fields);
+}
+
+function isLines(fields: HeadersInput): fields is Iterable<Line> {
+  return Symbol.iterator in fields;
 }
 
 /** Returns whether the content of a response is compressed with gzip. */

@@ -29,6 +29,8 @@ export interface Options extends Declarations, Registrations {
   readonly memory: boolean;
   /** The path of the module with parts of the server. */
   readonly module: string | undefined;
+  /** The path of the OpenAPI document of a partner. Without collections in the configuration file there are then none. */
+  readonly partner: string | undefined;
   /** The path of the key that encrypts stored secrets. */
   readonly keyFile: string | undefined;
   /** The path of the configuration file. */
@@ -126,8 +128,13 @@ export function readOptions(argv: readonly string[], environment: Environment): 
   const file = config === undefined ? emptyFile : fileOf(config, faults);
   const settings = new Settings([...outer, ...file.settings], faults);
   const { users, schemes, clients, consumers } = file;
-  const declared = readDeclarations(file, config ?? '', faults);
   const others = independentOptions(settings);
+  const hasDefaults = others.partner === undefined || file.collections !== undefined;
+  const declared = readDeclarations(
+    hasDefaults ? file : { ...file, collections: new Map() },
+    config ?? '',
+    faults,
+  );
   // Nonces are kept for `window`, so a timestamp must not differ by more.
   const values = {
     ...others,
@@ -221,6 +228,7 @@ function independentOptions(settings: Settings): IndependentOptions {
     data: settings.text('data') ?? optionTable.data.fallback,
     memory: settings.toggle('memory'),
     module: settings.text('module'),
+    partner: settings.text('partner'),
     durability: settings.choice('durability') ?? optionTable.durability.fallback,
     onMismatch: settings.choice('onMismatch') ?? optionTable.onMismatch.fallback,
     hmacSimple: settings.choice('hmacSimple') ?? optionTable.hmacSimple.fallback,

@@ -66,6 +66,12 @@ export const optionTable = {
     fallback: undefined,
     about: 'ES module with a store, resources and other parts of the server',
   },
+  partner: {
+    kind: 'text',
+    value: 'FILE',
+    fallback: undefined,
+    about: 'OpenAPI document in JSON of a partner, which the server stands in for',
+  },
   keyFile: {
     kind: 'text',
     value: 'FILE',

@@ -10,8 +10,8 @@ import type {
   StoredPage,
   StoredReceipt,
   StoreResult,
+  TransferPart,
 } from '../store/store.ts';
-import type { Transferable, TransferPart } from '../store/transfer.ts';
 import { ChangeQueue } from './change-queue.ts';
 import { type PostgresClient, poolSizeOf } from './client.ts';
 import { Database } from './database.ts';
@@ -45,7 +45,9 @@ export interface PostgresStoreOptions {
  * two seconds. If it was lost while a change was made, the change may have been made although `apply` rejects; it was
  * not acknowledged. Ids and paths of collections may have up to 2,000 bytes.
  */
-export interface PostgresStore extends Store, Transferable {
+export interface PostgresStore extends Store {
+  exportState(): AsyncIterable<TransferPart>;
+  importState(parts: AsyncIterable<TransferPart>, noncesUntil: number): Promise<boolean>;
   read(collection: string, id: string): Promise<StoredItem | undefined>;
   list(collection: string, after: number, limit: number, bytes?: number): Promise<StoredPage>;
   receipt(key: string, now: number): Promise<StoredReceipt | undefined>;

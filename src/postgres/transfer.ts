@@ -1,13 +1,13 @@
 import { StoreError } from '../store/errors.ts';
 import type { NumberRange } from '../store/state/reserved-ids.ts';
-import type { StoredReceipt } from '../store/store.ts';
 import type {
+  StoredReceipt,
   TransferPart,
   TransferredCollection,
   TransferredItem,
   TransferredReceipt,
   TransferredStore,
-} from '../store/transfer.ts';
+} from '../store/store.ts';
 import { numberIn, type PostgresRow, textIn } from './client.ts';
 import type { Database, Transaction } from './database.ts';
 import { entryIn, kinds, receiptedChangeIn } from './reads.ts';

@@ -1,10 +1,8 @@
-export type { Clock } from '../clock.ts';
-export { StoreError } from '../store/errors.ts';
-export type { NoncesLost } from '../store/nonces/lost.ts';
-export type { CallClient, RedisClient, SendCommandClient } from './client.ts';
-export {
-  createRedisNonceStore,
-  initializeRedisNonceStore,
-  type RedisNonceStoreOptions,
-  type RedisNonces,
-} from './nonces.ts';
+/**
+ * Nonces in Redis, for several processes on several hosts: `countersign/redis`.
+ *
+ * @module
+ */
+
+export type { RedisClient } from './client.ts';
+export { createRedisNonceStore, initializeRedisNonceStore, type RedisNonceStoreOptions } from './nonces.ts';

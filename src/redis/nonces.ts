@@ -44,7 +44,7 @@ export interface RedisNonces {
   release(held: object, durably: boolean): undefined;
   /** Always 0: the nonces of other processes are not counted. */
   readonly size: number;
-  /** The longest window (ms) of dates for which the nonces are stored. */
+  /** The longest window of dates for which the nonces are stored, in seconds. */
   readonly window: number;
 }
 
@@ -94,6 +94,8 @@ export async function initializeRedisNonceStore(
 class NoncesInRedis implements RedisNonces {
   readonly size = 0;
   readonly window: number;
+  /** In ms. */
+  readonly #window: number;
   readonly #prefix: string;
   /** In ms. */
   readonly #tolerance: number;
@@ -105,7 +107,8 @@ class NoncesInRedis implements RedisNonces {
 
   constructor(client: RedisClient, options: RedisNonceStoreOptions) {
     const { prefix, window, clockTolerance, timeout, clock, onWarning: onReport } = readOptions(options);
-    this.window = window * 1000;
+    this.window = window;
+    this.#window = window * 1000;
     this.#prefix = prefix;
     this.#tolerance = clockTolerance * 1000;
     this.#clock = clock;
@@ -136,7 +139,7 @@ class NoncesInRedis implements RedisNonces {
     now: number,
   ): Promise<'fresh' | 'seen' | NoncesLost> {
     // After a loss of data, such a nonce would have to be refused for longer than one window.
-    if (until > now + 2 * this.window + rounding)
+    if (until > now + 2 * this.#window + rounding)
       throw failed('a nonce would be stored for more than twice the option `window`');
     const before = this.#clock.now();
     const expiry = Math.ceil(until) + this.#tolerance;
@@ -161,14 +164,14 @@ class NoncesInRedis implements RedisNonces {
    * of that of Redis, and that of the former Redis ahead of this one, by the tolerance each.
    */
   #endOfLost(since: number): number {
-    return since === 0 ? 0 : endOfLost(since, this.window + this.#tolerance);
+    return since === 0 ? 0 : endOfLost(since, this.#window + this.#tolerance);
   }
 
   #noteSince({ since, time }: ClaimReply): void {
     this.#since = since;
     void this.#checkEviction();
     // Dates of the present are accepted one window before those of the future.
-    const end = this.#endOfLost(since) - this.window;
+    const end = this.#endOfLost(since) - this.#window;
     if (end <= time) return;
     const where = `Redis is new, was restarted, or has lost the nonces with the prefix ${this.#prefix}`;
     this.#report(

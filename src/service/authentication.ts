@@ -15,7 +15,7 @@ import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import type { TokenEvent } from '../oauth/records.ts';
 import { httpsOrigin, type Origins } from '../pipeline/origin.ts';
 import type { Principal, Scope } from '../principal.ts';
-import { bucketSpanFor, createNonces, type NonceStore } from '../store/nonces/nonces.ts';
+import { bucketSpanFor, type CompleteNonces, completeNonces, createNonces } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import { type AuthorizationServer, createAuthorizationServer } from './authorization-server.ts';
 import { isHealthCheck } from './health.ts';
@@ -204,10 +204,11 @@ function nonceWindowOf(
 }
 
 /** Returns the nonces of the options or of the store. Throws RangeError if these are stored for a shorter window (ms). */
-function storedNonces({ nonces, store }: ServiceOptions, window: number): NonceStore | undefined {
+function storedNonces({ nonces, store }: ServiceOptions, window: number): CompleteNonces | undefined {
   const stored = nonces ?? store?.nonces;
-  if (stored?.window === undefined || stored.window >= window) return stored;
-  const opened = `nonces are stored for ${stored.window / 1000} s`;
+  if (stored === undefined) return undefined;
+  if (stored.window === undefined || stored.window * 1000 >= window) return completeNonces(stored);
+  const opened = `nonces are stored for ${stored.window} s`;
   throw new RangeError(
     `${opened}, and dates are valid for ${window / 1000} s: open the store with that window`,
   );

@@ -67,7 +67,7 @@ export interface ServiceOptions extends PipelineOptions {
    * with `nonces` stores the nonces of signed requests, too. Tokens in it of users,
    * clients and consumers that the options do not list are revoked.
    */
-  readonly store?: Store & { readonly nonces?: NonceStore };
+  readonly store?: Store;
   /** Users by name. Default: none. */
   readonly users?: Readonly<Record<string, UserDeclaration>> | ReadonlyMap<string, UserDeclaration>;
   /** Collections by path, or as `defineCollection` returns them. Default: the two of the default configuration. */

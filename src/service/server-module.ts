@@ -2,7 +2,6 @@ import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { AccessLogEntry } from '../pipeline/options.ts';
 import type { Resource } from '../pipeline/resource.ts';
-import type { DocumentStore } from '../store/documents.ts';
 import type { NonceStore } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import type { ServiceOptions } from './options.ts';
@@ -12,18 +11,10 @@ export type ServerModuleOptions = Readonly<
   Record<string, string | number | boolean | readonly string[] | readonly object[] | undefined>
 >;
 
-/** A store with its own nonces, and with documents, which several hosts can share. */
-export interface ModuleStore extends Store {
-  /** The nonces of signed requests. Default: in memory. */
-  readonly nonces?: NonceStore;
-  /** The accounts and the master key of OAuth 1.0a. Default: accounts come from the configuration only. */
-  readonly documents?: DocumentStore;
-}
-
 /** Parts of the server, which a module of `--module` returns. All are optional. */
 export interface ServerModule {
   /** Stores items instead of the data directory. It is closed when the server stops. */
-  readonly store?: ModuleStore;
+  readonly store?: Store;
   /** Stores nonces. Default: those of the store, or of the data directory. */
   readonly nonces?: NonceStore;
   /** Resources in code by path template, or a function that returns them. The store may be that of the data directory. */

@@ -23,10 +23,12 @@ import type { ServiceContext } from '../pipeline/decide.ts';
 import { GzipQueue } from '../pipeline/gzip-queue.ts';
 import { createOrigins } from '../pipeline/origin.ts';
 import { type Complete, Pipeline, type PipelineParts } from '../pipeline/pipeline.ts';
+import type { Resource } from '../pipeline/resource.ts';
 import {
   createRouter,
   extendRoutes,
   layerRoutes,
+  type Route,
   type RouteFallback,
   type RouteLayer,
   type Router,
@@ -311,7 +313,7 @@ export function createControllableService(
       currentCors = corsFor(replaced.collections, resources);
       served = replaced;
     },
-    openapi: (origins) => loadOpenApi(servedApi(), origins),
+    openapi: (origins) => loadOpenApi(withRoutes(servedApi(), layer?.routes ?? []), origins),
     replaceClients: (registered) => oauth.clients.replace(clientsOf(registered, scopes)),
     replaceConsumers: (registered) => oauth.consumers.replace(consumersOf(registered)),
     async revokeGrants(selection) {
@@ -333,6 +335,17 @@ export function createControllableService(
       if (options.store === undefined) await store.close();
     },
   };
+}
+
+/** Adds the resources of further routes. Of several at a path, the last one that implements a method is described. */
+function withRoutes(api: ServedApi, routes: readonly Route[]): ServedApi {
+  const resources: Record<string, Resource> = { ...api.resources };
+  for (const { template, resource } of routes) {
+    const before = resources[template];
+    const methods = { ...before?.methods, ...resource.methods };
+    resources[template] = { ...before, ...resource, methods };
+  }
+  return { ...api, resources };
 }
 
 function idempotencyOptionsOf(options: ServiceOptions): IdempotencyOptions {

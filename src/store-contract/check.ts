@@ -1,29 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
-import type { NonceClaim } from '../principal.ts';
-import type { NonceResult } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import { createRandom, type Random } from './random.ts';
-
-/** The interface of nonces that the checks use. `Nonces` of `countersign` has these members. */
-export interface CheckedNonces {
-  claim(
-    user: string,
-    nonce: string,
-    until: number,
-    now: number,
-    deferrable?: boolean,
-  ): MaybePromise<NonceResult>;
-  hold(user: string, nonce: string, until: number): NonceClaim | undefined;
-  release(held: NonceClaim, durably: boolean): Promise<void> | undefined;
-  kept(durably: boolean): Promise<void> | undefined;
-}
-
-/** A store, which may have nonces. */
-export interface CheckedStore extends Store {
-  readonly nonces?: CheckedNonces;
-}
 
 /** The options of a check. All are optional. */
 export interface ContractOptions<Engine> {
@@ -131,8 +110,8 @@ class OpenedEngines<Engine> implements Session<Engine> {
 /** Creates a check of a store. */
 export function storeCheck(
   name: string,
-  body: (store: CheckedStore, session: Session<CheckedStore>) => Promise<void>,
-): ContractCheck<CheckedStore> {
+  body: (store: Store, session: Session<Store>) => Promise<void>,
+): ContractCheck<Store> {
   return check(name, (store) => store.close(), body);
 }
 

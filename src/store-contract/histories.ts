@@ -1,4 +1,5 @@
-import type { CheckedStore, Session } from './check.ts';
+import type { Store } from '../store/store.ts';
+import type { Session } from './check.ts';
 import { storeCheck } from './check.ts';
 import { Model } from './model.ts';
 
@@ -22,9 +23,9 @@ export const historyChecks = [
 
 /** Makes some creations in turn, because their order decides their ids, and then some other changes at once. */
 async function makeSome(
-  store: CheckedStore,
+  store: Store,
   model: Model,
-  { random }: Session<CheckedStore>,
+  { random }: Session<Store>,
   where: string,
 ): Promise<void> {
   const changes = model.draw(random);

@@ -1,4 +1,5 @@
-import type { CheckedStore, ContractCheck } from './check.ts';
+import type { Store } from '../store/store.ts';
+import type { ContractCheck } from './check.ts';
 import { expectationChecks } from './expectations.ts';
 import { historyChecks } from './histories.ts';
 import { idChecks } from './ids.ts';
@@ -7,27 +8,7 @@ import { listChecks } from './lists.ts';
 import { receiptChecks } from './receipts.ts';
 import { storedNonceChecks } from './stored-nonces.ts';
 
-export type { MaybePromise } from '../maybe-promise.ts';
-export type { NonceClaim } from '../principal.ts';
-export { NonceRefusedError, StoreError } from '../store/errors.ts';
-export type { NoncesLost } from '../store/nonces/lost.ts';
-export type { NonceResult, ShareUsed } from '../store/nonces/nonces.ts';
-export type {
-  Creation,
-  Deletion,
-  Receipt,
-  ReceiptCount,
-  Replacement,
-  Store,
-  StoreChange,
-  StoredItem,
-  StoredPage,
-  StoredReceipt,
-  StoredRecord,
-  StoredValue,
-  StoreResult,
-} from '../store/store.ts';
-export type { CheckedNonces, CheckedStore, ContractCheck, ContractOptions } from './check.ts';
+export type { ContractCheck, ContractOptions } from './check.ts';
 export { nonceContract } from './nonces.ts';
 
 /**
@@ -38,7 +19,7 @@ export { nonceContract } from './nonces.ts';
  * // `test` is that of node:test, Vitest or Jest.
  * for (const { name, run } of storeContract) test(name, () => run(async () => createMyStore()));
  */
-export const storeContract: readonly ContractCheck<CheckedStore>[] = [
+export const storeContract: readonly ContractCheck<Store>[] = [
   ...itemChecks,
   ...idChecks,
   ...listChecks,

@@ -1,33 +1,33 @@
 import assert from 'node:assert/strict';
 import type { Receipt, Store, StoreChange, StoredReceipt } from '../store/store.ts';
 import { create, creation, entryOf, put, remove } from './changes.ts';
-import { type CheckedStore, type ContractCheck, type Session, simultaneously, storeCheck } from './check.ts';
+import { type ContractCheck, type Session, simultaneously, storeCheck } from './check.ts';
 
 /** How long (ms) a receipt is stored in these checks. */
 const lifetime = 600_000;
 
 /** A store with receipts. */
-type WithReceipts = CheckedStore & Required<Pick<Store, 'receipt'>>;
+type WithReceipts = Store & Required<Pick<Store, 'receipt'>>;
 
 /** Creates a check that only applies to stores with receipts. */
 function receiptCheck(
   name: string,
-  body: (store: WithReceipts, session: Session<CheckedStore>) => Promise<void>,
-): ContractCheck<CheckedStore> {
+  body: (store: WithReceipts, session: Session<Store>) => Promise<void>,
+): ContractCheck<Store> {
   return storeCheck(`a receipt, if the store has any, ${name}`, async (store, session) => {
     if (hasReceipts(store)) await body(store, session);
   });
 }
 
-function hasReceipts(store: CheckedStore): store is WithReceipts {
+function hasReceipts(store: Store): store is WithReceipts {
   return store.receipt !== undefined;
 }
 
-function receiptFor(key: string, { now }: Session<CheckedStore>): Receipt {
+function receiptFor(key: string, { now }: Session<Store>): Receipt {
   return { key, fingerprint: `content of ${key}`, until: now + lifetime };
 }
 
-async function found(store: CheckedStore, key: string, now: number): Promise<StoredReceipt | undefined> {
+async function found(store: Store, key: string, now: number): Promise<StoredReceipt | undefined> {
   assert.ok(hasReceipts(store));
   return store.receipt(key, now);
 }
@@ -92,7 +92,7 @@ export const receiptChecks = [
       creation('/b'),
     ];
     const again = { ...receipt, fingerprint: 'other content' };
-    const expectNoChange = async (opened: CheckedStore): Promise<void> => {
+    const expectNoChange = async (opened: Store): Promise<void> => {
       for (const change of others)
         assert.deepEqual(await opened.apply({ ...change, at: now, receipt: again }), { applied: false });
       assert.deepEqual((await opened.list('/a', 0, 10)).entries, [entry]);

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
 import type { NonceClaim } from '../principal.ts';
 import { isNonceRefusedError } from '../store/errors.ts';
+import type { NonceStore } from '../store/nonces/nonces.ts';
+import type { Store } from '../store/store.ts';
 import { creation, entryOf, put } from './changes.ts';
-import {
-  type CheckedNonces,
-  type CheckedStore,
-  type ContractCheck,
-  type Session,
-  simultaneously,
-  storeCheck,
-} from './check.ts';
+import { type ContractCheck, type Session, simultaneously, storeCheck } from './check.ts';
 
 /** How long (ms) a nonce is stored in these checks. */
 const lifetime = 600_000;
@@ -17,17 +12,17 @@ const lifetime = 600_000;
 /** Creates a check that only applies to stores with nonces. */
 function storedNonceCheck(
   name: string,
-  body: (store: CheckedStore, nonces: CheckedNonces, session: Session<CheckedStore>) => Promise<void>,
-): ContractCheck<CheckedStore> {
+  body: (store: Store, nonces: NonceStore, session: Session<Store>) => Promise<void>,
+): ContractCheck<Store> {
   return storeCheck(`the nonce of a change, if the store has nonces, ${name}`, async (store, session) => {
     if (store.nonces !== undefined) await body(store, store.nonces, session);
   });
 }
 
 /** Claims a nonce as a request does that stores it with its change. Returns the nonce to store. */
-async function claimFor(nonces: CheckedNonces, nonce: string, now: number): Promise<NonceClaim | undefined> {
+async function claimFor(nonces: NonceStore, nonce: string, now: number): Promise<NonceClaim | undefined> {
   assert.equal(await nonces.claim('ann', nonce, now + lifetime, now, true), 'fresh');
-  return nonces.hold('ann', nonce, now + lifetime);
+  return nonces.hold?.('ann', nonce, now + lifetime);
 }
 
 /** The checks of nonces that are stored with changes. */
@@ -48,7 +43,7 @@ export const storedNonceChecks = [
       const nonce = await claimFor(nonces, 'n', now);
       const result = await store.apply({ ...put('/a', 'x', 'present', {}), at: now, nonce });
       assert.deepEqual(result, { applied: false });
-      if (nonce !== undefined) await nonces.release(nonce, true);
+      if (nonce !== undefined) await nonces.release?.(nonce, true);
       assert.equal(await nonces.claim('ann', 'n', now + lifetime, now), 'seen');
     },
   ),
@@ -62,10 +57,10 @@ export const storedNonceChecks = [
 ];
 
 /** Makes a change with a nonce that others use at the same time. Returns whether it was made. */
-async function createWithNonce(store: CheckedStore, n: number, now: number): Promise<boolean> {
+async function createWithNonce(store: Store, n: number, now: number): Promise<boolean> {
   const until = now + lifetime;
   if ((await store.nonces?.claim('ann', 'n', until, now, true)) !== 'fresh') return false;
-  const nonce = store.nonces?.hold('ann', 'n', until);
+  const nonce = store.nonces?.hold?.('ann', 'n', until);
   try {
     return (await store.apply({ ...creation('/a', { n }), at: now, nonce })).applied;
   } catch (error) {

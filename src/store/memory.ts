@@ -1,7 +1,14 @@
 import { type NumberRange, ReservedIds } from './state/reserved-ids.ts';
-import { type AssignRevision, type CollectionNumbers, type CollectionView, State } from './state/state.ts';
+import { type AssignRevision, type CollectionView, State } from './state/state.ts';
 import { createTimelines } from './state/timelines.ts';
-import type { Store, StoreChange, StoredItem, StoredReceipt, StoreResult } from './store.ts';
+import type {
+  CollectionNumbers,
+  Store,
+  StoreChange,
+  StoredItem,
+  StoredReceipt,
+  StoreResult,
+} from './store.ts';
 
 /** The options of a store in memory. */
 export interface MemoryStoreOptions {

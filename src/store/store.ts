@@ -1,5 +1,8 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { NonceClaim } from '../principal.ts';
+import type { DocumentStore } from './documents.ts';
+import type { NonceStore } from './nonces/nonces.ts';
+import type { NumberRange } from './state/reserved-ids.ts';
 
 /** A stored value: plain JSON without null. */
 export type StoredValue = string | number | boolean | readonly StoredValue[] | StoredRecord;
@@ -108,6 +111,52 @@ export type StoreResult =
   | { readonly applied: true; readonly entry: StoredItem }
   | { readonly applied: false };
 
+/** The first part of a transferred store. */
+export interface TransferredStore {
+  readonly kind: 'store';
+  /** The id of the store, with which its entity tags begin. Undefined if the receiving store keeps its own. */
+  readonly storeId: string | undefined;
+  /** The highest revision that was ever assigned. */
+  readonly revision: number;
+  /** Whether unexpired receipts follow the items. */
+  readonly hasReceipts: boolean;
+}
+
+/** The counters of a collection. */
+export interface CollectionNumbers {
+  /** The highest number assigned as an id. */
+  readonly counter: number;
+  /** The highest assigned sequence. */
+  readonly sequence: number;
+  /** The revision and the time (ms) of the last visible change; 0 if there is none. */
+  readonly revision: number;
+  readonly modified: number;
+}
+
+/** The counters of a collection. They follow the store and precede the items of the collection. */
+export interface TransferredCollection extends CollectionNumbers {
+  readonly kind: 'collection';
+  readonly path: string;
+  /** The ids above the counter that clients ever chose, in ascending order. The counter has to skip them. */
+  readonly chosen: readonly NumberRange[];
+}
+
+/** An item. The items of a collection are in ascending sequence. */
+export interface TransferredItem {
+  readonly kind: 'item';
+  readonly collection: string;
+  readonly entry: StoredItem;
+}
+
+/** A change with an unexpired receipt. Receipts follow the items. */
+export interface TransferredReceipt {
+  readonly kind: 'receipt';
+  readonly change: StoredReceipt;
+}
+
+/** A part of a transferred store. */
+export type TransferPart = TransferredStore | TransferredCollection | TransferredItem | TransferredReceipt;
+
 /**
  * Stores items in collections. A collection is identified by its path and needs not be created. The ids that the
  * store assigns count up from 1 per collection, are never reused, and skip all ids that clients ever chose there.
@@ -136,6 +185,23 @@ export interface Store {
   receipt?(key: string, now: number): MaybePromise<StoredReceipt | undefined>;
   /** Returns the unexpired receipts of a user. Stores without this method do not limit them. */
   receiptsOf?(user: string, now: number): MaybePromise<ReceiptCount>;
+  /** The nonces of signed requests. Default: in memory, or those that the service has. */
+  readonly nonces?: NonceStore;
+  /** The accounts and the master key of OAuth 1.0a, which several hosts share. Default: accounts come from the configuration only. */
+  readonly documents?: DocumentStore;
+  /**
+   * Returns the whole content as of one moment, the collections without a path (OAuth grants and tokens) included: the
+   * store, then for each collection its counters and its items, then the receipts.
+   */
+  exportState?(): AsyncIterable<TransferPart>;
+  /**
+   * Replaces the content of an empty store by the parts, as one atomic step. Resolves to false, and changes nothing, if
+   * any collection of the store was ever changed. Rejects with StoreError if the content cannot be stored.
+   *
+   * @param noncesUntil nonces are not transferred, so from now on, claims whose `until` (ms) is at most this time are
+   *   refused: the former store may have accepted them
+   */
+  importState?(parts: AsyncIterable<TransferPart>, noncesUntil: number): Promise<boolean>;
   /** Finishes pending changes and releases all resources. No other method may be called afterwards. */
   close(): Promise<void>;
 }

@@ -9,7 +9,8 @@ import {
   StoredDataCheck,
   StoredDataError,
 } from '../../src/collections/stored-data-check.ts';
-import { createRequest, createService } from '../../src/index.ts';
+import { createRequest } from '../../src/http/message.ts';
+import { createService } from '../../src/index.ts';
 import { createMemoryStore, type MemoryStore } from '../../src/store/memory.ts';
 import type { StoredItem, StoredRecord } from '../../src/store/store.ts';
 import { call, run, startServer } from '../support/cli/command.ts';

@@ -46,7 +46,8 @@ import {
   parseFormOctets,
   parseHeaderParameters,
 } from '../../src/signature/oauth1-parameters.ts';
-import { createParser, escapeAttribute, escapeText } from '../../src/xml/index.ts';
+import { createParser } from '../../src/xml/index.ts';
+import { escapeAttribute, escapeText } from '../../src/xml/writer.ts';
 import { fromJson, fromXml, shapeOf } from '../support/formats/decode.ts';
 import { growthOf, isSuperlinear } from '../support/growth.ts';
 import { long } from '../support/store/thoroughness.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import type { Response } from '../../src/http/message.ts';
+import { createRequest } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
 import {
   action,
-  createRequest,
   type HttpRequest,
   type Resource,
-  type Response,
   type Service,
   type ServiceOptions,
 } from '../../src/index.ts';

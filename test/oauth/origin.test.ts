@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRequest } from '../../src/index.ts';
+import { createRequest } from '../../src/http/message.ts';
 import { createOrigins } from '../../src/pipeline/origin.ts';
 
 test('a loopback name counts with the port that is listened to, and with no other', () => {

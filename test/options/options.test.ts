@@ -55,6 +55,7 @@ test('without a word said, everything is as documented', () => {
     data: './countersign-data',
     memory: false,
     module: undefined,
+    partner: undefined,
     config: undefined,
     schemes: {},
     nonceWindow: 600_000,

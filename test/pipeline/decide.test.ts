@@ -2,15 +2,8 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, test } from 'node:test';
 import { runInNewContext } from 'node:vm';
-import {
-  action,
-  createRequest,
-  createService,
-  Problem,
-  type Resource,
-  type Service,
-  text,
-} from '../../src/index.ts';
+import { createRequest } from '../../src/http/message.ts';
+import { action, createService, Problem, type Resource, type Service, text } from '../../src/index.ts';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { exchange, type WireReply } from '../support/net/wire.ts';
 

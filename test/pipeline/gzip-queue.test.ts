@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { createHook } from 'node:async_hooks';
 import { test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { action, createRequest, createService, readBytes, text } from '../../src/index.ts';
+import { createRequest } from '../../src/http/message.ts';
+import { action, createService, readBytes, text } from '../../src/index.ts';
 
 /** Content that takes zlib tens of milliseconds. */
 const content = Array.from({ length: 60_000 }, (_, at) => `line ${(at * 7919) % 60_000}`).join('\n');

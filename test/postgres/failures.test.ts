@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
-import { openPostgresStore, type PostgresStore, StoreError } from '../../src/postgres/index.ts';
+import { openPostgresStore, type PostgresStore } from '../../src/postgres/index.ts';
 import type { NonceClaim } from '../../src/principal.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import type { StoredItem } from '../../src/store/store.ts';
 import { nextTurn } from '../../src/timers.ts';
 import { intercept } from '../support/postgres/intercept.ts';

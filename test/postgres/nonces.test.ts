@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createManualClock } from '../../src/clock.ts';
-import { NonceRefusedError, openPostgresStore, type PostgresStore } from '../../src/postgres/index.ts';
+import { openPostgresStore, type PostgresStore } from '../../src/postgres/index.ts';
+import { NonceRefusedError } from '../../src/store/errors.ts';
 import type { StoreChange } from '../../src/store/store.ts';
 import { missingPostgres, type Server, startServer } from '../support/postgres/server.ts';
 import { create, put } from '../support/store/contract.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createManualClock } from '../../src/clock.ts';
-import { openPostgresStore, type PostgresStore, type Receipt } from '../../src/postgres/index.ts';
-import type { StoreChange, StoreResult } from '../../src/store/store.ts';
+import { openPostgresStore, type PostgresStore } from '../../src/postgres/index.ts';
+import type { Receipt, StoreChange, StoreResult } from '../../src/store/store.ts';
 import { storeContract } from '../../src/store-contract/index.ts';
 import { intercept } from '../support/postgres/intercept.ts';
 import { missingPostgres, type Pool, type Server, startServer } from '../support/postgres/server.ts';

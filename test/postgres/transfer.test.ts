@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { openPostgresStore, type TransferPart } from '../../src/postgres/index.ts';
+import { openPostgresStore } from '../../src/postgres/index.ts';
+import type { TransferPart } from '../../src/store/store.ts';
 import { missingPostgres, type Server, startServer } from '../support/postgres/server.ts';
 import { create, entryOf, put, remove } from '../support/store/contract.ts';
 

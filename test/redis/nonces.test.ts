@@ -7,9 +7,9 @@ import {
   initializeRedisNonceStore,
   type RedisClient,
   type RedisNonceStoreOptions,
-  type RedisNonces,
-  StoreError,
 } from '../../src/redis/index.ts';
+import type { RedisNonces } from '../../src/redis/nonces.ts';
+import { StoreError } from '../../src/store/errors.ts';
 import { nonceContract } from '../../src/store-contract/index.ts';
 import {
   command,
@@ -136,7 +136,7 @@ describe('a nonce in Redis', { skip }, () => {
       code: 'failed',
     });
     assert.equal(await nonces.claim('ann', 'n', now + 121_999, now), 'fresh');
-    assert.equal(nonces.window, 60_000);
+    assert.equal(nonces.window, 60);
   });
 
   test('is separate for each prefix', async (context) => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AccessLogEntry, createRequest, createService } from '../../src/index.ts';
+import { createRequest } from '../../src/http/message.ts';
+import { type AccessLogEntry, createService } from '../../src/index.ts';
 import { article, openService } from '../support/service/guest.ts';
 
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { hashPassword } from '../../src/accounts/passwords.ts';
-import { createRequest, type Response, type ServiceOptions } from '../../src/index.ts';
+import type { Response } from '../../src/http/message.ts';
+import { createRequest } from '../../src/http/message.ts';
+import type { ServiceOptions } from '../../src/index.ts';
 import { openService } from '../support/service/guest.ts';
 
 const users = { ann: { secret: 'ann-secret', password: 'ann:pw£' }, bob: { secret: 'bob-secret' } };

@@ -3,17 +3,17 @@ import { describe, test } from 'node:test';
 import { AuthenticationTrace } from '../../src/auth/trace.ts';
 import { signRequest } from '../../src/client/index.ts';
 import { composeDurableDouble } from '../../src/double/compose-durable.ts';
+import { createRequest } from '../../src/http/message.ts';
 import {
   action,
-  createRequest,
   json,
   NonceRefusedError,
-  type Observer,
   type Resource,
   type ServiceOptions,
   StoreError,
 } from '../../src/index.ts';
 import { createRequestTrace } from '../../src/pipeline/call.ts';
+import type { Observer } from '../../src/pipeline/observer.ts';
 import { createRemoteNonces } from '../support/service/remote-nonces.ts';
 import {
   article,

@@ -3,7 +3,8 @@ import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { type TestContext, test } from 'node:test';
 import { hashPassword } from '../../src/accounts/passwords.ts';
-import { createRequest, type Response } from '../../src/index.ts';
+import type { Response } from '../../src/http/message.ts';
+import { createRequest } from '../../src/http/message.ts';
 import { openService } from '../support/service/guest.ts';
 
 const salt = new Uint8Array(16);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
-import { type AccessLogEntry, createRequest, createService } from '../../src/index.ts';
+import { createRequest } from '../../src/http/message.ts';
+import { type AccessLogEntry, createService } from '../../src/index.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { openService } from '../support/service/guest.ts';

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Quotas } from '../../src/auth/quota/quota.ts';
 import { createManualClock } from '../../src/clock.ts';
+import type { Response } from '../../src/http/message.ts';
+import { createRequest } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
-import { createRequest, createService, type Response } from '../../src/index.ts';
+import { createService } from '../../src/index.ts';
 import { type Answer, openService } from '../support/service/guest.ts';
 
 const field = ({ headers: fields }: Response, name: string): string | undefined =>

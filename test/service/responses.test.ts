@@ -2,16 +2,9 @@ import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import test from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { createRequest } from '../../src/http/message.ts';
 import { problemTypes } from '../../src/http/problem-types.ts';
-import {
-  type ActionResponse,
-  action,
-  createRequest,
-  createService,
-  json,
-  readBytes,
-  xml,
-} from '../../src/index.ts';
+import { type ActionResponse, action, createService, json, readBytes, xml } from '../../src/index.ts';
 import { article, openService } from '../support/service/guest.ts';
 
 const ann = { user: 'ann' };

@@ -3,7 +3,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { DurableStore } from '../../src/store/durable-store.ts';
 import { createNonces, type NonceStore } from '../../src/store/nonces/nonces.ts';
 import { openDurableStore } from '../../src/store/open-durable-store.ts';
-import type { CheckedNonces } from '../../src/store-contract/check.ts';
+import type {} from '../../src/store-contract/check.ts';
 import { nonceContract, storeContract } from '../../src/store-contract/index.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -51,8 +51,7 @@ describe('the nonces in a data directory', () => {
   for (const { name, run } of nonceContract) {
     test(name, (context) => {
       const { open, reopen } = directoriesOf(context);
-      const reopenNonces = async (closed: CheckedNonces): Promise<NonceStore> =>
-        (await reopen(closed)).nonces;
+      const reopenNonces = async (closed: NonceStore): Promise<NonceStore> => (await reopen(closed)).nonces;
       return run(async () => (await open()).nonces, { reopen: reopenNonces });
     });
   }

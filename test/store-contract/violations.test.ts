@@ -1,14 +1,14 @@
 import assert, { AssertionError } from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import type { NonceResult } from '../../src/store/nonces/nonces.ts';
+import type { NonceResult, NonceStore } from '../../src/store/nonces/nonces.ts';
 import type { Store, StoreChange, StoredItem, StoreResult } from '../../src/store/store.ts';
-import type { CheckedNonces, CheckedStore, ContractCheck } from '../../src/store-contract/check.ts';
+import type { ContractCheck } from '../../src/store-contract/check.ts';
 import { nonceContract, storeContract } from '../../src/store-contract/index.ts';
 import { type ReceiptFault, withReceipts } from '../support/store-contract/receipts.ts';
 
 /** Returns the check of a rule, by the start of its name. */
-function checkOf(rule: string): ContractCheck<CheckedStore> {
+function checkOf(rule: string): ContractCheck<Store> {
   const found = storeContract.find(({ name }) => name.startsWith(rule));
   assert.ok(found !== undefined, rule);
   return found;
@@ -52,7 +52,7 @@ const textsIn = (entry: StoredItem, replace: (json: string) => string): StoredIt
 });
 
 /** Wrong stores, each with the rule that it violates. */
-const wrongStores: readonly (readonly [rule: string, open: () => CheckedStore])[] = [
+const wrongStores: readonly (readonly [rule: string, open: () => Store])[] = [
   [
     'compare-and-set admits one of 100 replacements of the same revision',
     applying(async (change, store) => {
@@ -356,7 +356,7 @@ describe('the contract of receipts', () => {
 /** Wrong nonces, each with the rule that they violate. */
 const wrongNonces: readonly (readonly [
   rule: string,
-  claim: (claimed: Set<string>) => CheckedNonces['claim'],
+  claim: (claimed: Set<string>) => NonceStore['claim'],
 ])[] = [
   [
     'one of 100 simultaneous claims of a nonce is fresh',

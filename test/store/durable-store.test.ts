@@ -3,14 +3,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, w
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { signRequest } from '../../src/client/index.ts';
-import {
-  action,
-  createRequest,
-  createService,
-  type DurableStore,
-  json,
-  openDurableStore,
-} from '../../src/index.ts';
+import { createRequest } from '../../src/http/message.ts';
+import { action, createService, type DurableStore, json, openDurableStore } from '../../src/index.ts';
 import { run } from '../support/cli/command.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createParser, XmlError, type XmlErrorCode, type XmlParserOptions } from '../../src/xml/index.ts';
+import type { XmlErrorCode } from '../../src/xml/error.ts';
+import { createParser, XmlError, type XmlParserOptions } from '../../src/xml/index.ts';
 
 const KIB = 1024;
 

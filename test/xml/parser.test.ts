@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createParser, XmlError, XmlNames } from '../../src/xml/index.ts';
+import { createParser, XmlError } from '../../src/xml/index.ts';
+import { XmlNames } from '../../src/xml/names.ts';
 import { parse, parseWhole } from '../support/xml/events.ts';
 
 describe('what the parser delivers', () => {

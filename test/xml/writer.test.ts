@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  createParser,
-  createWriter,
-  escapeAttribute,
-  escapeText,
-  XmlWriteError,
-  type XmlWriter,
-} from '../../src/xml/index.ts';
+import { createParser, createWriter, XmlWriteError, type XmlWriter } from '../../src/xml/index.ts';
+import { escapeAttribute, escapeText } from '../../src/xml/writer.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import { parseWhole } from '../support/xml/events.ts';
 

@@ -71,26 +71,31 @@ export async function check(
  * if nobody can reach stored items.
  */
 async function checkParts(
-  options: Options,
+  given: Options,
   module: LoadedModule | undefined,
   secretBox: SecretBox | undefined,
   terminal: Terminal,
 ): Promise<0 | 1> {
   const [data, certificate] = await bothOf(
-    inspectData(options, module, secretBox, terminal),
-    options.tlsPort === undefined ? undefined : openCertificate(options),
+    inspectData(given, module, secretBox, terminal),
+    given.tlsPort === undefined ? undefined : openCertificate(given),
   );
   for (const warning of data.warnings) terminal.stderr.write(`countersign: ${warning}\n`);
   for (const note of certificate?.notes ?? []) terminal.stderr.write(`countersign: ${note}\n`);
   const moduleUsers = module?.users ?? new Map();
-  const accounts = knownAccountsOf(options, { ...data, moduleUsers });
+  const accounts = knownAccountsOf(given, { ...data, moduleUsers });
+  const partner = await partnerOf(given, accounts);
+  const options = partner?.options ?? given;
+  for (const warning of partner?.warnings ?? []) terminal.stderr.write(`countersign: ${warning}\n`);
   const users = data.isNew && accounts.users.size === 0 ? [firstUserName] : accounts.users.keys();
   for (const warning of checkAccessNames(options.collections, users))
     terminal.stderr.write(`countersign: ${warning}\n`);
-  const resources = await tryComposition(options, accounts, module);
+  const resources = await tryComposition(options, accounts, module, partner?.compose);
   for (const warning of await overlappingSchemes(options, accounts))
     terminal.stderr.write(`countersign: ${warning}\n`);
-  terminal.stdout.write(`${summary(options, data, accounts, { certificate, secretBox }).join('\n')}\n`);
+  terminal.stdout.write(
+    `${summary(options, data, accounts, { certificate, secretBox, operations: partner?.operations }).join('\n')}\n`,
+  );
   // Resources in code can have collections of any name.
   const undeclared = hasResources(resources) ? undefined : undeclaredWarning(data.items, options.collections);
   if (undeclared === undefined) return 0;
@@ -220,10 +225,11 @@ async function tryComposition(
   options: Options,
   accounts: KnownAccounts,
   module: LoadedModule | undefined,
+  compose?: Parameters<typeof composeService>[3],
 ): Promise<Readonly<Record<string, Resource>>> {
   const store = module?.store ?? createMemoryStore({ storeId: newStoreId() });
   const resources = (await module?.resources(store)) ?? {};
-  const service = composeService(options, accounts, { resources });
+  const service = composeService(options, accounts, { resources }, compose);
   await service.ready;
   await service.close(0);
   return resources;
@@ -234,7 +240,15 @@ function summary(
   options: Options,
   data: InspectedData,
   accounts: KnownAccounts,
-  { certificate, secretBox }: { certificate: Certificate | undefined; secretBox: SecretBox | undefined },
+  {
+    certificate,
+    secretBox,
+    operations,
+  }: {
+    certificate: Certificate | undefined;
+    secretBox: SecretBox | undefined;
+    operations: number | undefined;
+  },
 ): string[] {
   const { port, tlsPort, controlPort, collections } = options;
   const users = Array.from(accounts.users, ([name, user]) =>
@@ -255,12 +269,24 @@ function summary(
     ...namesLine('clients', accounts.clients),
     ...namesLine('consumers', accounts.consumers),
     ...secretsLine(data, secretBox),
+    ...(operations === undefined
+      ? []
+      : [`partner      ${options.partner}: ${counted(operations, 'operation')}`]),
     `collections  ${declared.join(', ') || 'none'}`,
     ...[...data.items].map(([path, count]) => `items        ${collectionName(path)}: ${count}`),
     ...(data.changes === 0 ? [] : [`journal      ${counted(data.changes, 'change')} since the snapshot`]),
     ...(data.nonces.live === 0 ? [] : [`nonces       ${data.nonces.live} not expired`]),
     ...(data.nonces.loss === undefined ? [] : [`nonces lost  ${data.nonces.loss}`]),
   ];
+}
+
+/** Reads the document of `--partner` and examines it. Its code is loaded only if there is one. Rejects with CommandError. */
+async function partnerOf(options: Options, accounts: KnownAccounts) {
+  if (options.partner === undefined) return undefined;
+  const { composerOf, loadPartner } = await import('../serve/partner.ts');
+  const { prepared, options: completed } = await loadPartner(options, options.partner, accounts);
+  const { operations } = prepared;
+  return { options: completed, operations, warnings: prepared.examine(), compose: composerOf(prepared) };
 }
 
 function addressOf(scheme: string, host: string, port: number): string {

@@ -6,14 +6,14 @@ import { counted } from '../../counted.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import { readArguments } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
-import type { ModuleStore } from '../../service/server-module.ts';
 import { replaceFile } from '../../store/files/atomic-write.ts';
 import { nodeDisk } from '../../store/files/disk.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { lockDirectory } from '../../store/files/lock.ts';
 import { examine } from '../../store/recovery/recovery.ts';
 import { ExportFormatter } from '../../store/snapshot/export-writer.ts';
-import { isTransferable, listParts, type TransferPart } from '../../store/transfer.ts';
+import type { Store, TransferPart } from '../../store/store.ts';
+import { isTransferable, listParts } from '../../store/transfer.ts';
 import { locationOf, printLines } from '../accounts/command.ts';
 import { actAsOwnerOf } from '../accounts/ownership.ts';
 import { CommandError, reportError } from '../errors.ts';
@@ -105,7 +105,7 @@ async function exportDirectory(given: ExportArguments, terminal: Terminal): Prom
 }
 
 /** Returns the content of the store of a module. Throws CommandError if it cannot be exported. */
-function sharedSource(file: string, store: ModuleStore): ExportSource {
+function sharedSource(file: string, store: Store): ExportSource {
   if (!isTransferable(store))
     throw new CommandError([`the store of ${file} cannot be exported: it has no exportState`], 1);
   return { parts: store.exportState(), place: store.documents, warnings: [] };

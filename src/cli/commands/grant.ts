@@ -5,11 +5,10 @@ import { isInForce } from '../../oauth/grants.ts';
 import { type Grant, grantsCollection, readGrant, readToken, tokensCollection } from '../../oauth/records.ts';
 import { printable, readArguments } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
-import type { ModuleStore } from '../../service/server-module.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { holderOf } from '../../store/files/lock.ts';
 import { examine } from '../../store/recovery/recovery.ts';
-import type { StoredItem } from '../../store/store.ts';
+import type { Store, StoredItem } from '../../store/store.ts';
 import { locationOf, printLines, unknownAction } from '../accounts/command.ts';
 import { actAsOwnerOf } from '../accounts/ownership.ts';
 import { requestRevocation, revokeInShared } from '../accounts/revocation.ts';
@@ -144,7 +143,7 @@ function inDirectory(data: string, { stderr }: Terminal): StoredGrants {
 
 /** Returns the grants of the store of a module, which servers may be using. */
 function inShared(
-  store: ModuleStore,
+  store: Store,
   file: string,
   allEntries: typeof import('../module/all-entries.ts').allEntries,
 ): StoredGrants {

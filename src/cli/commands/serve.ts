@@ -95,7 +95,7 @@ interface Prepared {
 }
 
 async function start({
-  options,
+  options: given,
   notices,
   module,
   dataDirectory,
@@ -109,7 +109,9 @@ async function start({
   saving?.catch(() => {}); // handled where it is awaited
   const { users: moduleUsers = new Map() } = module ?? {};
   const { accountFiles, place, store } = dataDirectory;
-  const accounts = knownAccountsOf(options, { place, accountFiles, moduleUsers });
+  const accounts = knownAccountsOf(given, { place, accountFiles, moduleUsers });
+  const partner = await partnerOf(given, accounts);
+  const options = partner?.options ?? given;
   const { users } = accounts;
   const first = dataDirectory.isNew && users.size === 0 ? makeCredentials(randomBytes) : undefined;
   if (first !== undefined) users.set(firstUserName, first);
@@ -141,7 +143,7 @@ async function start({
       check: () => failureOf(dataDirectory),
       ...(onResponse === undefined ? {} : { log: onResponse }),
     },
-    control?.composer(dataDirectory),
+    control?.composer(dataDirectory, partner?.prepared) ?? partner?.compose,
   );
   try {
     await service.ready;
@@ -218,6 +220,17 @@ async function permissionWarnings(options: Options): Promise<readonly string[]> 
   return options.config === undefined
     ? []
     : (await import('../serve/file-permissions.ts')).exposedConfiguration(options);
+}
+
+/** Reads the document of `--partner`. Its code is loaded only if there is one. Rejects with CommandError. */
+async function partnerOf(
+  options: Options,
+  accounts: Parameters<typeof import('../serve/partner.ts').loadPartner>[2],
+) {
+  if (options.partner === undefined) return undefined;
+  const { composerOf, loadPartner } = await import('../serve/partner.ts');
+  const partner = await loadPartner(options, options.partner, accounts);
+  return { ...partner, compose: composerOf(partner.prepared) };
 }
 
 /** Loads the module of `--module`. Rejects with CommandError. */

@@ -1,14 +1,14 @@
 import { writeTransferredFiles } from '../../accounts/transferred-files.ts';
 import { systemClock } from '../../clock.ts';
-import type { ModuleStore } from '../../service/server-module.ts';
 import { endOfLost } from '../../store/nonces/lost.ts';
 import type { Imported } from '../../store/snapshot/export-reader.ts';
-import { isTransferable, listParts, type Transferable, type TransferPart } from '../../store/transfer.ts';
+import type { Store, TransferPart } from '../../store/store.ts';
+import { isTransferable, listParts, type Transferable } from '../../store/transfer.ts';
 import { CommandError } from '../errors.ts';
 import type { LoadedModule } from './load-module.ts';
 
 /** Returns the store of a module as the destination of an import. Throws CommandError if nothing can be imported into it. */
-export function sharedTarget({ file, options }: LoadedModule, store: ModuleStore) {
+export function sharedTarget({ file, options }: LoadedModule, store: Store) {
   if (!isTransferable(store))
     throw new CommandError([`nothing can be imported into the store of ${file}: it has no importState`], 1);
   const { documents } = store;

@@ -4,8 +4,7 @@ import { collectionFinder } from '../../collections/seed.ts';
 import { StoredDataCheck, warningOf } from '../../collections/stored-data-check.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import type { Options } from '../../options/options.ts';
-import type { ModuleStore } from '../../service/server-module.ts';
-import type { StoredItem } from '../../store/store.ts';
+import type { Store, StoredItem } from '../../store/store.ts';
 import { isTransferable } from '../../store/transfer.ts';
 import { readAccountFiles } from '../accounts/account-files.ts';
 import { noAccountFiles } from '../accounts/no-account-files.ts';
@@ -21,7 +20,7 @@ import type { LoadedModule } from './load-module.ts';
  */
 export async function inspectStore(
   { file, options }: LoadedModule,
-  store: ModuleStore,
+  store: Store,
   secretBox: SecretBox | undefined,
 ): Promise<InspectedData> {
   const { documents } = store;
@@ -54,7 +53,7 @@ interface CheckedItems {
   readonly warnings: readonly string[];
 }
 
-async function checkItems(store: ModuleStore, { collections, onMismatch }: Options): Promise<CheckedItems> {
+async function checkItems(store: Store, { collections, onMismatch }: Options): Promise<CheckedItems> {
   const check = new StoredDataCheck(collectionFinder(collections));
   const counts = new Map<string, number>();
   const add = (path: string, entry: StoredItem): void => {

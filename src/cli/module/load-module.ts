@@ -5,7 +5,7 @@ import { readSchemes } from '../../auth/configured-schemes.ts';
 import type { Options } from '../../options/options.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { UserDeclaration } from '../../service/options.ts';
-import type { ModuleStore, ServerModule, ServerModuleOptions } from '../../service/server-module.ts';
+import type { ServerModule, ServerModuleOptions } from '../../service/server-module.ts';
 import { kindOf } from '../../shape/fault.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandError } from '../errors.ts';
@@ -16,7 +16,7 @@ import { moduleFault, withoutPasswords } from './module-fault.ts';
 export interface LoadedModule extends Pick<ServerModule, 'nonces' | 'onRequest'> {
   /** The path of the module, as it was given. */
   readonly file: string;
-  readonly store: ModuleStore | undefined;
+  readonly store: Store | undefined;
   /** The options of the server, with the schemes of the module. */
   readonly options: Options;
   readonly users: ReadonlyMap<string, UserDeclaration>;

@@ -5,8 +5,8 @@ import type { SecretBox } from '../../accounts/secret-box.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
 import { systemClock } from '../../clock.ts';
 import type { Options } from '../../options/options.ts';
-import type { ModuleStore } from '../../service/server-module.ts';
 import { bucketSpanFor, createNonces } from '../../store/nonces/nonces.ts';
+import type { Store } from '../../store/store.ts';
 import {
   encryptAccountFiles,
   plaintextPaths,
@@ -24,7 +24,7 @@ import type { LoadedModule } from './load-module.ts';
  */
 export async function openModuleData(
   module: LoadedModule,
-  store: ModuleStore,
+  store: Store,
   secretBox: SecretBox | undefined,
   report: (line: string) => void,
 ): Promise<DataDirectory> {
@@ -38,7 +38,7 @@ export async function openModuleData(
 
 async function moduleData(
   module: LoadedModule,
-  store: ModuleStore,
+  store: Store,
   secretBox: SecretBox | undefined,
   report: (line: string) => void,
 ): Promise<DataDirectory> {

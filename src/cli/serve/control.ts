@@ -10,6 +10,7 @@ import { createMemoryControl } from '../../double/control/memory-target.ts';
 import type { ControlledAddresses, ControlTarget } from '../../double/control/target.ts';
 import { dateWindows } from '../../double/date-windows.ts';
 import type { DoubleOptions } from '../../double/options.ts';
+import type { PreparedPartner } from '../../double/partner/partner.ts';
 import { createSeededRandom } from '../../double/state/random.ts';
 import type { TlsIdentity } from '../../net/tls/identity.ts';
 import { unreachableReason } from '../../service/health.ts';
@@ -34,6 +35,8 @@ export interface ControlOptions {
   readonly token: string | undefined;
   readonly dataDirectory: Pick<DataDirectory, 'health' | 'journalBytes'>;
   readonly metrics: ServerMetrics;
+  /** The document of a partner. */
+  readonly partner: PreparedPartner | undefined;
 }
 
 /** Returns COUNTERSIGN_CONTROL_TOKEN; undefined if it is not set. Throws CommandError if it is not a valid token. */
@@ -62,12 +65,13 @@ export function composeControlled(
   const options = { ...given, log: countedLog(control.metrics, given.log) };
   const durable = durableOptionsOf(options);
   if (durable !== undefined)
-    return controlled(composeDurableDouble(durable, randomBytes), options, control, () => ({
+    return controlled(composeDurableDouble(durable, randomBytes, control.partner), options, control, () => ({
       memory: undefined,
     }));
   const context = composeDouble(
     doubleOptionsOf(options),
     createSeededRandom(randomBytes(32).toString('hex')),
+    control.partner,
   );
   return controlled(context, options, control, () => ({
     memory: createMemoryControl(context),
@@ -151,6 +155,7 @@ function controlled(
             }),
         },
         ...memoryOf(),
+        partner: context.partner?.control,
         listing: createListing(context),
       };
       const opened = { port, ...(token !== undefined && { token }), ...(onError && { onError }) };

@@ -2,7 +2,7 @@ import type { Options } from '../../options/options.ts';
 import type { Listener } from '../../service/service.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import type { composeService } from './compose.ts';
-import type { ControlledService } from './control.ts';
+import type { ControlledService, ControlOptions } from './control.ts';
 import type { DataDirectory } from './data-directory.ts';
 import type { Notices } from './notices.ts';
 
@@ -11,7 +11,10 @@ export interface PreparedControl {
   /** Counts a sync of the journal, which took `ms` milliseconds. */
   readonly onSync: (ms: number) => void;
   /** Returns the function that creates the controlled service. */
-  composer(dataDirectory: DataDirectory): NonNullable<Parameters<typeof composeService>[3]>;
+  composer(
+    dataDirectory: DataDirectory,
+    partner: ControlOptions['partner'],
+  ): NonNullable<Parameters<typeof composeService>[3]>;
   /** Opens the control interface. Resolves to its URL. */
   open(
     plain: Listener | undefined,
@@ -33,8 +36,8 @@ export async function prepareControl(
   let controlled: ControlledService | undefined;
   return {
     onSync: (ms) => metrics.synced(ms),
-    composer: (dataDirectory) => (options) => {
-      controlled = composeControlled(options, { port, token, dataDirectory, metrics });
+    composer: (dataDirectory, partner) => (options) => {
+      controlled = composeControlled(options, { port, token, dataDirectory, metrics, partner });
       return controlled.service;
     },
     async open(plain, secure, certificate) {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.ts';
+import type { Duration } from '../../duration.ts';
 import type { Lifetimes } from '../../oauth/lifetimes.ts';
 import type { Mechanism } from '../../oauth/records.ts';
 import { defaultScopesFor, formatScope, isWithin, parseScope } from '../../oauth/scopes.ts';
@@ -7,7 +8,7 @@ import { checkMembers, checkWord } from '../../service/argument-checks.ts';
 import type { AuthorizationServer } from '../../service/authorization-server.ts';
 import type { DoubleFaults } from '../faults/faults.ts';
 import type { Fetch } from '../fetch/fetch.ts';
-import { type Duration, lengthOf } from '../state/clock.ts';
+import { lengthOf } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
 import { type Approval, approveConsent } from './consent.ts';
 import { checkChoice, expireTokens, type KnownNames, revokeTokens, type TokenChoice } from './tokens.ts';

@@ -1,4 +1,5 @@
 import { didYouMean } from '../../did-you-mean.ts';
+import type { Duration } from '../../duration.ts';
 import type { Client } from '../../oauth/clients.ts';
 import { firstOf } from '../../oauth/grants.ts';
 import { oauth2Paths as paths } from '../../oauth/paths.ts';
@@ -6,7 +7,6 @@ import type { TokenDraft } from '../../oauth/records.ts';
 import { formatScope } from '../../oauth/scopes.ts';
 import type { Scope } from '../../principal.ts';
 import { checkFlag, checkMembers, checkText } from '../../service/argument-checks.ts';
-import type { Duration } from '../state/clock.ts';
 import { createEndpoints, type Endpoints } from './endpoints.ts';
 import {
   createOAuthControl,

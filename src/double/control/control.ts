@@ -14,6 +14,7 @@ import { eventOperations } from './operations/events.ts';
 import { faultOperations } from './operations/faults.ts';
 import { journalOperations } from './operations/journal.ts';
 import { listingOperations } from './operations/listing.ts';
+import { partnerOperations } from './operations/partner.ts';
 import { routeOperations } from './operations/routes.ts';
 import { sendOperations } from './operations/send.ts';
 import { signOperations } from './operations/sign.ts';
@@ -119,6 +120,7 @@ function operationsOf(target: ControlTarget, log: EventLog): readonly Operation[
     ...eventOperations(log),
     ...routeOperations(target),
     ...stubOperations(target),
+    ...partnerOperations(target),
     ...attackOperations(target),
     bareOperation({
       method: 'GET',

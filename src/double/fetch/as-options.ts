@@ -1,8 +1,9 @@
 // The options of `double.as`.
 import type { KeyObject } from 'node:crypto';
 import type { SignatureAlgorithm } from '../../auth/account-key.ts';
+import type { DateLike } from '../../clock.ts';
 import { checkFlag, checkMembers, checkNumber, checkText, checkWord } from '../../service/argument-checks.ts';
-import { type DateLike, timeOf } from '../state/clock.ts';
+import { timeOf } from '../state/clock.ts';
 
 /** The named options, and no others. */
 type Only<Names extends keyof SignerOptions> = Pick<SignerOptions, Names> & {

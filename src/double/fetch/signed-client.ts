@@ -1,5 +1,5 @@
-import type { RequestInput } from '../../attack/adversary.ts';
-import { fieldLines, type SignedRequest } from '../../client/sign.ts';
+import type { SignedRequest } from '../../client/sign.ts';
+import { linesOf, type RequestInput } from '../../http/field-lines.ts';
 import { checkMembers, checkObject, checkString } from '../../service/argument-checks.ts';
 import type { AsOptions, ConfiguredSchemeOptions } from './as-options.ts';
 import type { Complete, Fetch } from './fetch.ts';
@@ -55,7 +55,7 @@ export function createSigner(
     checkMembers(request, requestNames, 'the request to sign', "such as { url: '/articles' }");
     const { method = 'GET', url, headers = {}, body: content } = request;
     checkString(method, 'the method to sign');
-    return sign({ method, url: parts.addressOf(url, secure), content, fields: fieldLines(headers) });
+    return sign({ method, url: parts.addressOf(url, secure), content, fields: linesOf(headers) });
   };
   const addSignature: Complete = async (outgoing) => {
     const { method, url, fields } = outgoing;

@@ -87,10 +87,15 @@ export async function readDocument(source: string | object): Promise<PartnerDocu
   const text = await readFile(source, 'utf8').catch((error: unknown) => {
     throw new DeclarationError('value', source, `cannot be read: ${messageOf(error)}`);
   });
+  return named(source, () => parseDocument(parseJson(text)));
+}
+
+/** Adds the name of the file to an error about the document. */
+export function named<Result>(source: string | object, read: () => Result): Result {
   try {
-    return parseDocument(parseJson(text));
+    return read();
   } catch (error) {
-    if (!(error instanceof DeclarationError)) throw error;
+    if (!(error instanceof DeclarationError) || typeof source !== 'string') throw error;
     throw new DeclarationError(error.code, source, error.message);
   }
 }
@@ -459,6 +464,7 @@ function membersAt(source: unknown, at: string): JsonSchema {
 }
 
 function listAt(source: unknown, at: string): readonly unknown[] {
-  if (Array.isArray(source)) return source;
+  // A list that a caller passes can have holes.
+  if (Array.isArray(source)) return Array.from(source);
   throw new DeclarationError('type', at, `must be an array, is ${kindOf(source)}`);
 }

@@ -1,5 +1,6 @@
 // The document of a partner as a part of a double: routes that are asked after all others, the check of what stubs receive and send,
 // and what a test controls.
+import type { SchemeDeclarations } from '../../auth/scheme-declarations.ts';
 import { closestMatch } from '../../did-you-mean.ts';
 import { parseMediaType } from '../../http/headers/media-type.ts';
 import type { HttpRequest } from '../../http/message.ts';
@@ -25,11 +26,11 @@ import { anyContent } from '../stubs/content.ts';
 import { outcomeOf, type StubResponse } from '../stubs/response.ts';
 import type { StubCheck } from '../stubs/stubs.ts';
 import { createCoverage, documentedStatus, type PartnerCoverage } from './coverage.ts';
-import { type Operation, type PartnerDocument, readDocument } from './document.ts';
+import { named, type Operation, type PartnerDocument, readDocument } from './document.ts';
 import { type CompileSchema, createValidatingChecker } from './json-schema.ts';
 import { createParameterChecker, describe, membersOf, type ReceivedParameters } from './parameters.ts';
 import { createPaths } from './paths.ts';
-import { createResponses, isInRange, type ResponseChoice } from './responses.ts';
+import { createResponses, examineResponses, isInRange, type ResponseChoice } from './responses.ts';
 import { createChecker } from './schema-check.ts';
 import { type PartnerSecurity, readSecurity } from './security.ts';
 
@@ -116,6 +117,10 @@ interface FoundOperation {
 export interface PreparedPartner {
   /** The scopes that the document names. */
   readonly scopes: readonly Scope[];
+  /** The number of operations. */
+  readonly operations: number;
+  /** What is not verified or cannot be sent as the document says, one sentence each. Creates every response once. */
+  examine(): readonly string[];
   create(context: PartnerContext): PartnerPart;
 }
 
@@ -130,20 +135,22 @@ export async function withPartner<Options extends CompletedOptions>(
   options: Options,
   source: string | object,
 ): Promise<{
-  readonly options: Options;
+  readonly options: Options & { readonly schemes: SchemeDeclarations };
   readonly prepared: PreparedPartner;
-  readonly warnings: readonly string[];
 }> {
   const { schemes, collections = {}, clients, validate } = options;
   const document = await readDocument(source);
-  const security = readSecurity(document, { schemes, hasClients: clients !== undefined });
+  const security = named(source, () =>
+    readSecurity(document, { schemes, hasClients: clients !== undefined }),
+  );
   return {
     options: { ...options, schemes: security.schemes, collections },
     prepared: {
       scopes: security.scopes,
+      operations: document.operations.length,
+      examine: () => [...security.warnings, ...examineResponses(document)],
       create: (context) => createPartner({ document, security, validate }, context),
     },
-    warnings: security.warnings,
   };
 }
 

@@ -8,6 +8,7 @@ import type { HttpRequest } from '../../http/message.ts';
 import { neverHasContent } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ActionResponse, Representation } from '../../pipeline/resource.ts';
+import { DeclarationError } from '../../schema/error.ts';
 import { createSeededRandom } from '../state/random.ts';
 import { documentedStatus } from './coverage.ts';
 import {
@@ -21,7 +22,7 @@ import {
   placeOf,
 } from './document.ts';
 import { describe } from './parameters.ts';
-import type { SchemaChecker } from './schema-check.ts';
+import { createChecker, type SchemaChecker } from './schema-check.ts';
 import { createValue } from './schema-value.ts';
 
 /** Which of the documented responses is sent. */
@@ -159,6 +160,44 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
       return [...missing, ...checkContent(response, outcome.representation, strictChecker)];
     },
   };
+}
+
+/** Returns what is wrong with the examples of a document, and which schemas of responses have no value, one sentence each. */
+export function examineResponses(document: PartnerDocument): readonly string[] {
+  const checker = createChecker(document);
+  const { bytes: random } = createSeededRandom('examine');
+  return document.operations.flatMap((operation) =>
+    operation.responses.flatMap(({ content }) =>
+      content.flatMap((media) => {
+        const { schema } = media;
+        if (schema === undefined || !isJson(media.essence)) return [];
+        const examples = [...examplesOf(media, document)];
+        const faults = examples.flatMap(([name, value]) => {
+          const [first] = checker.check(schema, value, 'response');
+          const place = name === '' ? placeOf(media.at, 'example') : placeOf(media.at, 'examples', name);
+          return first === undefined ? [] : [`${place} is not sent by default: ${describe(first)}`];
+        });
+        return faults.length === examples.length
+          ? [...faults, ...valueFaults(schema, document, checker, random)]
+          : faults;
+      }),
+    ),
+  );
+}
+
+function valueFaults(
+  schema: LocatedSchema,
+  document: PartnerDocument,
+  checker: SchemaChecker,
+  random: (size: number) => Uint8Array,
+): readonly string[] {
+  try {
+    createValue(schema, document, checker, { direction: 'response', dynamic: false, random, now: 0 });
+    return [];
+  } catch (error) {
+    if (error instanceof DeclarationError) return [`${error.message}.`];
+    throw error;
+  }
 }
 
 function responseFor({ responses }: Operation, status: number | undefined): DocumentedResponse | undefined {

@@ -1,14 +1,14 @@
 import { types } from 'node:util';
-import { type AdjustableClock, adjustableClock, type Clock, type ClockSetting } from '../../clock.ts';
-import { parseDuration } from '../../duration.ts';
+import {
+  type AdjustableClock,
+  adjustableClock,
+  type Clock,
+  type ClockSetting,
+  type DateLike,
+} from '../../clock.ts';
+import { type Duration, parseDuration } from '../../duration.ts';
 import { shown } from '../../service/argument-checks.ts';
 import type { Snapshottable } from './snapshot.ts';
-
-/** A duration: ms, or a string such as `250ms`, `90s`, `11m`, `24h` or `7d`. A minus sign makes it negative. */
-export type Duration = number | string;
-
-/** A point in time: a Date, ms since 1970-01-01T00:00:00Z, or an ISO 8601 date such as `2026-03-01T12:00:00Z`. */
-export type DateLike = Date | number | string;
 
 /**
  * The clock of a double. It determines signed dates, the validity of nonces and tokens, `Date` and `Last-Modified`. By

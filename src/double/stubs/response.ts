@@ -1,4 +1,4 @@
-import { fieldLines, type HeadersInput } from '../../client/sign.ts';
+import { type HeadersInput, linesOf } from '../../http/field-lines.ts';
 import { furtherLine, sendableLine } from '../../http/fields.ts';
 import { neverHasContent } from '../../http/message.ts';
 import type { ActionResponse, Representation } from '../../pipeline/resource.ts';
@@ -29,7 +29,7 @@ export function outcomeOf(response: StubResponse): ActionResponse {
   );
   const { status = 200, headers = {}, body } = response;
   checkNumber(status, 'status of the response of a stub', { least: 200, most: 599, whole: true });
-  const lines = fieldLines(headers).map(([name, value]) => sendableLine(name, String(value)));
+  const lines = linesOf(headers).map(([name, value]) => sendableLine(name, String(value)));
   const type = lines.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
   const fields = lines
     .filter(([name]) => name.toLowerCase() !== 'content-type')

@@ -179,7 +179,7 @@ class NonceFile implements FileNonces {
     { durability, onReport, window }: NonceFileOptions,
     begin: () => Promise<void>,
   ) {
-    this.window = window;
+    this.window = window / 1000;
     this.#begin = begin;
     this.#memory = memory;
     this.#writer = writer;

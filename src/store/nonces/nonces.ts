@@ -74,28 +74,46 @@ export interface NonceStore {
   ): MaybePromise<NonceResult>;
   /**
    * Resolves when all claims so far survive the end of the process; with `durably`, also a power failure. Returns
-   * undefined if they do already. Rejects with StoreError if they could not be stored; the nonces remain claimed.
+   * undefined if they do already. Rejects with StoreError if they could not be stored; the nonces remain claimed. Default: a claim
+   * is stored when it resolves.
    */
-  kept(durably: boolean): Promise<void> | undefined;
+  kept?(durably: boolean): Promise<void> | undefined;
   /**
    * Removes a fresh claim from the queue of those to be written. The caller must store it with the change of its
-   * request, or pass it to `release`. Returns undefined if nothing remains to be stored. Called once at most for a claim.
+   * request, or pass it to `release`. Returns undefined if nothing remains to be stored. Called once at most for a claim. Default:
+   * nonces are not stored with changes.
    */
-  hold(user: string, nonce: string, until: number): NonceClaim | undefined;
+  hold?(user: string, nonce: string, until: number): NonceClaim | undefined;
   /**
    * Returns a held claim to the queue, unless it was stored with a change. The result is that of `kept`. If the claim was
    * deferred and is not stored yet, claims it now; rejects with NonceRefusedError if it is refused. Not called after
    * `apply` of the store has rejected the request with NonceRefusedError.
    */
-  release(held: NonceClaim, durably: boolean): Promise<void> | undefined;
-  /** The number of nonces. */
-  readonly size: number;
-  /** The longest window (ms) of dates for which the nonces are stored. Default: any. */
+  release?(held: NonceClaim, durably: boolean): Promise<void> | undefined;
+  /** The number of nonces. Default: not known. */
+  readonly size?: number;
+  /** The longest window of dates for which the nonces are stored, in seconds. Default: any. */
   readonly window?: number;
 }
 
+/** Nonces with all methods. */
+export type CompleteNonces = NonceStore & Required<Pick<NonceStore, 'kept' | 'hold' | 'release' | 'size'>>;
+
+/** Adds the methods that a store of nonces does not have. */
+export function completeNonces(store: NonceStore): CompleteNonces {
+  return {
+    claim: (...parts) => store.claim(...parts),
+    kept: (durably) => store.kept?.(durably),
+    hold: (...parts) => store.hold?.(...parts),
+    release: (held, durably) => store.release?.(held, durably),
+    get size() {
+      return store.size ?? 0;
+    },
+  };
+}
+
 /** Nonces whose claims need no other host. */
-export interface SynchronousNonces extends NonceStore {
+export interface SynchronousNonces extends CompleteNonces {
   claim(user: string, nonce: string, until: number, now: number): NonceResult;
 }
 

@@ -2,8 +2,7 @@ import { crc32 } from 'node:zlib';
 import { formatIsoDate } from '../encoding/iso-date.ts';
 import { formatMembers, formatReceiptedChange } from '../encoding/item-json.ts';
 import { formatChecksum } from '../log/line.ts';
-import type { StoredItem } from '../store.ts';
-import type { TransferPart } from '../transfer.ts';
+import type { StoredItem, TransferPart } from '../store.ts';
 
 /** The name and the versions of the format of an export. Only the second one has receipts; it is used if there are any. */
 export const exportFormat = 'countersign-export';

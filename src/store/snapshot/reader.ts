@@ -6,7 +6,8 @@ import type { Disk } from '../files/disk.ts';
 import { readInChunks } from '../files/read-chunks.ts';
 import { formatChecksum } from '../log/line.ts';
 import { ReservedIds } from '../state/reserved-ids.ts';
-import { type CollectionNumbers, State } from '../state/state.ts';
+import { State } from '../state/state.ts';
+import type { CollectionNumbers } from '../store.ts';
 import { type SnapshotHead, snapshotVersion, snapshotWithReceipts } from './writer.ts';
 
 /** The content of store.json. */

@@ -1,6 +1,7 @@
 // Makes a change in two steps: `prepare` checks it and assigns its numbers, `commit` makes it visible. In between, a durable
 // store writes it to the journal, so a read never shows a change that a crash could undo.
 import type {
+  CollectionNumbers,
   Creation,
   Deletion,
   MadeChange,
@@ -37,17 +38,6 @@ export interface Prepared {
   readonly at: number;
   /** The change with its receipt, if it has one. */
   readonly receipted?: StoredReceipt;
-}
-
-/** The counters of a collection. */
-export interface CollectionNumbers {
-  /** The highest number assigned as an id. */
-  readonly counter: number;
-  /** The highest assigned sequence. */
-  readonly sequence: number;
-  /** The revision and the time (ms) of the last visible change; 0 if there is none. */
-  readonly revision: number;
-  readonly modified: number;
 }
 
 /** The visible state of a collection, with its counters. */

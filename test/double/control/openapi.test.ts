@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { defaultCollections } from '../../../src/collections/declaration.ts';
 import { startDouble } from '../../../src/double/index.ts';
 import { createConsole } from '../../support/double/control-client.ts';
+import { ordersDocument } from '../../support/double/orders-document.ts';
 import { missing, resolved } from '../../support/openapi/packages.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -16,8 +18,10 @@ interface Told {
 
 async function opened() {
   const double = await startDouble({
+    partner: ordersDocument(),
+    collections: defaultCollections(),
     users: ['ann'],
-    clients: { app: { redirectUris: ['https://client.example/cb'] } },
+    clients: { app: { redirectUris: ['https://client.example/cb'], scopes: ['read'] } },
     consumers: { printer: { secret: 'a-secret-of-the-printer', callbacks: ['oob'] } },
   });
   const control = await double.openControl();
@@ -71,6 +75,7 @@ const contents: Readonly<Record<string, (known: Json) => Json>> = {
     schemes: ['hmac'],
     times: 2,
   }),
+  respondAsPartner: () => ({ operationId: 'getOrder', response: 404, times: 1 }),
   addCollection: () => ({ path: '/notes', declaration: { element: 'notes', item: 'note', fields: {} } }),
   adversary: () => ({
     request: { url: 'https://partner.example/', method: 'PUT', body: 'x', headers: [['X-One', '1']] },

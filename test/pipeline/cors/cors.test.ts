@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { startDouble } from '../../../src/double/index.ts';
-import { action, createRequest, createService, type Resource, text } from '../../../src/index.ts';
+import { createRequest } from '../../../src/http/message.ts';
+import { action, createService, type Resource, text } from '../../../src/index.ts';
 import { type Answer, article, type Guest, openService } from '../../support/service/guest.ts';
 
 const app = 'https://app.example';

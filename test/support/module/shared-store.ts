@@ -3,12 +3,14 @@ import { join } from 'node:path';
 import type { DocumentStore } from '../../../src/store/documents.ts';
 import { ReservedIds } from '../../../src/store/state/reserved-ids.ts';
 import { State } from '../../../src/store/state/state.ts';
-import type { Store, StoredItem } from '../../../src/store/store.ts';
-import { listParts, type Transferable, type TransferPart } from '../../../src/store/transfer.ts';
+import type { Store, StoredItem, TransferPart } from '../../../src/store/store.ts';
+import { listParts } from '../../../src/store/transfer.ts';
 import { clearInterval, delay, setInterval } from '../../../src/timers.ts';
 
 /** A store for tests of modules. Processes share its documents; its items are loaded when it is opened and written when it is closed. */
-export interface SharedStore extends Store, Transferable {
+export interface SharedStore extends Store {
+  exportState(): AsyncIterable<TransferPart>;
+  importState(parts: AsyncIterable<TransferPart>, noncesUntil: number): Promise<boolean>;
   readonly documents: DocumentStore;
 }
 

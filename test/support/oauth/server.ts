@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createManualClock, type ManualClock } from '../../../src/clock.ts';
-import { createRequest, createService, type Service, type ServiceOptions } from '../../../src/index.ts';
+import { createRequest } from '../../../src/http/message.ts';
+import { createService, type Service, type ServiceOptions } from '../../../src/index.ts';
 import { seeded } from '../seeded.ts';
 
 /** The service's time at the start of every test. */

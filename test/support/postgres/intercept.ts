@@ -1,4 +1,4 @@
-import type { PostgresRow } from '../../../src/postgres/index.ts';
+import type { PostgresRow } from '../../../src/postgres/client.ts';
 import type { Pool } from './server.ts';
 
 type Result = PromiseLike<{ readonly rows: readonly PostgresRow[] }>;

@@ -4,7 +4,8 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { PostgresClient, PostgresRow } from '../../../src/postgres/index.ts';
+import type { PostgresRow } from '../../../src/postgres/client.ts';
+import type { PostgresClient } from '../../../src/postgres/index.ts';
 import { keepSecret } from '../transcript.ts';
 import { type Cluster, database, owner, password, postgresPrograms, startCluster } from './cluster.ts';
 

@@ -1,6 +1,7 @@
 import { signRequest } from '../../../src/client/sign.ts';
 import { createManualClock, type ManualClock } from '../../../src/clock.ts';
-import { createRequest, createService, type Service, type ServiceOptions } from '../../../src/index.ts';
+import { createRequest } from '../../../src/http/message.ts';
+import { createService, type Service, type ServiceOptions } from '../../../src/index.ts';
 import { seeded } from '../seeded.ts';
 import { keepSaid, keepSecret } from '../transcript.ts';
 

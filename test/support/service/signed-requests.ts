@@ -1,6 +1,8 @@
 import { type SigningScheme, signRequest, signUrl } from '../../../src/client/index.ts';
 import { createManualClock } from '../../../src/clock.ts';
-import { createRequest, type RequestParts, type ServiceOptions } from '../../../src/index.ts';
+import type { RequestParts } from '../../../src/http/message.ts';
+import { createRequest } from '../../../src/http/message.ts';
+import type { ServiceOptions } from '../../../src/index.ts';
 import { accessToken, type Credentials, openTestService, sign } from '../oauth/consumer.ts';
 import { type Server, start, users } from '../oauth/server.ts';
 

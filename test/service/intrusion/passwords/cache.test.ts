@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createRequest, type ServiceOptions, type UserDeclaration } from '../../../../src/index.ts';
+import { createRequest } from '../../../../src/http/message.ts';
+import type { ServiceOptions, UserDeclaration } from '../../../../src/index.ts';
 import { bytesOf, outcomeOf, password, secrets, target } from '../../../support/intrusion/guarded.ts';
 import {
   basic,

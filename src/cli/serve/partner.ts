@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { systemClock } from '../../clock.ts';
+import { type PreparedPartner, withPartner } from '../../double/partner/partner.ts';
+import type { Options } from '../../options/options.ts';
+import { DeclarationError } from '../../schema/error.ts';
+import { defaultLimits, type ServiceOptions } from '../../service/options.ts';
+import { createControllableService, type Service } from '../../service/service.ts';
+import { CommandError } from '../errors.ts';
+import type { KnownAccounts } from './compose.ts';
+
+/** The document of a partner that has been read, and the options with the schemes that it declares. */
+export interface LoadedPartner {
+  readonly options: Options;
+  readonly prepared: PreparedPartner;
+}
+
+/**
+ * Reads the document of `--partner`.
+ *
+ * @throws CommandError with the place in the document
+ */
+export async function loadPartner(
+  options: Options,
+  file: string,
+  { clients }: Pick<KnownAccounts, 'clients'>,
+): Promise<LoadedPartner> {
+  try {
+    const { schemes, collections } = options;
+    const declared = { schemes, collections, ...(clients.size > 0 && { clients }) };
+    const completed = await withPartner(declared, file);
+    return { options: { ...options, schemes: completed.options.schemes }, prepared: completed.prepared };
+  } catch (error) {
+    if (error instanceof DeclarationError) throw new CommandError([`--partner: ${error.message}`]);
+    throw error;
+  }
+}
+
+/** Returns the function that creates the service with the routes of the document. */
+export function composerOf(prepared: PreparedPartner): (options: ServiceOptions & KnownAccounts) => Service {
+  return (options) => {
+    const { fallback } = prepared.create({
+      seed: randomBytes(16).toString('hex'),
+      now: () => systemClock.now(),
+      maxDepth: { ...defaultLimits, ...options.limits }.xmlDepth,
+      strictQuery: options.strictQuery === true,
+      isCredential: (name) => service.isCredentialParameter(name),
+      onError: options.onError,
+    });
+    const service = createControllableService(options, { fallback, scopes: prepared.scopes });
+    return service;
+  };
+}

@@ -1,0 +1,87 @@
+import { Problem } from '../../../http/problem.ts';
+import { anything, either, flag, mapOf, number, object, optional, text } from '../../../shape/shape.ts';
+import { bodyOf } from '../fixed-responses.ts';
+import { bareOperation, type Operation, operation } from '../operation.ts';
+import type { ControlTarget } from '../target.ts';
+
+/** The operations on the document of a partner. */
+export function partnerOperations(target: Pick<ControlTarget, 'partner'>): readonly Operation[] {
+  const partner = () => {
+    if (target.partner !== undefined) return target.partner;
+    throw new Problem('not-found', 'There is no document of a partner. Start the server with --partner.');
+  };
+  const errors = { '404': 'There is no document of a partner.' };
+  return [
+    operation({
+      method: 'POST',
+      path: '/partner/respond',
+      id: 'respondAsPartner',
+      errors,
+      summary: 'Chooses the response of an operation of the partner’s document',
+      description:
+        'The last choice wins. A response that the document does not allow is sent and reported in the journal.',
+      accepts: object({
+        operationId: text('the operationId or, without one, method and path such as GET /orders'),
+        response: either(
+          number({ min: 200, max: 599 }),
+          object({
+            status: optional(number({ min: 200, max: 599 }, 'default: 200')),
+            headers: optional(mapOf(text(), 'header fields by name')),
+            body: optional({
+              ...anything,
+              schema: { description: 'text is sent as text, any other value as JSON' },
+            }),
+            base64: optional(text('content as bytes, instead of body')),
+          }),
+          'a status of the document, or a response',
+        ),
+        times: optional(number({ min: 1 }, 'number of requests that get it; default: any number')),
+        example: optional(text('the name of an example in the document')),
+        dynamic: optional(flag('whether the content has all members, with drawn values')),
+      }),
+      run({ operationId, response, ...options }) {
+        if (typeof response === 'number') partner().respond(operationId, response, options);
+        else {
+          const { body, base64, ...others } = response;
+          partner().respond(operationId, { ...others, body: bodyOf(body, base64) }, options);
+        }
+      },
+    }),
+    bareOperation({
+      method: 'GET',
+      path: '/partner/coverage',
+      id: 'partnerCoverage',
+      errors,
+      returns: coverageSchema,
+      summary: 'Returns which operations, statuses and parameters of the partner’s document were used',
+      run: () => ({ ...partner().coverage().toJSON(), text: String(partner().coverage()) }),
+    }),
+  ];
+}
+
+const counts = { type: 'object', additionalProperties: { type: 'integer' } };
+
+const coverageSchema = {
+  type: 'object',
+  required: ['operations', 'uncovered', 'text'],
+  properties: {
+    operations: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['operationId', 'method', 'path', 'requests', 'statuses', 'undocumented', 'parameters'],
+        properties: {
+          operationId: { type: 'string' },
+          method: { type: 'string' },
+          path: { type: 'string' },
+          requests: { type: 'integer' },
+          statuses: { ...counts, description: 'the number of responses by status of the document' },
+          undocumented: { ...counts, description: 'the number of responses by any other status' },
+          parameters: { ...counts, description: 'the number of requests that had each parameter' },
+        },
+      },
+    },
+    uncovered: { type: 'array', items: { type: 'string' }, description: 'operations without a request' },
+    text: { type: 'string' },
+  },
+};
