@@ -62,9 +62,15 @@ export interface TextRules {
   readonly isSecret?: boolean;
 }
 
-/** Any value, which is read elsewhere. Its schema describes it. */
-export function described(schema: JsonSchema, expected = 'an object'): Shape<unknown> {
-  return { ...anything, schema, expected };
+/** Any value, which is read elsewhere. `createSchema` returns its schema, and is called only when the schema is needed. */
+export function described(createSchema: () => JsonSchema, expected = 'an object'): Shape<unknown> {
+  return {
+    get schema() {
+      return createSchema();
+    },
+    expected,
+    read: anything.read,
+  };
 }
 
 /** A string. `description` is the description in its schema. */

@@ -86,7 +86,15 @@ const windowSchema = {
   maximum: maxWindow,
 };
 
-const timestampSchema = { unit: { enum: timestampUnits }, window: windowSchema };
+function describeTimestamp(): JsonSchema {
+  const members = { unit: { enum: timestampUnits }, window: windowSchema };
+  return {
+    anyOf: [
+      { type: 'object', properties: members, additionalProperties: false },
+      describePlaces(placeSchemas, members),
+    ],
+  };
+}
 
 const replayShape = word(['accept', 'refuse'], 'whether a signature is accepted more than once');
 
@@ -107,24 +115,17 @@ const declaredShape = object(
     dsaEncoding: optional(word(dsaEncodings, 'the form of a signature of ECDSA')),
     key: optional(word(keyEncodings, 'how the secret is decoded')),
     keyPrefix: optional(filled('text that is removed from the secret before it is decoded')),
-    signature: described({
+    signature: described(() => ({
       description: 'the place of the signature, and its format',
       ...describePlaces(placeSchemas, {
         format: textSchema,
         names: { type: 'array', items: fieldNameSchema },
       }),
-    }),
+    })),
     separator: optional(filled('the text between several signatures')),
-    user: optional(described(userSchema)),
-    timestamp: optional(
-      described({
-        anyOf: [
-          { type: 'object', properties: timestampSchema, additionalProperties: false },
-          describePlaces(placeSchemas, timestampSchema),
-        ],
-      }),
-    ),
-    nonce: optional(described(describePlaces(placeSchemas))),
+    user: optional(described(() => userSchema)),
+    timestamp: optional(described(describeTimestamp)),
+    nonce: optional(described(() => describePlaces(placeSchemas))),
     id: optional(grammar(describePlaces({ field: fieldNameSchema }), 'a field', readFieldPlace)),
     passphrase: optional(
       grammar(
@@ -188,9 +189,13 @@ function describePreset({
 }): JsonSchema {
   const members = {
     preset: word(names, 'the provider'),
-    user: described(userSchema),
+    user: described(() => userSchema),
     timestamp: optional(
-      described({ type: 'object', properties: { window: windowSchema }, additionalProperties: false }),
+      described(() => ({
+        type: 'object',
+        properties: { window: windowSchema },
+        additionalProperties: false,
+      })),
     ),
     replay: optional(replayShape),
   } satisfies ShapesOf<PresetDeclaration>;
