@@ -19,3 +19,13 @@ export function parseDuration(text: string): number | undefined {
   const length = unitLengths.get(unit);
   return length === undefined ? undefined : Number(digits) * length;
 }
+
+/**
+ * Returns the milliseconds of a duration, whose numbers are milliseconds.
+ * @throws RangeError if it is neither a number from 0 nor text such as `10s`
+ */
+export function readDuration(duration: Duration, name: string): number {
+  const length = typeof duration === 'string' ? parseDuration(duration) : duration;
+  if (typeof length === 'number' && length >= 0) return length;
+  throw new RangeError(`${name} is not a number of milliseconds or a duration such as '10s'`);
+}

@@ -1,9 +1,11 @@
 /** Measures one way to request an article in this process; each order runs one round. */
+
 import { Agent, createServer, get } from 'node:http';
 import { createRequire } from 'node:module';
 import { startDouble } from '../../src/double/index.ts';
 import { createRequest } from '../../src/http/message.ts';
-import { createService } from '../../src/service/service.ts';
+import { createControllableService } from '../../src/service/service.ts';
+
 import { article, articles } from '../data/articles.ts';
 import type { Answer } from '../measure/parts/part.ts';
 import { repeating } from '../measure/timing.ts';
@@ -47,10 +49,10 @@ async function asking(name: string): Promise<() => Promise<unknown>> {
 }
 
 async function handle(): Promise<() => Promise<unknown>> {
-  const service = createService({ seed });
+  const service = createControllableService({ seed });
   await service.ready;
   const request = createRequest({ method: 'GET', target });
-  return () => service.handle(request);
+  return () => service.respond(request);
 }
 
 interface Fastify {

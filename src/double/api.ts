@@ -1,5 +1,5 @@
 import { basicHeader } from '../client/schemes/credentials.ts';
-import { defaultLifetimes } from '../oauth/lifetimes.ts';
+import { readLifetimes } from '../oauth/lifetimes.ts';
 import type { ControllableService } from '../service/service.ts';
 import { createAuthControl, type DoubleAuth } from './auth/auth-control.ts';
 import { consumerOf, createOAuth1Control, type DoubleOAuth1 } from './auth/oauth1.ts';
@@ -65,14 +65,14 @@ export interface DoubleApi {
 export function createDoubleApi(context: ComposedService, addresses: Addresses): DoubleApi {
   const { service, schemes, users, nonces, faults, journal, masterKey, random } = context;
   const { clock } = context.time;
-  const { oauth, handle } = service;
+  const { oauth, respond: handle } = service;
   const { awaited } = faults;
   const origins = ownOrigins(addresses, otherOriginsOf(context));
   const server = { respond: withConnectionFaults(handle, faults), awaited, ...addresses, origins };
   const fetch = createFetch(server);
   // A consent page can be requested by the address of a proxy.
   const anyOrigin = { ...server, origins: undefined };
-  const lifetimes = { ...defaultLifetimes, ...context.options.lifetimes };
+  const lifetimes = readLifetimes(context.options.lifetimes);
   const names: KnownNames = {
     users: () => [...users.all.keys()],
     clients: () => [...namesOf(context.options.clients), ...namesOf(context.options.consumers)],
@@ -128,9 +128,9 @@ function otherOriginsOf({ options: { aliases = [], publicUrl } }: ComposedServic
 
 /** Applies connection faults to in-process requests over TLS, as the listener does to connections. */
 function withConnectionFaults(
-  handle: ControllableService['handle'],
+  handle: ControllableService['respond'],
   faults: FaultsPart,
-): ControllableService['handle'] {
+): ControllableService['respond'] {
   return async (request) => {
     const failure = request.connection.secure ? faults.connect() : undefined;
     if (failure !== undefined) throw failure;

@@ -134,7 +134,7 @@ async function listen(
   } catch (error) {
     // `close` would miss a port that is still being opened.
     await Promise.allSettled([opening, securing]);
-    await service.close(0);
+    await service.close({ grace: 0 });
     throw error;
   }
 }
@@ -158,7 +158,10 @@ function doubleOf(
     closed = true;
     faults.close();
     journal.close();
-    await Promise.all([service.close(grace), ...[...controls].map((control) => control.close({ grace }))]);
+    await Promise.all([
+      service.close({ grace }),
+      ...[...controls].map((control) => control.close({ grace })),
+    ]);
     if (options.pendingFaults === 'error') faults.assertApplied();
   };
   return {
@@ -172,7 +175,7 @@ function doubleOf(
       return authority?.certificate ?? httpsDisabled(url);
     },
     randomSeed: random.seed,
-    handler: requestListener(service.handle),
+    handler: requestListener(service.respond),
     get partner() {
       return partner?.control ?? noPartner(service);
     },

@@ -120,7 +120,7 @@ export async function accessMatrix(
     if (matrix.differences.length > 0) throw mismatch(matrix);
     return matrix;
   } finally {
-    await context.service.close(0);
+    await context.service.close({ grace: 0 });
   }
 }
 

@@ -9,6 +9,7 @@ import type { Collection } from '../collections/declaration.ts';
 import { Idempotency, type IdempotencyOptions } from '../collections/idempotency.ts';
 import { ScanQueue } from '../collections/lists/scan-queue.ts';
 import { loadSeed } from '../collections/seed.ts';
+import { type Duration, readDuration } from '../duration.ts';
 import { writeDescription, writeProblem } from '../formats/server-documents.ts';
 import { createDateCache } from '../http/headers/date.ts';
 import type { HttpRequest, Response } from '../http/message.ts';
@@ -80,8 +81,6 @@ export interface ListenOptions {
 export interface Service {
   /** Resolves when the seed is stored. Requests wait for it. */
   readonly ready: Promise<void>;
-  /** Returns the response to a request. Never rejects. */
-  handle(request: HttpRequest): Promise<Response>;
   /** Opens a port. Rejects with ListenError, or with TlsError if the certificate or its key cannot be used. */
   listen(address: ListenOptions): Promise<Listener>;
   /** Replaces all users. Requests that are not authenticated yet are checked against the new ones. Throws RangeError. */
@@ -102,8 +101,13 @@ export interface Service {
    * a client obtains the document
    */
   openapi(origins?: readonly string[]): Promise<OpenApiDocument>;
-  /** Stops accepting requests, finishes those in flight within `grace` milliseconds, and closes everything. Default: 10 000. */
-  close(grace?: number): Promise<void>;
+  /**
+   * Stops accepting requests, finishes those in flight within `grace`, and closes everything.
+   * @param options.grace milliseconds, or text such as `'10s'`. Default: 10 seconds
+   */
+  close(options?: { readonly grace?: Duration }): Promise<void>;
+  /** Closes the service: see `close`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** The parts of a service that a test double controls. */
@@ -126,6 +130,8 @@ export interface ServiceControls {
 
 /** A service with the parts that a test double controls. */
 export interface ControllableService extends Service {
+  /** Returns the response to a request. Never rejects. */
+  respond(request: HttpRequest): Promise<Response>;
   readonly oauth: AuthorizationServer;
   /** The counts of requests by principal and peer. */
   readonly quotas: Pick<Quotas, 'snapshot' | 'restore'>;
@@ -274,12 +280,19 @@ export function createControllableService(
       writeProblem(problem, instance, accept, format, options.basePath),
   };
   const pipeline = new Pipeline(parts);
+  const close: Service['close'] = async ({ grace = '10s' } = {}) => {
+    const wait = readDuration(grace, 'grace');
+    closing = true;
+    await Promise.all(listeners.map((listener) => listener.close(wait)));
+    await oauth.departures.done?.catch(() => {});
+    if (options.store === undefined) await store.close();
+  };
   const handle = (request: HttpRequest): Promise<Response> => pipeline.respond(request);
   const refuse: Pipeline['respondToInvalid'] = (...invalid) => pipeline.respondToInvalid(...invalid);
 
   return {
     ready,
-    handle,
+    respond: handle,
     async listen(address) {
       const { listener, listening } = await openPort(address, {
         limits,
@@ -326,12 +339,8 @@ export function createControllableService(
         throw new RangeError('a selection of grants must have a grant, user or client');
       await oauth.departures.revoke(selection);
     },
-    async close(grace = 10_000) {
-      closing = true;
-      await Promise.all(listeners.map((listener) => listener.close(grace)));
-      await oauth.departures.done?.catch(() => {});
-      if (options.store === undefined) await store.close();
-    },
+    close,
+    [Symbol.asyncDispose]: () => close(),
   };
 }
 
