@@ -6,11 +6,11 @@ import { ownerParameter } from '../pipeline/access-rule.ts';
 import type { Resource } from '../pipeline/resource.ts';
 import type { Route } from '../pipeline/router.ts';
 import { checkMembers } from '../service/argument-checks.ts';
+import type { Addresses } from '../service/fetch/fetch-request.ts';
 import type { MemorySnapshot } from '../store/memory.ts';
 import { createDoubleApi, type DoubleApi } from './api.ts';
 import type { ComposedDouble } from './compose.ts';
 import { DoubleError } from './error.ts';
-import type { Addresses } from './fetch/origins.ts';
 
 /** Selects the principals and paths to try. */
 export interface AccessMatrixOptions {
