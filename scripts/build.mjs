@@ -70,12 +70,12 @@ function escaped(character) {
  */
 const chunks = {
   common: [
-    'attack/deferred',
     'countersign-error',
     'duration',
     'http/syntax/control-character',
     'oauth/lifetimes',
     'pipeline/cors/policy',
+    'shape/shape',
     'store/errors',
     'timers',
     'xml/name-form',
@@ -83,6 +83,7 @@ const chunks = {
   signing: [
     'auth/user-name',
     'client/sign',
+    'client/signed-fetch',
     'client/redirect',
     'client/fetch-target',
     'http/syntax/token',
@@ -109,8 +110,6 @@ const chunks = {
   schemes: [
     'auth/declared/options',
     'auth/message-signatures/options',
-    'auth/parse-account-key',
-    'client/index',
     'client/schemes/aws4',
     'client/schemes/declared',
     'client/schemes/defined',
@@ -170,7 +169,14 @@ const chunks = {
     'double/stubs/declaration',
     'double/stubs/response',
   ],
-  attack: ['attack/adversary', 'attack/oauth/adversary', 'attack/oauth/oauth1-adversary', 'net/raw-client'],
+  attack: [
+    'attack/create-attempts',
+    'attack/run',
+    'attack/signers',
+    'attack/oauth/attack-oauth2',
+    'attack/oauth/attack-oauth1',
+    'net/raw-client',
+  ],
   configuration: ['options/options', 'cli/accounts/credentials', 'cli/serve/notices', 'cli/with-module'],
   serve: ['cli/commands/serve', 'cli/serve/compose'],
   openapi: ['service/openapi/create'],

@@ -12,6 +12,15 @@ const unitLengths: ReadonlyMap<string | undefined, number> = new Map([
   ['d', 86_400_000],
 ]);
 
+/**
+ * Reads a duration as milliseconds. Undefined if it is malformed or negative.
+ * @param unit the length in ms of what a number counts: 1000 where HTTP or OAuth counts seconds, otherwise 1
+ */
+export function readDuration(value: unknown, unit: 1 | 1000): number | undefined {
+  if (typeof value === 'string') return parseDuration(value);
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value * unit : undefined;
+}
+
 /** Parses a duration such as `250ms`, `90s`, `15m`, `24h`, `7d` or `0`. Returns milliseconds; undefined if malformed. */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
@@ -24,8 +33,8 @@ export function parseDuration(text: string): number | undefined {
  * Returns the milliseconds of a duration, whose numbers are milliseconds.
  * @throws RangeError if it is neither a number from 0 nor text such as `10s`
  */
-export function readDuration(duration: Duration, name: string): number {
-  const length = typeof duration === 'string' ? parseDuration(duration) : duration;
-  if (typeof length === 'number' && length >= 0) return length;
+export function requireDuration(duration: Duration, name: string): number {
+  const length = readDuration(duration, 1);
+  if (length !== undefined) return length;
   throw new RangeError(`${name} is not a number of milliseconds or a duration such as '10s'`);
 }

@@ -2,6 +2,7 @@
 
 import { Agent, createServer, get } from 'node:http';
 import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
 import { startDouble } from '../../src/double/index.ts';
 import { createRequest } from '../../src/http/message.ts';
 import { createControllableService } from '../../src/service/service.ts';
@@ -29,6 +30,16 @@ async function asking(name: string): Promise<() => Promise<unknown>> {
       const double = await startDouble({ seed });
       return async () => (await double.fetch(target)).text();
     }
+    case '10 stubs':
+      return stubs(10);
+    case '1,000 stubs':
+      return stubs(1000);
+    case 'start with @octokit/openapi': {
+      const partner = fileURLToPath(
+        new URL('../../test/node_modules/@octokit/openapi/generated/api.github.com.json', import.meta.url),
+      );
+      return async () => (await startDouble({ partner, https: false })).close();
+    }
     case 'light-my-request':
       return inject();
     case 'loopback http.request': {
@@ -46,6 +57,19 @@ async function asking(name: string): Promise<() => Promise<unknown>> {
     default:
       throw new RangeError(`there is no way called ${name}`);
   }
+}
+
+/** Returns a request that one of many stubs answers. */
+async function stubs(count: number): Promise<() => Promise<unknown>> {
+  const double = await startDouble({
+    https: false,
+    stubs: Array.from({ length: count }, (_, index) => ({
+      match: { method: 'GET', path: `/v1/partners/p${index}/orders/{id}` },
+      response: { body: { id: index } },
+      access: 'anyone',
+    })),
+  });
+  return async () => (await double.fetch('/v1/partners/p5/orders/1')).text();
 }
 
 async function handle(): Promise<() => Promise<unknown>> {

@@ -2,16 +2,15 @@ import type { SigningOverrides } from '../signature/signing.ts';
 import { type AttackRequest, type Attempt, attempt, type Transport, without } from './attempt.ts';
 import { createLocator, type Locator } from './credentials.ts';
 import {
-  partsOf,
-  type SignedFields,
-  type SignedParts,
+  type AddedParts,
   type Signer,
   type SignerTraits,
   type Signing,
   type SigningChanges,
+  signByOwn,
   signingOf,
 } from './signer.ts';
-import { withParameters } from './target.ts';
+import { withoutParameters, withParameters } from './target.ts';
 
 /** Creates requests for attempts from the good request and its signer, and determines what the signature covers. */
 export interface Forger extends Locator {
@@ -76,17 +75,18 @@ export interface ForgerOptions {
  */
 export function createForger({ plain, signer, now, window, random, ...shared }: ForgerOptions): Forger {
   const { traits } = signer;
-  const sign = (request: AttackRequest, changes: SigningChanges): SignedParts | undefined =>
-    partsOf(signer(request, changes));
+  const signing = signingOf(signer);
+  const sign = (request: AttackRequest, changes: SigningChanges): AddedParts | undefined =>
+    signing === undefined ? signByOwn(signer, request, changes) : signing.resign(request, changes, {});
   const nonce = (): string => {
     const digits = Buffer.from(random(12)).toString('hex');
     return `n${digits.slice(0, 12)}-${digits.slice(12)}`;
   };
   const fixed = { date: now, nonce: nonce() };
   const [base, again] = [sign(plain, fixed), sign(plain, fixed)];
-  // The promise of an asynchronous signer has no fields either.
+  // The promise of an asynchronous signer has neither.
   if (base === undefined || again === undefined || isEmpty(base))
-    throw new RangeError('the signer must return the fields of the good request synchronously');
+    throw new RangeError('the signer must return headers or a query for the good request, synchronously');
   if (!areEqual(base, again))
     throw new RangeError('the signer must return equal fields for equal requests, dates and nonces');
   const dependsOn = (changes: SigningChanges): boolean => {
@@ -109,7 +109,6 @@ export function createForger({ plain, signer, now, window, random, ...shared }: 
     if (parts === undefined || (own !== undefined && areEqual(parts, own))) return undefined;
     return withParts(changed, parts);
   };
-  const signing = signingOf(signer);
   const resigned: Forger['resigned'] = (overrides, request = plain, changes = {}) => {
     const parts = signing?.resign(request, { ...fresh(), ...changes }, overrides);
     return parts && withParts(request, parts);
@@ -156,15 +155,15 @@ function otherRequests(plain: AttackRequest): AttackRequest[] {
   ];
 }
 
-function isEmpty({ headers: fields, query }: SignedParts): boolean {
+function isEmpty({ headers: fields, query }: AddedParts): boolean {
   return Object.keys(fields).length === 0 && query === '';
 }
 
-function areEqual(one: SignedParts, other: SignedParts): boolean {
+function areEqual(one: AddedParts, other: AddedParts): boolean {
   return one.query === other.query && equalFields(one.headers, other.headers);
 }
 
-function equalFields(one: SignedFields, other: SignedFields): boolean {
+function equalFields(one: AddedParts['headers'], other: AddedParts['headers']): boolean {
   const names = Object.keys(one);
   return (
     names.length === Object.keys(other).length &&
@@ -173,10 +172,12 @@ function equalFields(one: SignedFields, other: SignedFields): boolean {
 }
 
 /** Returns a request with what signs it. */
-export function withParts(request: AttackRequest, { headers: fields, query }: SignedParts): AttackRequest {
+export function withParts(request: AttackRequest, { headers: fields, query }: AddedParts): AttackRequest {
   const others = without(request.headers, ...Object.keys(fields));
   const headers = [...others, ...Object.entries(fields)];
-  return { ...request, url: withParameters(request.url, query), headers };
+  const names = query === '' ? [] : query.split('&').map((pair) => pair.replace(/=.*$/s, ''));
+  const url = withParameters(withoutParameters(request.url, names), query);
+  return { ...request, url, headers };
 }
 
 /** A forged request, and what is expected. A request that cannot be forged is undefined. */

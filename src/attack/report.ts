@@ -1,9 +1,9 @@
 /**
- * The result of an attempt. `held`: the status is an expected one. `let through`: the request was accepted but must be
- * refused. `unexpected`: another status, or no response, which proves nothing. `not tried`: the server does not have the
- * transport that the attempt requires, or something else that it requires is missing.
+ * The verdict on an attempt. `passed`: the status is an expected one. `failed`: the request was accepted but must be refused.
+ * `inconclusive`: another status, or no response, which proves nothing. `skipped`: the server does not have the transport that the
+ * attempt requires, or something else that it requires is missing.
  */
-export type AttackVerdict = 'held' | 'let through' | 'unexpected' | 'not tried';
+export type AttackVerdict = 'passed' | 'failed' | 'inconclusive' | 'skipped';
 
 /** The outcome of an attempt. */
 export interface Outcome {
@@ -14,41 +14,58 @@ export interface Outcome {
   readonly note: string | undefined;
 }
 
+/** The result of one attempt. */
+export interface AttackResult extends Outcome {
+  /** A unique sentence without a full stop. */
+  readonly name: string;
+  /** The reason for the expected response. */
+  readonly why: string;
+}
+
 /** The results of all attempts. */
-export interface Report<Result extends Outcome> {
+export interface AttackReport<Result extends AttackResult = AttackResult> {
   readonly results: readonly Result[];
-  /** Whether the verdict of all attempts that were tried is `held`, and at least one was tried. */
-  readonly held: boolean;
-  readonly letThrough: readonly Result[];
-  readonly unexpected: readonly Result[];
-  readonly notTried: readonly Result[];
-  /** Returns the report as text, with the requests that were let through first. It contains no credentials. */
+  /** Whether the verdict on each attempt is `passed` or `skipped`, and at least one has passed. */
+  readonly passed: boolean;
+  /** The results with the verdict `failed`. */
+  readonly failed: readonly Result[];
+  /** The results with the verdict `inconclusive`. */
+  readonly inconclusive: readonly Result[];
+  /** The results with the verdict `skipped`. */
+  readonly skipped: readonly Result[];
+  /** Returns the report as text, with the requests that were wrongly accepted first. It contains no credentials. */
   toString(): string;
 }
 
 /** Creates the report. `describe` returns a result as a line of text. */
-export function reportOf<Result extends Outcome>(
+export function createReport<Result extends AttackResult>(
   results: readonly Result[],
   describe: (result: Result) => string,
-): Report<Result> {
+): AttackReport<Result> {
   const withVerdict = (verdict: AttackVerdict): Result[] =>
     results.filter((each) => each.verdict === verdict);
   const section = (title: string, chosen: readonly Result[]): string[] =>
     chosen.length === 0 ? [] : ['', title, ...chosen.map((each) => `- ${describe(each)}`)];
-  const [held, letThrough] = [withVerdict('held'), withVerdict('let through')];
-  const [unexpected, notTried] = [withVerdict('unexpected'), withVerdict('not tried')];
+  const [passed, failed] = [withVerdict('passed'), withVerdict('failed')];
+  const [inconclusive, skipped] = [withVerdict('inconclusive'), withVerdict('skipped')];
+  const counts = [
+    `${passed.length} passed`,
+    `${failed.length} failed`,
+    `${inconclusive.length} inconclusive`,
+    `${skipped.length} skipped`,
+  ];
   return {
     results,
-    held: held.length > 0 && letThrough.length === 0 && unexpected.length === 0,
-    letThrough,
-    unexpected,
-    notTried,
+    passed: passed.length > 0 && failed.length === 0 && inconclusive.length === 0,
+    failed,
+    inconclusive,
+    skipped,
     toString: () =>
       [
-        `${results.length} attempts: ${held.length} held, ${letThrough.length} let through, ${unexpected.length} unexpected, ${notTried.length} not tried.`,
-        ...section('Let through, but must be refused:', letThrough),
-        ...section('Unexpected responses, which prove nothing:', unexpected),
-        ...section('Not tried:', notTried),
+        `${results.length} attempts: ${counts.join(', ')}.`,
+        ...section('Failed, because the server accepted what it must refuse:', failed),
+        ...section('Inconclusive, because the response proves nothing:', inconclusive),
+        ...section('Skipped:', skipped),
       ].join('\n'),
   };
 }
@@ -70,9 +87,9 @@ const meanings: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** Returns the outcome of an attempt without a response. */
-export function failed(error: unknown): Outcome {
+export function describeNoResponse(error: unknown): Outcome {
   const note = `no response: ${error instanceof Error ? error.message : 'the connection failed'}`;
-  return { verdict: 'unexpected', status: undefined, note };
+  return { verdict: 'inconclusive', status: undefined, note };
 }
 
 /**
@@ -87,15 +104,15 @@ export function outcomeOfRace(
   const others = statuses.filter((status) => status === undefined || !isAccepted(status));
   const [first] = acceptedOnes;
   const count = `${acceptedOnes.length} of ${statuses.length} requests were accepted`;
-  if (acceptedOnes.length > 1) return { verdict: 'let through', status: first, note: count };
+  if (acceptedOnes.length > 1) return { verdict: 'failed', status: first, note: count };
   if (others.includes(undefined))
     return {
-      verdict: 'unexpected',
+      verdict: 'inconclusive',
       status: undefined,
       note: 'there was no response to some of the requests',
     };
   const odd = others.find((status) => status !== undefined && !expected.includes(status));
-  if (odd !== undefined) return { verdict: 'unexpected', status: odd, note: meaningOf(odd) };
-  if (first === undefined) return { verdict: 'unexpected', status: others[0], note: count };
-  return { verdict: 'held', status: others[0], note: undefined };
+  if (odd !== undefined) return { verdict: 'inconclusive', status: odd, note: meaningOf(odd) };
+  if (first === undefined) return { verdict: 'inconclusive', status: others[0], note: count };
+  return { verdict: 'passed', status: others[0], note: undefined };
 }

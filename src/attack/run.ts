@@ -1,16 +1,17 @@
+import type { Duration } from '../duration.ts';
 import type { Agent, RawClient, RawRequest } from '../net/raw-client.ts';
 import { type AttackRequest, type Attempt, adding, type HeaderLine, type Transport } from './attempt.ts';
 import {
-  failed,
+  type AttackReport,
+  type AttackResult,
+  createReport,
+  describeNoResponse,
   isAccepted,
   meaningOf,
   type Outcome,
   outcomeOfRace,
-  type Report,
-  reportOf,
 } from './report.ts';
-
-export type { AttackVerdict } from './report.ts';
+import { readTimeout } from './target.ts';
 
 /** The server under attack. A double is one. */
 export interface AttackTarget {
@@ -25,19 +26,13 @@ export interface AttackTarget {
 /** The options of `attack`. */
 export interface AttackOptions {
   /** Opens the connections, for example through a proxy. It then determines whether two requests share a connection. */
-  readonly agent?: Agent;
-  /** The timeout of each response in ms. Default: 10,000. */
-  readonly timeout?: number;
+  readonly agent?: Agent | undefined;
+  /** The timeout of each response: ms, or text such as `5s`. Default: 10 s. */
+  readonly timeout?: Duration | undefined;
 }
 
-/** The result of one attempt. */
-export interface AttackResult extends Outcome {
-  readonly attempt: Attempt;
-  readonly name: string;
-}
-
-/** The results of all attempts. */
-export type AttackReport = Report<AttackResult>;
+/** The result of an attempt that was created before it was sent. */
+type AttemptResult = AttackResult & { readonly attempt: Attempt };
 
 /**
  * Sends attempts to a server, one after the other, and compares the responses with the expected statuses. Each is sent over
@@ -46,25 +41,25 @@ export type AttackReport = Report<AttackResult>;
  * @param target the origin of the server, or its addresses; a double is such an object
  * @throws TypeError (as a rejection) if an origin is not a URL
  * @example
- * const attempts = adversary({ url: 'http://localhost:3000/articles' }, hmacSigner({ user, secret }));
+ * const attempts = createAttempts({ url: 'http://localhost:3000/articles' }, createSigner({ user, secret }));
  * const report = await attack('http://localhost:3000', attempts);
- * assert.ok(report.held, String(report));
+ * assert.ok(report.passed, String(report));
  */
 export async function attack(
   target: string | URL | AttackTarget,
   attempts: Iterable<Attempt>,
   options: AttackOptions = {},
-): Promise<AttackReport> {
+): Promise<AttackReport<AttemptResult>> {
   const server = serverOf(target);
   if (!isIterable(attempts))
-    throw new RangeError('the attempts of attack: a list is expected, such as the result of adversary');
-  const results: AttackResult[] = [];
+    throw new RangeError('the attempts of attack: a list is expected, such as the result of createAttempts');
+  const results: AttemptResult[] = [];
   for (const attempt of attempts) {
     if (typeof attempt !== 'object' || attempt === null)
-      throw new RangeError('an attempt of attack: an object is expected, such as adversary returns');
+      throw new RangeError('an attempt of attack: an object is expected, such as createAttempts returns');
     results.push(await perform(server, attempt, options));
   }
-  return reportOf(results, describe);
+  return createReport(results, describe);
 }
 
 /** Throws TypeError if an origin is not a URL, and RangeError if the target is of another kind. */
@@ -93,17 +88,19 @@ async function perform(
   server: AttackTarget,
   attempt: Attempt,
   options: AttackOptions,
-): Promise<AttackResult> {
+): Promise<AttemptResult> {
   const origin = originFor(server, attempt);
   if (origin === undefined) {
     const note = `the server has no ${attempt.needs === 'tls' ? 'HTTPS' : 'plain HTTP'}`;
-    return { attempt, name: attempt.name, status: undefined, verdict: 'not tried', note };
+    const { name, why } = attempt;
+    return { attempt, name, why, status: undefined, verdict: 'skipped', note };
   }
+  const timeout = readTimeout(options.timeout, 'the options of attack');
   // Loaded on first use, since it requires node:https and most tests do not attack.
   const { openRawClient } = await import('../net/raw-client.ts');
   const clients: RawClient[] = [];
   const open = (): RawClient => {
-    const { agent, timeout = 10_000 } = options;
+    const { agent } = options;
     const client = openRawClient({ origin, ca: server.ca, agent, timeout });
     clients.push(client);
     return client;
@@ -121,13 +118,13 @@ function originFor({ url, secureUrl }: AttackTarget, { needs, request }: Attempt
   return first ?? (needs === undefined ? second : undefined);
 }
 
-async function sendAttempt(attempt: Attempt, open: () => RawClient): Promise<AttackResult> {
-  const { name } = attempt;
+async function sendAttempt(attempt: Attempt, open: () => RawClient): Promise<AttemptResult> {
+  const { name, why } = attempt;
   try {
     const outcome = attempt.together ? await sendTogether(attempt, open()) : await sendInTurn(attempt, open);
-    return { attempt, name, ...outcome };
+    return { attempt, name, why, ...outcome };
   } catch (error) {
-    return { attempt, name, ...failed(error) };
+    return { attempt, name, why, ...describeNoResponse(error) };
   }
 }
 
@@ -139,7 +136,7 @@ async function sendInTurn(attempt: Attempt, open: () => RawClient): Promise<Outc
     const { status } = await client.send(rawRequest(good));
     if (status >= 200 && status < 300) continue;
     const note = `the response to a preceding good request was ${status}`;
-    return { verdict: 'unexpected', status: undefined, note };
+    return { verdict: 'inconclusive', status: undefined, note };
   }
   if (anotherConnection) client = open();
   const { status } = await client.send(rawRequest(request));
@@ -151,7 +148,7 @@ async function sendTogether(attempt: Attempt, client: RawClient): Promise<Outcom
   const tag = entityTagFrom && (await client.send(rawRequest(entityTagFrom))).field('ETag');
   // A weak entity tag never matches (RFC 9110 §13.1.1).
   if (entityTagFrom !== undefined && tag?.startsWith('"') !== true)
-    return { verdict: 'not tried', status: undefined, note: 'the representation has no strong entity tag' };
+    return { verdict: 'skipped', status: undefined, note: 'the representation has no strong entity tag' };
   const lines: HeaderLine[] = tag === undefined ? [] : [['If-Match', tag]];
   const responses = await client.sendTogether(requests.map((each) => rawRequest(adding(each, ...lines))));
   return outcomeOfRace(
@@ -165,12 +162,12 @@ function rawRequest({ method, url, headers, body }: AttackRequest): RawRequest {
 }
 
 function outcomeOf({ expected }: Attempt, status: number): Outcome {
-  if (expected.includes(status)) return { verdict: 'held', status, note: undefined };
-  const verdict = isAccepted(status) && !expected.includes(200) ? 'let through' : 'unexpected';
+  if (expected.includes(status)) return { verdict: 'passed', status, note: undefined };
+  const verdict = isAccepted(status) && !expected.includes(200) ? 'failed' : 'inconclusive';
   return { verdict, status, note: meaningOf(status) };
 }
 
-function describe({ attempt, name, status, note }: AttackResult): string {
+function describe({ attempt, name, status, note }: AttemptResult): string {
   const { method } = attempt.request;
   const outcome = [status, note].filter((part) => part !== undefined).join(', ');
   const expected = attempt.expected.slice(0, 3).join(' or ');

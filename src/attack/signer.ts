@@ -1,5 +1,6 @@
 // The signers of the adversary: the signers of the clients, with changes that the clients do not permit.
 import { randomBytes } from 'node:crypto';
+import type { SignedParts } from '../auth/defined/definition.ts';
 import { type SignableScheme, signerOf } from '../client/schemes/signer.ts';
 import { systemClock } from '../clock.ts';
 import { hasPrivateKey } from '../signature/declared/asymmetric.ts';
@@ -19,74 +20,82 @@ export interface SigningChanges {
   readonly secret?: string;
 }
 
-/** Header fields by name. */
-export type SignedFields = Readonly<Record<string, string>>;
-
-/** What signs a request if a part of it stands in the query. */
-export interface SignedQuery {
-  readonly headers: SignedFields;
-  /** The parameters that are appended to the query. */
-  readonly query: string;
-}
-
-/** What the signer adds to a request. */
-export interface SignedParts {
-  readonly headers: SignedFields;
-  /** '' if nothing is added to the query. */
-  readonly query: string;
-}
-
 /**
- * Returns the header fields that sign a request, or fields and parameters of the query. It ignores changes that its scheme
- * does not have: a bearer token has no nonce. It returns undefined for a change that it cannot sign, such as a date as text.
- * It must be synchronous, and return equal fields for equal requests, dates and nonces.
+ * Signs the requests of attempts. `createSigner` returns one for each scheme of this package; for your own scheme, write one. It must
+ * return equal parts for equal requests, dates and nonces.
+ * @example
+ * const signer: Signer = {
+ *   sign({ method, url }, { date = clock.now(), nonce = randomUUID(), secret = ours }) {
+ *     const signature = hmac(secret, [method, new URL(url).pathname, date, nonce].join('\n'));
+ *     return { headers: { 'X-Timestamp': String(date), 'X-Nonce': nonce, 'X-Signature': signature } };
+ *   },
+ * };
  */
 export interface Signer {
-  (request: AttackRequest, changes: SigningChanges): SignedFields | SignedQuery | undefined;
-  /** The user as whom it signs, if there is one. */
-  readonly user?: string;
+  /**
+   * Returns the header fields and the parameters of the query that sign a request. Synchronous. It ignores changes that its scheme does
+   * not have: a bearer token has no nonce. It returns undefined for a change that it cannot sign, such as a date as text.
+   */
+  sign(request: AttackRequest, changes: SigningChanges): SignedParts | undefined;
+  /** The user as whom it signs. Default: none, or unknown. */
+  readonly user?: string | undefined;
   /** Whether its credentials require TLS, as a password does. Default: true unless it signs the method. */
-  readonly tlsOnly?: boolean;
-  /** What the signed fields do not show. Default: as in the schemes that need no configuration. */
-  readonly traits?: SignerTraits;
+  readonly tlsOnly?: boolean | undefined;
+  /** What the signed parts do not show. Default: as in the schemes that need no configuration. */
+  readonly traits?:
+    | {
+        /** Where the credentials are. */
+        readonly place: {
+          /** The field, or the parameter of the query, that contains the proof. */
+          readonly in: { readonly field: string } | { readonly query: string };
+          /** Other fields of the credentials. Default: none. */
+          readonly otherFields?: readonly string[] | undefined;
+          /** Matches the value, with a group each for what precedes the proof, the proof, and what follows it. */
+          readonly form: RegExp;
+          /** Whether several values are a list of which one must be valid. Default: false. */
+          readonly isList?: boolean | undefined;
+          /** Whether base64 may be unpadded, as in structured fields (RFC 9651 §4.2.7). Default: false. */
+          readonly isPaddingOptional?: boolean | undefined;
+        };
+        /** The field that contains the date. Default: none. */
+        readonly dateField?: string | undefined;
+        /**
+         * Whether the server accepts a signature only once although it has no nonce. Then each good request gets a date of its own.
+         * Default: false.
+         */
+        readonly acceptedOnce?: boolean | undefined;
+        /** The number of seconds for which a signature is valid. Default: the window. */
+        readonly lifetime?: number | undefined;
+      }
+    | undefined;
 }
 
-/** Properties of a scheme that the signed fields do not show. */
-export interface SignerTraits {
-  readonly place: CredentialPlace;
-  /** The field that contains the date. Default: none. */
-  readonly dateField?: string;
-  /**
-   * Whether the server accepts a signature only once although it has no nonce. Then each good request gets a date of its own.
-   * Default: false.
-   */
-  readonly acceptedOnce?: boolean;
-  /** The number of seconds for which a signature is valid, if not for the window. */
-  readonly lifetime?: number;
-}
+/** Properties of a scheme that the signed parts do not show. */
+export type SignerTraits = NonNullable<Signer['traits']>;
 
 /** Where the credentials of a scheme are. */
-export interface CredentialPlace {
-  /** The field, or the parameter of the query, that contains the proof. */
-  readonly in: { readonly field: string } | { readonly query: string };
-  /** Other fields of the credentials. */
-  readonly otherFields?: readonly string[];
-  /** Matches the value, with a group each for what precedes the proof, the proof, and what follows it. */
-  readonly form: RegExp;
-  /** Whether several values are a list of which one must be valid. Default: false. */
-  readonly isList?: boolean;
-  /** Whether base64 may be unpadded, as in structured fields (RFC 9651 §4.2.7). Default: false. */
-  readonly isPaddingOptional?: boolean;
+export type CredentialPlace = SignerTraits['place'];
+
+/** What a signature adds to a request, as it is sent. */
+export interface AddedParts {
+  readonly headers: Readonly<Record<string, string>>;
+  /** The parameters of the query, percent-encoded; '' if there are none. */
+  readonly query: string;
 }
 
-/** Returns the signed fields and parameters as one form. Undefined if the request was not signed. */
-export function partsOf(signed: SignedFields | SignedQuery | undefined): SignedParts | undefined {
+/** Signs a request with the signer of a test. Undefined if it does not sign. */
+export function signByOwn(
+  signer: Signer,
+  request: AttackRequest,
+  changes: SigningChanges,
+): AddedParts | undefined {
+  const signed = signer.sign(request, changes);
   if (signed === undefined) return undefined;
-  return isSignedQuery(signed) ? signed : { headers: signed, query: '' };
-}
-
-function isSignedQuery(signed: SignedFields | SignedQuery): signed is SignedQuery {
-  return typeof signed['headers'] === 'object';
+  const { headers = {}, query = {} } = signed;
+  const pairs = Object.entries(query).map(
+    ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
+  );
+  return { headers, query: pairs.join('&') };
 }
 
 /** A scheme with the identity that signs. */
@@ -102,7 +111,7 @@ export type Resign = (
   request: AttackRequest,
   changes: SigningChanges,
   overrides: SigningOverrides,
-) => SignedParts | undefined;
+) => AddedParts | undefined;
 
 /** What the signers that were created here sign with. */
 const signings = new WeakMap<Signer, Signing & { readonly resign: Resign }>();
@@ -112,21 +121,29 @@ export function signingOf(signer: Signer): (Signing & { readonly resign: Resign 
   return signings.get(signer);
 }
 
-/** Creates a signer for attempts. Throws RangeError if the identity lacks something. */
+/** Creates a signer for attempts. */
 export function createSchemeSigner(
   signing: Signing,
   properties: Pick<Signer, 'user' | 'tlsOnly' | 'traits'>,
 ): Signer {
-  const { scheme, identity, choices } = signing;
-  if (choices.key === undefined) signerOf(scheme).check(identity, choices);
   const resign = createResign(signing);
-  const sign: Signer = (request, changes) => {
-    const signed = resign(request, changes, {});
-    return signed?.query === '' ? signed.headers : signed;
+  const signer: Signer = {
+    ...properties,
+    sign(request, changes) {
+      const { headers, query } = resign(request, changes, {}) ?? {};
+      if (headers === undefined || query === undefined) return undefined;
+      return query === '' ? { headers } : { headers, query: Object.fromEntries(pairsIn(query)) };
+    },
   };
-  const signer = Object.assign(sign, properties);
   signings.set(signer, { ...signing, resign });
   return signer;
+}
+
+function pairsIn(query: string): [name: string, value: string][] {
+  return query.split('&').map((pair) => {
+    const [name = '', ...value] = pair.split('=');
+    return [decodeURIComponent(name), decodeURIComponent(value.join('='))];
+  });
 }
 
 function createResign(signing: Signing): Resign {
@@ -155,9 +172,11 @@ function createResign(signing: Signing): Resign {
   };
 }
 
-/** Returns the parameters that were appended to a target. A scheme in code may also replace some. */
+/** Returns the parameters that were added to a target, or replaced in it, as a scheme in code may do. */
 function addedQuery(target: string, signed: string): string {
-  return signed.startsWith(target) ? signed.slice(target.length + 1) : '';
+  if (signed.startsWith(target)) return signed.slice(target.length + 1);
+  const [before, after] = [target, signed].map((each) => each.split('?').slice(1).join('?').split('&'));
+  return after?.filter((pair) => !before?.includes(pair)).join('&') ?? '';
 }
 
 function hasNonce(scheme: SignableScheme): boolean {
@@ -208,7 +227,7 @@ function changeIdentity(
   return {
     identity: {
       ...identity,
-      user: user ?? identity.user,
+      ...(user !== undefined && { user, keyId: undefined }),
       secret: secret === undefined ? identity.secret : toSignable(secret, scheme),
     },
   };

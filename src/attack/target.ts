@@ -1,3 +1,4 @@
+import { readDuration } from '../duration.ts';
 import type { AttackRequest } from './attempt.ts';
 import { contentBytes } from './cases/content.ts';
 
@@ -28,6 +29,17 @@ export function withParameters(url: string, parameters: string): string {
   return `${url}${url.includes('?') ? '&' : '?'}${parameters}`;
 }
 
+/** Returns a URL without the parameters of the query that have these names, as written. */
+export function withoutParameters(url: string, names: readonly string[]): string {
+  const [path = '', ...query] = url.split('?');
+  if (names.length === 0 || query.length === 0) return url;
+  const kept = query
+    .join('?')
+    .split('&')
+    .filter((pair) => !names.includes(pair.replace(/=.*$/s, '')));
+  return kept.length === 0 ? path : `${path}?${kept.join('&')}`;
+}
+
 /** Returns the URL with a parameter of the query replaced, as written. The value is not encoded. */
 export function withParameter(url: string, name: string, value: string): string {
   const [path = '', ...query] = url.split('?');
@@ -40,6 +52,13 @@ export function parameterOf(url: string, name: string): string | undefined {
   const query = url.split('?').slice(1).join('?');
   const pair = query.split('&').find((each) => each.startsWith(`${name}=`));
   return pair?.slice(name.length + 1);
+}
+
+/** Returns the timeout of a response in ms. Throws RangeError if it is malformed. */
+export function readTimeout(timeout: unknown, where: string): number {
+  const ms = timeout === undefined ? 10_000 : readDuration(timeout, 1);
+  if (ms !== undefined) return ms;
+  throw new RangeError(`${where}.timeout: ms, or text such as "5s", are expected`);
 }
 
 /** Returns the content as bytes. Undefined if there is none. */

@@ -1,4 +1,8 @@
+import { randomBytes } from 'node:crypto';
+import { type Members, readMembers } from '../auth/option-values.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { type Credentials, credentialNames } from './credentials.ts';
+import { fetchTargetOf } from './fetch-target.ts';
 import {
   fetchFailed,
   isRedirect,
@@ -7,31 +11,16 @@ import {
   redirectRequest,
   redirectUrlOf,
 } from './redirect.ts';
-import type { SigningScheme } from './schemes/declarations.ts';
-import { type SchemeSignCredentials, type SignedRequest, signRequest, signUrl } from './sign.ts';
+import { chooseSign, type SignedRequest, toSignedRequest } from './sign.ts';
 
-/** The options of `fetch`, and the user's credentials for the scheme `hmac`. Content is a string or bytes, so that its digest can be signed. */
-export interface SignedFetchInit extends Omit<RequestInit, 'body'> {
-  readonly user: string;
-  readonly secret: string;
-  /** The content. A string is sent as UTF-8. */
-  readonly body?: string | Uint8Array;
-  /** Default: `full`. */
-  readonly form?: 'full' | 'simple';
-  /** Default: the system's clock. */
-  readonly clock?: Pick<Clock, 'now'>;
-  /** Another scheme; see `SchemeFetchInit`. Default: the scheme `hmac`. */
-  readonly scheme?: undefined;
-}
-
-/** The options of `fetch`, and the scheme to sign with. */
-export interface SchemeFetchInit extends Omit<RequestInit, 'body'>, SchemeSignCredentials {
-  /** The content. A string is sent as UTF-8. */
-  readonly body?: string | Uint8Array;
-  readonly scheme: SigningScheme;
-  /** Default: the system's clock. */
-  readonly clock?: Pick<Clock, 'now'>;
-}
+/** The options of `fetch`, and the credentials to sign with. The body is text or bytes, so that it can be signed. */
+export type SignedFetchInit = Omit<RequestInit, 'body'> &
+  Credentials & {
+    /** The content. Text is sent as UTF-8. */
+    readonly body?: string | Uint8Array | undefined;
+    /** Default: the system's clock. */
+    readonly clock?: Pick<Clock, 'now'> | undefined;
+  };
 
 /**
  * Sends a request with the global `fetch`, signed as `signRequest` does. The `?` of an empty query is not sent. A redirect
@@ -48,68 +37,36 @@ export interface SchemeFetchInit extends Omit<RequestInit, 'body'>, SchemeSignCr
  *   secret,
  * });
  */
-export async function signedFetch(
-  url: string | URL,
-  init: SignedFetchInit | SchemeFetchInit,
-): Promise<Response> {
-  const { body, redirect = 'follow', ...others } = withoutCredentials(init);
-  const sign = createFetchSign(init);
+export async function signedFetch(url: string | URL, init: SignedFetchInit): Promise<Response> {
+  const { body, redirect = 'follow', clock = systemClock, ...others } = init;
+  const sign = createFetchSign(readMembers(init, 'options'), clock);
   const first: Outgoing = {
     url: withoutEmptyQuery(url),
     method: (init.method ?? 'GET').toUpperCase(),
     fields: [...new Headers(init.headers)],
     content: body,
   };
+  const sent: RequestInit = { ...others };
+  // A replaced fetch could log them.
+  for (const name of credentialNames) Reflect.deleteProperty(sent, name);
   // fetch would send Authentication to any origin, so it must not follow redirects itself.
-  if (redirect !== 'follow') return send(first, sign(first), { ...others, redirect });
-  return followRedirects(first, sign, { ...others, redirect: 'manual' });
-}
-
-/** Returns the options of `fetch` alone, because a replaced `fetch` could log them. */
-function withoutCredentials(init: SignedFetchInit | SchemeFetchInit): RequestInit & { body?: Content } {
-  if (init.scheme === undefined) {
-    const { user: _, secret: __, form: ___, clock: ____, scheme: _____, ...others } = init;
-    return others;
-  }
-  const {
-    user: _,
-    secret: __,
-    privateKey: ___,
-    passphrase: ____,
-    clock: _____,
-    scheme: ______,
-    ...others
-  } = init;
-  return others;
+  if (redirect !== 'follow') return send(first, sign(first), { ...sent, redirect });
+  return followRedirects(first, sign, { ...sent, redirect: 'manual' });
 }
 
 type Content = string | Uint8Array;
 
 type FetchSign = (outgoing: Outgoing) => SignedRequest;
 
-function createFetchSign(init: SignedFetchInit | SchemeFetchInit): FetchSign {
-  const { clock = systemClock } = init;
-  if (init.scheme === undefined) {
-    const { user, secret, form = 'full' } = init;
-    return ({ method, url, content }) => {
-      const options = { method, url, user, secret, form, clock };
-      return { url, headers: signRequest({ ...options, ...(content !== undefined && { body: content }) }) };
-    };
-  }
-  const { scheme, user, secret, privateKey, passphrase } = init;
-  return ({ method, url, fields, content }) =>
-    signUrl({
-      method,
-      url,
-      headers: fields,
-      scheme,
-      clock,
-      ...(user !== undefined && { user }),
-      ...(secret !== undefined && { secret }),
-      ...(privateKey !== undefined && { privateKey }),
-      ...(passphrase !== undefined && { passphrase }),
-      ...(content !== undefined && { body: content }),
-    });
+function createFetchSign(init: Members, clock: Pick<Clock, 'now'>): FetchSign {
+  const credentials = Object.fromEntries(credentialNames.map((name) => [name, init[name]]));
+  const sign = chooseSign(credentials);
+  return ({ method, url: sent, fields, content: body }) => {
+    const url = new URL(sent);
+    const content = body === undefined ? undefined : Buffer.from(body);
+    const request = { method, url, target: fetchTargetOf(url), fields, content };
+    return toSignedRequest(url, sign(request, { now: clock.now(), random: randomBytes }));
+  };
 }
 
 /** A request with all its content. */

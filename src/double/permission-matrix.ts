@@ -28,6 +28,7 @@ const optionNames: Readonly<Record<keyof AccessMatrixOptions, true>> = { users: 
 
 /** The permissions of one principal on one path. */
 export interface AccessMatrixRow {
+  /** The path that was requested. */
   readonly path: string;
   /** The name of the user, or `nobody`. */
   readonly user: string;
@@ -41,8 +42,10 @@ export interface AccessMatrixRow {
 
 /** A table of what `Allow` lists and which methods were really permitted. Its string form is a text table. */
 export class AccessMatrix {
+  /** One row for each path and user. */
   readonly rows: readonly AccessMatrixRow[];
 
+  /** @internal */
   constructor(rows: readonly AccessMatrixRow[]) {
     this.rows = rows;
   }
@@ -52,6 +55,7 @@ export class AccessMatrix {
     return this.rows.flatMap(differencesOf);
   }
 
+  /** Returns `rows` and `differences`. */
   toJSON(): object {
     return { rows: this.rows, differences: this.differences };
   }

@@ -1,4 +1,4 @@
-import { type Duration, parseDuration } from '../duration.ts';
+import { type Duration, readDuration } from '../duration.ts';
 
 /** Lifetimes of codes, tokens and tickets, in ms. */
 export interface Lifetimes {
@@ -59,9 +59,8 @@ const lifetimeNames = [
 ] as const satisfies readonly (keyof Lifetimes)[];
 
 function readLifetime(given: Duration | undefined, name: string): number | undefined {
-  if (typeof given === 'number') return given * second;
   if (given === undefined) return undefined;
-  const parsed = parseDuration(given);
+  const parsed = readDuration(given, 1000);
   if (parsed !== undefined) return parsed;
   throw new RangeError(
     `lifetimes.${name} is ${JSON.stringify(given)}, not seconds or a duration such as '10m'`,

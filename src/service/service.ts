@@ -9,7 +9,7 @@ import type { Collection } from '../collections/declaration.ts';
 import { Idempotency, type IdempotencyOptions } from '../collections/idempotency.ts';
 import { ScanQueue } from '../collections/lists/scan-queue.ts';
 import { loadSeed } from '../collections/seed.ts';
-import { type Duration, readDuration } from '../duration.ts';
+import { type Duration, requireDuration } from '../duration.ts';
 import { writeDescription, writeProblem } from '../formats/server-documents.ts';
 import { createDateCache } from '../http/headers/date.ts';
 import type { HttpRequest, Response } from '../http/message.ts';
@@ -24,10 +24,12 @@ import type { ServiceContext } from '../pipeline/decide.ts';
 import { GzipQueue } from '../pipeline/gzip-queue.ts';
 import { createOrigins } from '../pipeline/origin.ts';
 import { type Complete, Pipeline, type PipelineParts } from '../pipeline/pipeline.ts';
+import type { Resource } from '../pipeline/resource.ts';
 import {
   createRouter,
   extendRoutes,
   layerRoutes,
+  type Route,
   type RouteFallback,
   type RouteLayer,
   type Router,
@@ -288,7 +290,7 @@ export function createControllableService(
   };
   const pipeline = new Pipeline(parts);
   const close: Service['close'] = async ({ grace = '10s' } = {}) => {
-    const wait = readDuration(grace, 'grace');
+    const wait = requireDuration(grace, 'grace');
     closing = true;
     await Promise.all(listeners.map((listener) => listener.close(wait)));
     await oauth.departures.done?.catch(() => {});
@@ -332,7 +334,7 @@ export function createControllableService(
       currentCors = corsFor(replaced.collections, resources);
       served = replaced;
     },
-    openapi: (origins) => loadOpenApi(servedApi(), origins),
+    openapi: (origins) => loadOpenApi(withRoutes(servedApi(), layer?.routes ?? []), origins),
     replaceClients: (registered) => oauth.clients.replace(clientsOf(registered, scopes)),
     replaceConsumers: (registered) => oauth.consumers.replace(consumersOf(registered)),
     async revokeGrants(selection) {
@@ -354,6 +356,17 @@ export function createControllableService(
 
 /** The addresses of requests that pass no socket. */
 const inProcess = { url: 'http://localhost', secureUrl: 'https://localhost', origins: undefined };
+
+/** Adds the resources of further routes. Of several at a path, the last one that implements a method is described. */
+function withRoutes(api: ServedApi, routes: readonly Route[]): ServedApi {
+  const resources: Record<string, Resource> = { ...api.resources };
+  for (const { template, resource } of routes) {
+    const before = resources[template];
+    const methods = { ...before?.methods, ...resource.methods };
+    resources[template] = { ...before, ...resource, methods };
+  }
+  return { ...api, resources };
+}
 
 function idempotencyOptionsOf(options: ServiceOptions): IdempotencyOptions {
   const { idempotencyLifetime = 86_400, maxIdempotencyKeysPerUser: maxPerUser = 10_000 } = options;

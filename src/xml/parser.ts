@@ -4,8 +4,7 @@ import { clipped, XmlError } from './error.ts';
 import { limitsOf, type XmlHandler, type XmlParserOptions } from './handler.ts';
 import { isPlain } from './plain.ts';
 import { advance, type Position } from './position.ts';
-import { type Ending, NO_BYTES, UNDECODED } from './reader/base.ts';
-import { ElementReader } from './reader/element.ts';
+import { type Ending, NO_BYTES, Reader, UNDECODED } from './reader.ts';
 import { TokenBuffer } from './token-buffer.ts';
 import { areAscii, asciiText, Utf8Decoder, validityOf } from './utf8.ts';
 
@@ -63,7 +62,7 @@ const BUSY = 1; // inside write() or end(), which handlers must not call
 const ENDED = 2; // after end()
 const FAILED = 3; // after an error
 
-class Parser extends ElementReader implements XmlParser {
+class Parser extends Reader implements XmlParser {
   private state = READY;
   private failure: unknown = undefined;
   /** Whether the encoding has been detected. */

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { type StubResponse, startDouble } from '../../src/double/index.ts';
+import { type Stub, type StubResponse, startDouble } from '../../src/double/index.ts';
+import { createStubs } from '../../src/double/stubs/stubs.ts';
+import { createRequest } from '../../src/http/message.ts';
 
 const users = { ann: { secret: 's3cret of ann', password: 'pw of ann' }, bob: { secret: 's3cret of bob' } };
 const json = { 'Content-Type': 'application/json' };
@@ -547,4 +549,50 @@ test('a stub behind each kind of scheme accepts and refuses what a collection do
       assert.equal((await other.fetch(path, sent)).status, 401, 'with those of another scheme');
       assert.equal(stub.count, 1);
     });
+});
+
+test('stubs are in the OpenAPI document, also those that add a method to a collection', async () => {
+  await using double = await startDouble({ users, https: false });
+  double.stub({ method: 'PATCH', path: '/articles/{id}' }, { status: 204 });
+  double.stub({ method: 'GET', path: '/rates/{currency}' }, { body: 1 }, { access: 'anyone' });
+  double.stub({ method: 'PUT', path: '/rates/{currency}' }, { status: 204 });
+  const { paths } = await double.openapi();
+  const methodsAt = (path: string): string[] =>
+    Object.keys(paths[path] ?? {}).filter((name) => name !== 'parameters');
+  assert.deepEqual(methodsAt('/articles/{id}').sort(), ['delete', 'get', 'patch', 'post', 'put']);
+  assert.deepEqual(methodsAt('/rates/{currency}').sort(), ['get', 'put']);
+});
+
+test('a Cache-Control of a stub is the only one', async () => {
+  await using double = await startDouble({ https: false });
+  const headers = { 'Cache-Control': 'max-age=60' };
+  double.stub({ path: '/rates' }, { headers, body: 1 }, { access: 'anyone' });
+  assert.equal((await double.fetch('/rates')).headers.get('cache-control'), 'max-age=60');
+});
+
+test('a request costs as many steps among a thousand stubs as among ten', async () => {
+  const steps = (count: number): number => {
+    const stubs = Array.from({ length: count }, (_, index): Stub => {
+      const path: `/${string}` =
+        index % 2 === 0 ? `/v1/partners/p${index}/orders` : `/v1/partners/p${index}/orders/{id}`;
+      return { match: { method: 'GET', path }, response: { body: index } };
+    });
+    const { layer } = createStubs({ schemes: [], maxDepth: 32, stubs });
+    let reads = 0;
+    const counted = (text: string): string => {
+      reads += 1;
+      return text;
+    };
+    // Each step into the tree reads one segment.
+    const segments = new Proxy(['v1', 'partners', 'p1', 'orders', '7'], {
+      get: (target, name) =>
+        typeof name === 'string' && /^\d+$/.test(name)
+          ? counted(target[Number(name)] ?? '') || undefined
+          : Reflect.get(target, name),
+    });
+    const found = layer.find(segments, createRequest({ method: 'GET', target: '/v1/partners/p1/orders/7' }));
+    assert.equal(found.length, 1);
+    return reads;
+  };
+  assert.equal(steps(1000), steps(10));
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as attack from '../../src/attack/index.ts';
+import * as client from '../../src/client/index.ts';
 import { type Double, startDouble } from '../../src/double/index.ts';
 import { allow } from '../../src/pipeline/resource.ts';
 
@@ -31,6 +32,14 @@ const options = {
 
 const good = { url: 'http://api.example/' };
 const user = { user: 'ann', secret: 'the secret of ann' };
+
+/** Schemes to sign with. */
+const schemes = [
+  { user: { field: 'X-Id' }, secret: { field: 'X-Secret' } },
+  { type: 'aws4' },
+  { preset: 'github', user: 'ann' },
+  { type: 'message-signatures', key: { id: 'ann', secret: 'the secret of ann' } },
+];
 
 /** The functions of a double with valid arguments, of which the test replaces one at a time. */
 function functionsOf(double: Double): Record<string, readonly [method: object, ...valid: unknown[]]> {
@@ -75,16 +84,20 @@ function functionsOf(double: Double): Record<string, readonly [method: object, .
     'oauth1.approve': [oauth1.approve, '/oauth1/authorize', { user: 'ann' }],
     openControl: [double.openControl, {}],
     allow: [allow, {}, undefined],
-    adversary: [attack.createAttempts, good, attack.hmacSigner(user), {}],
-    attack: [attack.attack, double, []],
-    hmacSigner: [attack.hmacSigner, user],
-    basicSigner: [attack.basicSigner, { user: 'ann', password: 'the password of ann' }],
-    bearerSigner: [attack.bearerSigner, { token: 'token' }],
-    oauth1Signer: [attack.oauth1Signer, {}],
-    apiKeySigner: [attack.apiKeySigner, { user: { field: 'X-Id' }, secret: { field: 'X-Secret' } }, user],
-    aws4Signer: [attack.aws4Signer, {}],
-    declaredSigner: [attack.declaredSigner, { preset: 'github', user: 'ann' }, user],
-    messageSignaturesSigner: [attack.messageSignaturesSigner, {}],
+    createAttempts: [attack.createAttempts, good, attack.createSigner(user), {}],
+    attack: [attack.attack, double, [], {}],
+    createSigner: [attack.createSigner, user],
+    ...Object.fromEntries(
+      schemes.map((scheme) => [
+        `createSigner, scheme ${JSON.stringify(scheme)}`,
+        [
+          (given: unknown) => Reflect.apply(attack.createSigner, undefined, [{ ...user, scheme: given }]),
+          scheme,
+        ],
+      ]),
+    ),
+    signRequest: [client.signRequest, { ...good, ...user }],
+    signUrl: [client.signUrl, { ...good, ...user }],
     attackOAuth2: [attack.attackOAuth2, {}],
     attackOAuth1: [attack.attackOAuth1, {}],
   };
@@ -165,17 +178,17 @@ const refused: readonly (readonly [call: (double: Double) => unknown, name: stri
   [
     () => Reflect.apply(attack.createAttempts, undefined, [good]),
     'RangeError',
-    'the signer: a function such as hmacSigner({ user, secret }) is expected',
+    'the signer: an object with a function sign is expected, as createSigner returns',
   ],
   [
-    () => Reflect.apply(attack.hmacSigner, undefined, [{ user: 'ann' }]),
+    () => Reflect.apply(attack.createSigner, undefined, [{ user: 'ann' }]),
     'RangeError',
-    'hmacSigner.secret: a text that is not empty is expected',
+    'credentials.secret: a text that is not empty is expected',
   ],
   [
-    () => Reflect.apply(attack.hmacSigner, undefined, [{ user: 'ann', secert: 'a secret' }]),
+    () => Reflect.apply(attack.createSigner, undefined, [{ user: 'ann', secert: 'a secret' }]),
     'RangeError',
-    'hmacSigner.secert: unknown key; did you mean "secret"?',
+    'credentials.secert: unknown key; did you mean "secret"?',
   ],
   [
     ({ clock }) => Reflect.apply(clock.set, clock, [null]),

@@ -12,7 +12,7 @@ const folder = temporaryDirectory();
 
 const consumer = `
 import { action, createService, type Resource, xml } from 'countersign';
-import { adversary, hmacSigner } from 'countersign/attack';
+import { createAttempts, createSigner } from 'countersign/attack';
 import { signRequest } from 'countersign/client';
 import { startDouble } from 'countersign/double';
 import { createWriter } from 'countersign/xml';
@@ -25,7 +25,7 @@ createService({ resources: { '/weather/{city}': weather } });
 export async function use(): Promise<number> {
   await using double = await startDouble({ users: { johndoe: { secret: 's3cret' } } });
   const headers = signRequest({ method: 'GET', url: double.url, user: 'johndoe', secret: 's3cret' });
-  adversary({ method: 'GET', url: double.url }, hmacSigner({ user: 'johndoe', secret: 's3cret' }));
+  createAttempts({ method: 'GET', url: double.url }, createSigner({ user: 'johndoe', secret: 's3cret' }));
   return (await fetch(double.url, { headers })).status;
 }
 `;
@@ -56,3 +56,19 @@ test('the types and "await using" work with TypeScript 5.2', { skip: onlyLong },
     run(process.execPath, [compiler, '-p', folder], folder);
   }
 });
+
+/** TypeScript 5 and 7. The example has the options of a strict project. */
+const compilers: Readonly<Record<string, string>> = {
+  '5': join(root, 'test/node_modules/typescript/bin/tsc'),
+  '7': join(root, 'node_modules/@typescript/native/bin/tsc'),
+};
+
+for (const [version, strictCompiler] of Object.entries(compilers))
+  test(`the example of Vitest compiles in strict mode with TypeScript ${version}`, (context) => {
+    const project = join(root, 'examples/vitest');
+    if (!existsSync(join(project, 'node_modules/vitest')))
+      return context.skip('vitest is not installed: npm ci --prefix examples/vitest');
+    if (!existsSync(strictCompiler)) return context.skip('typescript is not installed: npm ci --prefix test');
+    const types = join(root, 'node_modules/@types');
+    run(process.execPath, [strictCompiler, '-p', project, '--typeRoots', types], project);
+  });

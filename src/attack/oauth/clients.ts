@@ -7,7 +7,7 @@ export function clientCases(flow: OAuthFlow): OAuthCase[] {
   const { client, otherClient } = flow;
   const other = (): OAuthClient => {
     if (otherClient !== undefined) return otherClient;
-    throw new Interruption('not tried', 'the option otherClient is missing');
+    throw new Interruption('skipped', 'the option otherClient is missing');
   };
   const why = 'A code or token is valid only for the client that it was issued to (RFC 6749 §4.1.3, §6).';
   const cases: OAuthCase[] = [

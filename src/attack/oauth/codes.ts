@@ -29,8 +29,7 @@ export function codeCases(flow: OAuthFlow, expireCodes: (() => unknown) | undefi
       name: 'the code is exchanged after it expired',
       why: 'A code expires shortly after it was issued (RFC 6749 §4.1.2).',
       async run() {
-        if (expireCodes === undefined)
-          throw new Interruption('not tried', 'the option expireCodes is missing');
+        if (expireCodes === undefined) throw new Interruption('skipped', 'the option expireCodes is missing');
         const code = await flow.code();
         await expireCodes();
         return mustBeRefused(await flow.exchange(code));
@@ -69,7 +68,7 @@ function usedTwice(flow: OAuthFlow): OAuthCase[] {
         const { accessToken } = await flow.tokens(code);
         const before = await flow.access(accessToken);
         if (before.status >= 300)
-          throw new Interruption('unexpected', `the resource refused a valid token with ${before.status}`);
+          throw new Interruption('inconclusive', `the resource refused a valid token with ${before.status}`);
         await flow.exchange(code);
         return mustBeRefused(await flow.access(accessToken));
       },
@@ -90,5 +89,5 @@ function usedTwice(flow: OAuthFlow): OAuthCase[] {
 
 /** Returns the error that ends an attempt which requires a refresh token. */
 export function noRefreshToken(): Interruption {
-  return new Interruption('not tried', 'the server issued no refresh token');
+  return new Interruption('skipped', 'the server issued no refresh token');
 }

@@ -5,7 +5,7 @@ import { Interruption } from './report.ts';
 import type { Sender, UrlRequest } from './sender.ts';
 
 /** A client that is registered at the authorization server. */
-export interface OAuthClient {
+export type OAuthClient = {
   readonly id: string;
   /** Default: none, for a public client. */
   readonly secret?: string;
@@ -15,13 +15,13 @@ export interface OAuthClient {
   readonly redirectUri: string;
   /** The scope to request. Default: none. */
   readonly scope?: string;
-}
+};
 
 /** The members of the server's metadata (RFC 8414) that the adversary uses. */
-export interface AuthorizationServerMetadata {
+export type AuthorizationServerMetadata = {
   readonly authorization_endpoint: string;
   readonly token_endpoint: string;
-}
+};
 
 /** Parameters to set, or to leave out if undefined. */
 export type Changes = Readonly<Record<string, string | undefined>>;
@@ -98,7 +98,7 @@ export function createFlow(options: FlowOptions): OAuthFlow {
   };
   const code: OAuthFlow['code'] = async () => {
     const issued = await codeUnlessRefused();
-    if (issued === undefined) throw new Interruption('unexpected', 'the server issued no code');
+    if (issued === undefined) throw new Interruption('inconclusive', 'the server issued no code');
     return issued;
   };
   const tokenRequest = (form: Changes, as: OAuthClient): UrlRequest =>
@@ -128,7 +128,7 @@ export function createFlow(options: FlowOptions): OAuthFlow {
     refresh: (...token) => sender.send(refreshRequest(...token)),
     refreshTogether: (token, count) => sender.sendTogether(repeated(refreshRequest(token), count)),
     async access(accessToken) {
-      if (resource === undefined) throw new Interruption('not tried', 'the option resource is missing');
+      if (resource === undefined) throw new Interruption('skipped', 'the option resource is missing');
       const headers = [['Authorization', `Bearer ${accessToken}`]] as const;
       return sender.send({ method: 'GET', url: resource, headers });
     },
@@ -162,12 +162,12 @@ function codeIn(location: string | undefined): string | undefined {
   const code = parameters.get('code');
   if (code !== null) return code;
   if (parameters.has('error')) return undefined;
-  throw new Interruption('unexpected', 'the server redirected with neither a code nor an error');
+  throw new Interruption('inconclusive', 'the server redirected with neither a code nor an error');
 }
 
 /** Returns the parameters of a redirect. Throws Interruption if it is not an absolute URL. */
 export function parametersOf(location: string): URLSearchParams {
-  if (!URL.canParse(location)) throw new Interruption('unexpected', 'the redirect is not an absolute URL');
+  if (!URL.canParse(location)) throw new Interruption('inconclusive', 'the redirect is not an absolute URL');
   const { search, hash } = new URL(location);
   return new URLSearchParams([search.slice(1), hash.slice(1)].filter((part) => part !== '').join('&'));
 }
@@ -177,7 +177,7 @@ export function tokensIn({ status, text }: RawResponse): IssuedTokens {
   const content = status === 200 ? objectIn(text) : {};
   const { access_token: accessToken, refresh_token: refreshToken } = content;
   if (typeof accessToken !== 'string')
-    throw new Interruption('unexpected', `the response to a preceding good request was ${status}`);
+    throw new Interruption('inconclusive', `the response to a preceding good request was ${status}`);
   return { accessToken, refreshToken: typeof refreshToken === 'string' ? refreshToken : undefined };
 }
 

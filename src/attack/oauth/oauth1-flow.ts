@@ -5,18 +5,18 @@ import { octetsOf, type Parameter } from '../../signature/oauth1-parameters.ts';
 import { Interruption } from './report.ts';
 import type { Sender, UrlRequest } from './sender.ts';
 
-/** A consumer that is registered at the server. */
-export interface OAuth1Consumer {
+/** A client (RFC 5849 §1.1; formerly consumer) that is registered at the server. */
+export type OAuth1Client = {
   readonly key: string;
   readonly secret: string;
-}
+};
 
 /** The endpoints of OAuth 1.0a (RFC 5849 §2). */
-export interface OAuth1Endpoints {
+export type OAuth1Endpoints = {
   readonly requestToken: string;
   readonly authorize: string;
   readonly accessToken: string;
-}
+};
 
 /** Temporary credentials (RFC 5849 §2.1), and the verifier if a user has approved them. */
 export interface Ticket {
@@ -25,15 +25,15 @@ export interface Ticket {
   readonly verifier: string | undefined;
 }
 
-/** Performs the steps of RFC 5849 §2 as a consumer. */
+/** Performs the steps of RFC 5849 §2 as a client. */
 export interface OAuth1Flow {
-  readonly otherConsumer: OAuth1Consumer | undefined;
+  readonly otherClient: OAuth1Client | undefined;
   /** Obtains temporary credentials that no user has approved. Throws Interruption if the server issued none. */
   unapproved(): Promise<Ticket>;
   /** Obtains approved temporary credentials. Throws Interruption if the server issued none. */
   ticket(): Promise<Ticket>;
-  /** Requests token credentials, signed anew, by default as the consumer of the ticket. */
-  exchange(ticket: Ticket, as?: OAuth1Consumer): Promise<RawResponse>;
+  /** Requests token credentials, signed anew, by default as the client of the ticket. */
+  exchange(ticket: Ticket, as?: OAuth1Client): Promise<RawResponse>;
   /** Requests token credentials several times at once. Each request has a signature of its own. */
   exchangeTogether(ticket: Ticket, count: number): Promise<readonly (RawResponse | undefined)[]>;
 }
@@ -41,30 +41,21 @@ export interface OAuth1Flow {
 /** The options of `createOAuth1Flow`. */
 export interface OAuth1FlowOptions {
   readonly endpoints: OAuth1Endpoints;
-  readonly consumer: OAuth1Consumer;
-  readonly otherConsumer: OAuth1Consumer | undefined;
+  readonly client: OAuth1Client;
+  readonly otherClient?: OAuth1Client | undefined;
   readonly callback: string;
   readonly approve: (authorizationUrl: string) => Promise<string | undefined>;
-  readonly clock: Pick<Clock, 'now'> | undefined;
+  readonly clock?: Pick<Clock, 'now'> | undefined;
   readonly random: (size: number) => Uint8Array;
   readonly sender: Sender;
 }
 
 /** Creates a flow. */
 export function createOAuth1Flow(options: OAuth1FlowOptions): OAuth1Flow {
-  const {
-    endpoints,
-    consumer,
-    otherConsumer,
-    callback,
-    approve,
-    clock = systemClock,
-    random,
-    sender,
-  } = options;
+  const { endpoints, client, otherClient, callback, approve, clock = systemClock, random, sender } = options;
   const signed = (
     address: string,
-    as: OAuth1Consumer,
+    as: OAuth1Client,
     token: Ticket | undefined,
     parameters: readonly Parameter[],
   ): UrlRequest => {
@@ -84,26 +75,26 @@ export function createOAuth1Flow(options: OAuth1FlowOptions): OAuth1Flow {
   };
   const unapproved: OAuth1Flow['unapproved'] = async () => {
     const own: Parameter[] = [['oauth_callback', octetsOf(callback)]];
-    const { status, text } = await sender.send(signed(endpoints.requestToken, consumer, undefined, own));
+    const { status, text } = await sender.send(signed(endpoints.requestToken, client, undefined, own));
     const issued = new URLSearchParams(text);
     const [token, tokenSecret] = [issued.get('oauth_token'), issued.get('oauth_token_secret')];
     if (token !== null && tokenSecret !== null) return { token, tokenSecret, verifier: undefined };
-    throw new Interruption('unexpected', `the response to the request for a request token was ${status}`);
+    throw new Interruption('inconclusive', `the response to the request for a request token was ${status}`);
   };
-  const exchangeRequest = (ticket: Ticket, as = consumer): UrlRequest => {
+  const exchangeRequest = (ticket: Ticket, as = client): UrlRequest => {
     const { verifier } = ticket;
     const own: Parameter[] = verifier === undefined ? [] : [['oauth_verifier', octetsOf(verifier)]];
     return signed(endpoints.accessToken, as, ticket, own);
   };
   return {
-    otherConsumer,
+    otherClient,
     unapproved,
     async ticket() {
       const ticket = await unapproved();
       const url = new URL(endpoints.authorize);
       url.searchParams.set('oauth_token', ticket.token);
       const verifier = verifierIn(await approve(url.href));
-      if (verifier === undefined) throw new Interruption('unexpected', 'the server issued no verifier');
+      if (verifier === undefined) throw new Interruption('inconclusive', 'the server issued no verifier');
       return { ...ticket, verifier };
     },
     exchange: (ticket, as) => sender.send(exchangeRequest(ticket, as)),

@@ -21,14 +21,14 @@ const s256 = {
   code_challenge_method: 'S256',
 };
 
-/** A redirect with a code, or to the variant, even with an error, is let through. */
+/** A redirect with a code, or to the variant, even with an error, has failed. */
 function outcomeOf(location: string | undefined, variant: string): Outcome {
   if (location === undefined) return refusedBefore;
   const hasCode = parametersOf(location).has('code');
   const followed = location.startsWith(variant.replace(/#.*$/s, ''));
   if (hasCode || followed) {
     const note = hasCode ? 'the server issued a code' : 'the server redirected there with an error';
-    return { verdict: 'let through', status: undefined, note };
+    return { verdict: 'failed', status: undefined, note };
   }
   return refusedBefore;
 }

@@ -45,6 +45,6 @@ async function rotated(flow: OAuthFlow): Promise<Rotated> {
   if (used === undefined) throw noRefreshToken();
   const { refreshToken: next = used } = tokensIn(await flow.refresh(used));
   if (next === used && flow.client.secret !== undefined)
-    throw new Interruption('not tried', 'the server does not rotate refresh tokens of this client');
+    throw new Interruption('skipped', 'the server does not rotate refresh tokens of this client');
   return { used, next };
 }

@@ -1,23 +1,13 @@
 import {
-  failed,
+  type AttackReport,
+  type AttackResult,
+  createReport,
+  describeNoResponse,
   isAccepted,
   meaningOf,
   type Outcome,
   outcomeOfRace,
-  type Report,
-  reportOf,
 } from '../report.ts';
-
-/** The result of one attempt against an authorization server. */
-export interface OAuthResult extends Outcome {
-  /** A unique sentence without a full stop. */
-  readonly name: string;
-  /** The reason why the server must refuse it. */
-  readonly why: string;
-}
-
-/** The results of all attempts against an authorization server. */
-export type OAuthReport = Report<OAuthResult>;
 
 /** An attempt that obtains codes and tokens while it runs. */
 export interface OAuthCase {
@@ -29,27 +19,27 @@ export interface OAuthCase {
 
 /** Ends an attempt before its last request. */
 export class Interruption extends Error {
-  readonly verdict: 'unexpected' | 'not tried';
+  readonly verdict: 'inconclusive' | 'skipped';
 
-  constructor(verdict: 'unexpected' | 'not tried', message: string) {
+  constructor(verdict: 'inconclusive' | 'skipped', message: string) {
     super(message);
     this.verdict = verdict;
   }
 }
 
 /** Runs the attempts, one after the other. */
-export async function runCases(cases: Iterable<OAuthCase>): Promise<OAuthReport> {
-  const results: OAuthResult[] = [];
+export async function runCases(cases: Iterable<OAuthCase>): Promise<AttackReport> {
+  const results: AttackResult[] = [];
   for (const { name, why, run } of cases) results.push({ name, why, ...(await run().catch(interrupted)) });
-  return reportOf(results, describe);
+  return createReport(results, describe);
 }
 
 function interrupted(error: unknown): Outcome {
-  if (!(error instanceof Interruption)) return failed(error);
+  if (!(error instanceof Interruption)) return describeNoResponse(error);
   return { verdict: error.verdict, status: undefined, note: error.message };
 }
 
-function describe({ name, why, status, note }: OAuthResult): string {
+function describe({ name, why, status, note }: AttackResult): string {
   const outcome = [status, note].filter((part) => part !== undefined).join(', ');
   return `${name}: ${outcome}. ${why}`;
 }
@@ -59,14 +49,14 @@ const refusals: readonly number[] = [400, 401, 403];
 
 /** Returns the outcome of a request that must be refused. */
 export function mustBeRefused({ status }: { readonly status: number }): Outcome {
-  if (refusals.includes(status)) return { verdict: 'held', status, note: undefined };
-  return { verdict: isAccepted(status) ? 'let through' : 'unexpected', status, note: meaningOf(status) };
+  if (refusals.includes(status)) return { verdict: 'passed', status, note: undefined };
+  return { verdict: isAccepted(status) ? 'failed' : 'inconclusive', status, note: meaningOf(status) };
 }
 
 /** Returns the outcome of a request that must be accepted. */
 export function mustBeAccepted({ status }: { readonly status: number }): Outcome {
-  if (isAccepted(status)) return { verdict: 'held', status, note: undefined };
-  return { verdict: 'unexpected', status, note: meaningOf(status) };
+  if (isAccepted(status)) return { verdict: 'passed', status, note: undefined };
+  return { verdict: 'inconclusive', status, note: meaningOf(status) };
 }
 
 /** Returns the outcome of requests at the same time, of which exactly one must be accepted. */
@@ -79,7 +69,7 @@ export function oneMustBeAccepted(responses: readonly ({ readonly status: number
 
 /** The outcome of an attempt that the server refused before any request to a token endpoint. */
 export const refusedBefore: Outcome = {
-  verdict: 'held',
+  verdict: 'passed',
   status: undefined,
   note: 'the authorization endpoint refused the request',
 };

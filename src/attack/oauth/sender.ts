@@ -1,15 +1,17 @@
+import type { Duration } from '../../duration.ts';
 import { formType } from '../../http/headers/media-type.ts';
 import type { Agent, RawClient, RawRequest, RawResponse } from '../../net/raw-client.ts';
 import type { HeaderLine } from '../attempt.ts';
+import { readTimeout } from '../target.ts';
 
 /** The options of the connections. */
 export interface ConnectionOptions {
   /** Certificates in PEM to trust over HTTPS. Default: those that Node.js trusts. */
   readonly ca?: string | undefined;
   /** Opens the connections, for example through a proxy. */
-  readonly agent?: Agent;
-  /** The timeout of each response in ms. Default: 10,000. */
-  readonly timeout?: number;
+  readonly agent?: Agent | undefined;
+  /** The timeout of each response: ms, or text such as `5s`. Default: 10 s. */
+  readonly timeout?: Duration | undefined;
 }
 
 /** A request for a URL. */
@@ -29,7 +31,8 @@ export interface Sender {
 }
 
 /** Creates a sender. */
-export function createSender({ ca, agent, timeout = 10_000 }: ConnectionOptions): Sender {
+export function createSender({ ca, agent, timeout: given }: ConnectionOptions): Sender {
+  const timeout = readTimeout(given, 'the options of the attack');
   const withClient = async <T>(url: string | URL, use: (client: RawClient) => Promise<T>): Promise<T> => {
     // Loaded on first use, since it requires node:https and most tests do not attack.
     const { openRawClient } = await import('../../net/raw-client.ts');

@@ -1,6 +1,6 @@
 // Signature schemes in code: the declaration that `defineScheme` checks and seals.
 import { didYouMean } from '../../did-you-mean.ts';
-import { parseDuration } from '../../duration.ts';
+import { readDuration } from '../../duration.ts';
 import { isToken } from '../../http/syntax/token.ts';
 import type { SignatureAlgorithm } from '../account-key.ts';
 import { maxWindow, readFlag, readMembers, readText, readWord } from '../option-values.ts';
@@ -160,7 +160,7 @@ function readAuthorization(headers: readonly string[], value: unknown, where: st
 /** Returns a window in ms; undefined if none is set. */
 function readWindow(value: unknown, where: string): number | undefined {
   if (value === undefined) return undefined;
-  const ms = typeof value === 'number' ? value * 1000 : typeof value === 'string' ? parseDuration(value) : 0;
+  const ms = readDuration(value, 1000);
   if (ms !== undefined && ms > 0 && ms <= longWindow) return ms;
   throw new RangeError(`${where}: a number of seconds up to ${maxWindow}, or text such as "5m", is expected`);
 }

@@ -12,7 +12,7 @@ import { dateWindows } from '../../double/date-windows.ts';
 import type { DoubleOptions } from '../../double/options.ts';
 import type { PreparedPartner } from '../../double/partner/partner.ts';
 import { createSeededRandom } from '../../double/state/random.ts';
-import { readDuration } from '../../duration.ts';
+import { requireDuration } from '../../duration.ts';
 import type { TlsIdentity } from '../../net/tls/identity.ts';
 import { unreachableReason } from '../../service/health.ts';
 import type { ServiceOptions } from '../../service/options.ts';
@@ -132,7 +132,7 @@ function controlled(
         journal.close();
         await Promise.all([
           service.close(closing),
-          control?.close({ grace: readDuration(closing.grace ?? '10s', 'grace') }),
+          control?.close({ grace: requireDuration(closing.grace ?? '10s', 'grace') }),
         ]);
       },
     },

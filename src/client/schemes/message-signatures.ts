@@ -45,7 +45,8 @@ export function createMessageSignaturesSigner(name: string, options: MessageSign
   };
 }
 
-function keyOf(identity: SigningIdentity): MessageKey {
+/** Returns the key of an identity. Throws RangeError if an RSA key has no algorithm. */
+export function keyOf(identity: SigningIdentity): MessageKey {
   const id = idOf(identity);
   const { privateKey, secret = '' } = identity;
   if (privateKey === undefined) return { id, algorithm: 'hmac-sha256', secret };

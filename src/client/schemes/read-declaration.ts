@@ -2,6 +2,7 @@ import { readApiKeyOptions } from '../../auth/api-key/options.ts';
 import { readAws4Options } from '../../auth/aws4/options.ts';
 import { readDeclaredOptions } from '../../auth/declared/options.ts';
 import { definitionOf } from '../../auth/defined/define-scheme.ts';
+import { readDraftCavage } from '../../auth/draft-cavage/definition.ts';
 import { readMessageSignaturesOptions } from '../../auth/message-signatures/options.ts';
 import { type Members, readMembers, readText, readWord } from '../../auth/option-values.ts';
 import { algorithmNamed, isAsymmetric } from '../../auth/parse-account-key.ts';
@@ -17,7 +18,7 @@ export interface ReadDeclaration {
   readonly choices: SigningChoices;
 }
 
-const types = ['message-signatures', 'aws4'] as const;
+const types = ['message-signatures', 'aws4', 'draft-cavage'] as const;
 
 const messageSignaturesKeys = ['components', 'window', 'nonce', 'tag', 'structuredFields'];
 const aws4Keys = [
@@ -45,10 +46,7 @@ export function readSigningDeclaration(value: unknown, user: string | undefined)
   if (defined !== undefined)
     return { scheme: { kind: 'defined', name: 'defined', options: defined }, identity: {}, choices: {} };
   const members: Members = Object.fromEntries(Object.entries(value));
-  if (members['type'] !== undefined)
-    return readWord(members['type'], 'scheme.type', types, 'aws4') === 'aws4'
-      ? readAws4(members)
-      : readMessageSignatures(members);
+  if (members['type'] !== undefined) return readNamed(members);
   const isDeclared = 'preset' in members || 'message' in members;
   if (!isDeclared && !('secret' in members))
     throw new RangeError('scheme: one of type, preset, message and secret is expected');
@@ -62,8 +60,22 @@ export function readSigningDeclaration(value: unknown, user: string | undefined)
   return { scheme: { kind: 'declared', name, options }, ...none };
 }
 
+/** Reads the declaration of a scheme that has a name of its own. */
+function readNamed({ type, ...members }: Members): ReadDeclaration {
+  switch (readWord(type, 'scheme.type', types, 'aws4')) {
+    case 'aws4':
+      return readAws4(members);
+    case 'message-signatures':
+      return readMessageSignatures(members);
+    case 'draft-cavage': {
+      const options = readDraftCavage(members, 'scheme');
+      return { scheme: { kind: 'defined', name: 'draft-cavage', options }, identity: {}, choices: {} };
+    }
+  }
+}
+
 function readMessageSignatures(members: Members): ReadDeclaration {
-  const own = ['type', 'key', 'lifetime', 'alg', 'label'];
+  const own = ['key', 'lifetime', 'alg', 'label'];
   readMembers(members, 'scheme', [...messageSignaturesKeys, ...own]);
   const options = readMessageSignaturesOptions(only(members, messageSignaturesKeys), 'scheme');
   const { lifetime, alg, label } = members;
@@ -99,7 +111,7 @@ function readKey(value: unknown): SigningIdentity {
 }
 
 function readAws4(members: Members): ReadDeclaration {
-  const own = ['type', 'accessKeyId', 'secret', 'sessionToken', 'presign'];
+  const own = ['accessKeyId', 'secret', 'sessionToken', 'presign'];
   readMembers(members, 'scheme', [...aws4Keys, ...own]);
   const { sessionToken, presign } = members;
   return {

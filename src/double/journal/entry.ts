@@ -26,6 +26,7 @@ export type { FirstDifference, JournalAuth, JournalRequest, JournalResponse } fr
 
 /** An exchange without redaction. It contains secrets. */
 export interface RawEntry {
+  /** The request as received. Undefined if it could not be parsed. */
   readonly request:
     | (Pick<HttpRequest, 'method' | 'target' | 'version'> & {
         readonly headers: readonly FieldLine[];
@@ -34,6 +35,7 @@ export interface RawEntry {
     | undefined;
   /** The received text if the request could not be parsed, one character for each octet. */
   readonly received: string | undefined;
+  /** The response as sent. Undefined if there was none. */
   readonly response: Response | undefined;
 }
 
@@ -206,6 +208,7 @@ export class JournalEntry {
     };
   }
 
+  /** Returns all members without secrets, as the control interface does. */
   toJSON(): object {
     const { number, time, duration, request, received, status, response, principal } = this;
     const { step, problem, auth, cors, fault, aborted, warnings } = this;

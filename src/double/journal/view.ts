@@ -76,6 +76,7 @@ export interface JournalAuth {
   readonly expected: string | undefined;
   /** The message that the client must have signed, if its digest matches a known mistake. */
   readonly received: string | undefined;
+  /** Where `expected` and `received` differ first. Undefined unless both are known. */
   readonly firstDifference: FirstDifference | undefined;
   /** The parts of that message, each with the value that the client signed instead, if it is known. Empty for other failures. */
   readonly parts: readonly MessagePart[];

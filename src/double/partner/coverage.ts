@@ -5,8 +5,11 @@ import { nameOf } from './parameters.ts';
 
 /** How often an operation and its parts were used. */
 export interface OperationCoverage {
+  /** The operationId; without one, method and path: `GET /orders`. */
   readonly operationId: string;
+  /** The method, such as `POST`. */
   readonly method: string;
+  /** The path template: `/orders/{id}`. */
   readonly path: string;
   /** The number of requests. */
   readonly requests: number;

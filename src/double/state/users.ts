@@ -18,6 +18,7 @@ export type DoubleUsersOption =
 
 /** The credentials of a user. */
 export interface UserCredentials {
+  /** The newest secret, with which requests are signed. */
   readonly secret: string;
   /** Undefined if there is none, or if only its hash is known. */
   readonly password: string | undefined;

@@ -28,12 +28,15 @@ export interface StubMatch<Path extends string = string> {
 
 /** The request that the function of a stub receives. */
 export interface StubRequest<Body = Readonly<Record<string, unknown>>> {
+  /** The method, such as `PATCH`. */
   readonly method: string;
   /** The normalized path: unreserved octets are decoded. */
   readonly path: string;
   /** The decoded parameters of the path template. */
   readonly parameters: Parameters;
+  /** The parameters of the query, decoded. */
   readonly query: URLSearchParams;
+  /** The header fields. */
   readonly headers: Headers;
   /**
    * The content, decoded by its Content-Type: JSON as its value, a form as URLSearchParams, `multipart/form-data` as FormData, text as
@@ -66,7 +69,9 @@ export interface StubOptions {
 
 /** A stub as a value, for the option `stubs`. */
 export interface Stub<Body = Readonly<Record<string, unknown>>> extends StubOptions {
+  /** Selects the requests that the stub answers. */
   readonly match: StubMatch;
+  /** The response, or a function that returns it for each request. */
   readonly response: StubHandler<Body>;
 }
 

@@ -41,8 +41,9 @@ export function createOpenApi(served: ServedApi, origins: readonly string[] = []
   for (const [template, item] of ownPaths(served, context)) paths.set(template, item);
   for (const collection of collections)
     for (const [template, item] of collectionPaths(collection, context)) paths.set(template, item);
+  // A stub of a double can add methods to a collection.
   for (const [template, resource] of Object.entries(resources))
-    paths.set(template, resourcePath(template, resource, context));
+    paths.set(template, { ...paths.get(template), ...resourcePath(template, resource, context) });
   problemResponse('405', ['method-not-allowed'], context.form, components);
   const base = publicUrl === undefined ? origins : [publicUrl.replace(/\/$/, '')];
   const servers = base.length === 0 ? [basePath || '/'] : base.map((origin) => origin + basePath);

@@ -1,21 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  type AttackOAuth2Options,
-  type AuthorizationServerMetadata,
-  attackOAuth2,
-  type OAuthClient,
-} from '../../../src/attack/index.ts';
+import { type AttackOAuth2Options, attackOAuth2 } from '../../../src/attack/index.ts';
 import { type Double, startDouble } from '../../../src/double/index.ts';
 
-const app: OAuthClient = {
+const app: AttackOAuth2Options['client'] = {
   id: 'app',
   secret: 'a secret of app',
   redirectUri: 'https://client.example/callback?from=here',
   scope: 'read',
 };
-const phone: OAuthClient = { id: 'phone', redirectUri: 'http://127.0.0.1/callback' };
-const rival: OAuthClient = {
+const phone: AttackOAuth2Options['client'] = { id: 'phone', redirectUri: 'http://127.0.0.1/callback' };
+const rival: AttackOAuth2Options['client'] = {
   id: 'rival',
   secret: 'a secret of rival',
   authentication: 'client_secret_post',
@@ -34,9 +29,12 @@ function start(): Promise<Double> {
   });
 }
 
-async function optionsFor(double: Double, client: OAuthClient): Promise<AttackOAuth2Options> {
+async function optionsFor(
+  double: Double,
+  client: AttackOAuth2Options['client'],
+): Promise<AttackOAuth2Options> {
   const response = await double.fetch('/.well-known/oauth-authorization-server', { secure: true });
-  const metadata: AuthorizationServerMetadata = JSON.parse(await response.text());
+  const metadata: AttackOAuth2Options['metadata'] = JSON.parse(await response.text());
   return {
     metadata,
     client,
@@ -53,8 +51,8 @@ for (const client of [app, phone, rival]) {
     await using double = await start();
     const otherClient = client === rival ? app : rival;
     const report = await attackOAuth2({ ...(await optionsFor(double, client)), otherClient });
-    assert.ok(report.held, String(report));
-    assert.equal(report.notTried.length, 0, String(report));
+    assert.ok(report.passed, String(report));
+    assert.equal(report.skipped.length, 0, String(report));
     assert.ok(report.results.length >= 30, String(report));
   });
 }

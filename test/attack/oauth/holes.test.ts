@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { attackOAuth2, type OAuthClient, type OAuthReport } from '../../../src/attack/index.ts';
+import { type AttackOAuth2Options, type AttackReport, attackOAuth2 } from '../../../src/attack/index.ts';
 import { createManualClock } from '../../../src/clock.ts';
 
-const app: OAuthClient = { id: 'app', secret: 'app-secret', redirectUri: 'https://client.example/callback' };
-const phone: OAuthClient = { id: 'phone', redirectUri: 'http://127.0.0.1/callback' };
-const rival: OAuthClient = { id: 'rival', secret: 'rival-secret', redirectUri: 'https://rival.example/' };
+const app: AttackOAuth2Options['client'] = {
+  id: 'app',
+  secret: 'app-secret',
+  redirectUri: 'https://client.example/callback',
+};
+const phone: AttackOAuth2Options['client'] = { id: 'phone', redirectUri: 'http://127.0.0.1/callback' };
+const rival: AttackOAuth2Options['client'] = {
+  id: 'rival',
+  secret: 'rival-secret',
+  redirectUri: 'https://rival.example/',
+};
 
 interface Fixture {
   start(parts: unknown): Promise<{ url: string; close(): Promise<void> }>;
@@ -13,7 +21,11 @@ interface Fixture {
 
 const fixture = '../../../fixtures/naive/authorization-server/server.mjs';
 
-async function attacked(context: TestContext, client: OAuthClient, hole?: string): Promise<OAuthReport> {
+async function attacked(
+  context: TestContext,
+  client: AttackOAuth2Options['client'],
+  hole?: string,
+): Promise<AttackReport> {
   const { start }: Fixture = await import(new URL(fixture, import.meta.url).href);
   const clock = createManualClock(0);
   const clients = new Map([app, phone, rival].map((each) => [each.id, each]));
@@ -33,10 +45,14 @@ async function attacked(context: TestContext, client: OAuthClient, hole?: string
   });
 }
 
-async function accepted(context: TestContext, client: OAuthClient, hole?: string): Promise<string[]> {
+async function accepted(
+  context: TestContext,
+  client: AttackOAuth2Options['client'],
+  hole?: string,
+): Promise<string[]> {
   const report = await attacked(context, client, hole);
-  assert.deepEqual([report.unexpected, report.notTried], [[], []], String(report));
-  return report.letThrough.map(({ name }) => name);
+  assert.deepEqual([report.inconclusive, report.skipped], [[], []], String(report));
+  return report.failed.map(({ name }) => name);
 }
 
 const uri = (change: string): string => `the redirect URI ${change}`;
@@ -143,7 +159,7 @@ describe('of an authorization server with one hole, the adversary finds', () => 
 
   test('that errors are redirected to any URI', async (context) => {
     const report = await attacked(context, app, 'redirect: errors');
-    assert.ok(report.letThrough.length > 10, String(report));
+    assert.ok(report.failed.length > 10, String(report));
     assert.match(
       String(report),
       /- the redirect URI has another host: the server redirected there with an error\. Redirect URIs are compared/,
@@ -173,7 +189,7 @@ describe('of an authorization server with one hole for public clients, the adver
 describe('a report on an authorization server', () => {
   test('contains no codes, tokens or secrets', async (context) => {
     const text = String(await attacked(context, app, 'code: twice'));
-    assert.match(text, /^\d+ attempts: \d+ held, 4 let through, 0 unexpected, 0 not tried\.\n/);
+    assert.match(text, /^\d+ attempts: \d+ passed, 4 failed, 0 inconclusive, 0 skipped\.\n/);
     assert.match(
       text,
       /- the code is exchanged 8 times at once: 200, 8 of 8 requests were accepted\. A code is valid once/,
@@ -181,7 +197,7 @@ describe('a report on an authorization server', () => {
     assert.ok(!/app-secret|code=|[\w-]{32}/.test(text), text);
   });
 
-  test('names what was not tried, and the option that is missing', async (context) => {
+  test('names what was skipped, and the option that is missing', async (context) => {
     const { start }: Fixture = await import(new URL(fixture, import.meta.url).href);
     const server = await start({ clients: new Map([[app.id, app]]), now: () => 0 });
     context.after(() => server.close());
@@ -193,9 +209,9 @@ describe('a report on an authorization server', () => {
       client: app,
       approve: async (url) => (await fetch(url, { redirect: 'manual' })).headers.get('location') ?? undefined,
     });
-    assert.ok(report.held, String(report));
+    assert.ok(report.passed, String(report));
     assert.deepEqual(
-      report.notTried.map(({ name, note }) => `${name}: ${note}`),
+      report.skipped.map(({ name, note }) => `${name}: ${note}`),
       [
         'the access token is used after its code was exchanged twice: the option resource is missing',
         'the code is exchanged after it expired: the option expireCodes is missing',
@@ -209,10 +225,10 @@ describe('a report on an authorization server', () => {
     const metadata = { authorization_endpoint: 'http://127.0.0.1:1/', token_endpoint: 'http://127.0.0.1:1/' };
     const failing = { metadata, client: app, approve: () => Promise.reject(new Error('no browser')) };
     const report = await attackOAuth2(failing);
-    assert.equal(report.held, false);
+    assert.equal(report.passed, false);
     assert.match(String(report), /- a code is exchanged for tokens: no response: no browser\./);
     const silent = await attackOAuth2({ metadata, client: app, approve: async () => undefined });
-    assert.equal(silent.held, false);
+    assert.equal(silent.passed, false);
     assert.match(String(silent), /- a code is exchanged for tokens: the server issued no code\./);
   });
 });

@@ -3,8 +3,8 @@ import { describe, type TestContext, test } from 'node:test';
 import { type AttackOAuth1Options, attackOAuth1 } from '../../../src/attack/index.ts';
 import { startDouble } from '../../../src/double/index.ts';
 
-const consumer = { key: 'partner', secret: 'a secret of partner' };
-const otherConsumer = { key: 'rival', secret: 'a secret of rival' };
+const client = { key: 'partner', secret: 'a secret of partner' };
+const otherClient = { key: 'rival', secret: 'a secret of rival' };
 const callback = 'https://partner.example/ready';
 
 interface Fixture {
@@ -17,8 +17,8 @@ async function optionsFor(context: TestContext, hole?: string): Promise<AttackOA
   const server = await start({ hole });
   context.after(() => server.close());
   return {
-    consumer,
-    otherConsumer,
+    client,
+    otherClient,
     callback,
     endpoints: endpointsAt(server.url, ''),
     async approve(url) {
@@ -56,30 +56,30 @@ const holes: Readonly<Record<string, readonly string[]>> = {
 describe('of endpoints of OAuth 1.0a with one hole, the adversary finds', () => {
   test('nothing without the hole', async (context) => {
     const report = await attackOAuth1(await optionsFor(context));
-    assert.ok(report.held, String(report));
-    assert.equal(report.notTried.length, 0, String(report));
+    assert.ok(report.passed, String(report));
+    assert.equal(report.skipped.length, 0, String(report));
   });
 
   for (const [hole, names] of Object.entries(holes)) {
     test(`the hole "${hole}" and nothing else`, async (context) => {
       const report = await attackOAuth1(await optionsFor(context, hole));
-      assert.deepEqual(report.unexpected, [], String(report));
+      assert.deepEqual(report.inconclusive, [], String(report));
       assert.deepEqual(
-        report.letThrough.map(({ name }) => name),
+        report.failed.map(({ name }) => name),
         names,
       );
     });
   }
 
   test('that another consumer is missing, and that approval failed', async (context) => {
-    const { otherConsumer: _, ...options } = await optionsFor(context);
-    const { notTried } = await attackOAuth1(options);
+    const { otherClient: _, ...options } = await optionsFor(context);
+    const { skipped } = await attackOAuth1(options);
     assert.deepEqual(
-      notTried.map(({ note }) => note),
-      ['the option otherConsumer is missing'],
+      skipped.map(({ note }) => note),
+      ['the option otherClient is missing'],
     );
     const report = await attackOAuth1({ ...options, approve: async () => undefined });
-    assert.equal(report.held, false);
+    assert.equal(report.passed, false);
     assert.match(String(report), /- a request token is exchanged [^:]+: the server issued no verifier\./);
   });
 });
@@ -91,20 +91,20 @@ for (const registered of [callback, 'oob']) {
       maxAuthFailures: 0,
       users: { johndoe: { password: 'a password' } },
       consumers: {
-        partner: { secret: consumer.secret, callbacks: [registered] },
-        rival: { secret: otherConsumer.secret, callbacks: [registered] },
+        partner: { secret: client.secret, callbacks: [registered] },
+        rival: { secret: otherClient.secret, callbacks: [registered] },
       },
     });
     const report = await attackOAuth1({
-      consumer,
-      otherConsumer,
+      client,
+      otherClient,
       callback: registered,
       ca: double.ca,
       clock: double.clock,
       endpoints: endpointsAt(double.secureUrl, '/oauth1'),
       approve: (url) => double.oauth1.approve(url, { user: 'johndoe' }),
     });
-    assert.ok(report.held, String(report));
-    assert.equal(report.notTried.length, 0, String(report));
+    assert.ok(report.passed, String(report));
+    assert.equal(report.skipped.length, 0, String(report));
   });
 }

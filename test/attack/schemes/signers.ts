@@ -1,12 +1,6 @@
 // The signers of the configured schemes, and what a server must know to verify them.
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import {
-  apiKeySigner,
-  aws4Signer,
-  declaredSigner,
-  messageSignaturesSigner,
-  type Signer,
-} from '../../../src/attack/index.ts';
+import { createSigner, type Signer } from '../../../src/attack/index.ts';
 import type { HmacDeclaration, SchemeDeclarations } from '../../../src/auth/scheme-declarations.ts';
 
 /** The user whose requests are signed; `jane` is another one. */
@@ -73,12 +67,14 @@ const form = { contentType: 'application/x-www-form-urlencoded', body: 'title=In
 export const cases: Readonly<Record<string, Case>> = {
   'message signatures, HMAC': {
     schemes: { 'message-signatures': { tag: 'app' } },
-    signer: messageSignaturesSigner({ key: hmacKey, tag: 'app' }),
+    signer: createSigner({ scheme: { type: 'message-signatures', key: hmacKey, tag: 'app' } }),
     window: 300,
   },
   'message signatures with a required nonce': {
     schemes: { 'message-signatures': { nonce: 'required' } },
-    signer: messageSignaturesSigner({ key: hmacKey, nonce: 'required', alg: true }),
+    signer: createSigner({
+      scheme: { type: 'message-signatures', key: hmacKey, nonce: 'required', alg: true },
+    }),
     window: 300,
   },
   ...Object.fromEntries(
@@ -86,60 +82,80 @@ export const cases: Readonly<Record<string, Case>> = {
       `message signatures, ${algorithm}`,
       {
         schemes: { 'message-signatures': {} },
-        signer: messageSignaturesSigner({ key: { id: algorithm, algorithm, privateKey } }),
+        signer: createSigner({
+          scheme: { type: 'message-signatures', key: { id: algorithm, algorithm, privateKey } },
+        }),
         window: 300,
       },
     ]),
   ),
-  aws4: { schemes: { aws4 }, signer: aws4Signer({ ...aws4, accessKeyId: user, secret }), window: 900 },
+  aws4: {
+    schemes: { aws4 },
+    signer: createSigner({ scheme: { type: 'aws4', ...aws4, accessKeyId: user, secret } }),
+    window: 900,
+  },
   'aws4, presigned': {
     schemes: { aws4 },
-    signer: aws4Signer({ ...aws4, accessKeyId: user, secret, presign: 60 }),
+    signer: createSigner({ scheme: { type: 'aws4', ...aws4, accessKeyId: user, secret, presign: 60 } }),
     window: 900,
   },
   'aws4 of S3': {
     schemes: { aws4: s3 },
-    signer: aws4Signer({ ...s3, accessKeyId: user, secret }),
+    signer: createSigner({ scheme: { type: 'aws4', ...s3, accessKeyId: user, secret } }),
     window: 900,
   },
   'aws4 of S3, presigned': {
     schemes: { aws4: s3Unsigned },
-    signer: aws4Signer({ ...s3Unsigned, accessKeyId: user, secret, presign: 3600 }),
+    signer: createSigner({
+      scheme: { type: 'aws4', ...s3Unsigned, accessKeyId: user, secret, presign: 3600 },
+    }),
     window: 900,
   },
   'aws4 without replays': {
     schemes: { aws4: { ...aws4, replay: 'refuse' } },
-    signer: aws4Signer({ ...aws4, accessKeyId: user, secret, replay: 'refuse' }),
+    signer: createSigner({ scheme: { type: 'aws4', ...aws4, accessKeyId: user, secret, replay: 'refuse' } }),
     window: 900,
   },
-  'a declared scheme': { schemes: { partner }, signer: declaredSigner(partner, signed), window: 300 },
+  'a declared scheme': {
+    schemes: { partner },
+    signer: createSigner({ scheme: partner, ...signed }),
+    window: 300,
+  },
   'a declared scheme in the query': {
     schemes: { partner: inQuery },
-    signer: declaredSigner(inQuery, signed),
+    signer: createSigner({ scheme: inQuery, ...signed }),
     window: 300,
   },
   'stripe without replays': {
     schemes: { hook: stripeOnce },
-    signer: declaredSigner(stripeOnce, signed),
+    signer: createSigner({ scheme: stripeOnce, ...signed }),
     window: 300,
   },
   ...Object.fromEntries(
     (['stripe', 'github', 'slack', 'shopify', 'zoom', 'twilio'] as const).map((preset) => [
       preset,
-      { schemes: { hook: { preset, user } }, signer: declaredSigner({ preset, user }, signed), window: 300 },
+      {
+        schemes: { hook: { preset, user } },
+        signer: createSigner({ scheme: { preset, user }, ...signed }),
+        window: 300,
+      },
     ]),
   ),
   'twilio with a form': {
     schemes: { hook: { preset: 'twilio', user } },
-    signer: declaredSigner({ preset: 'twilio', user }, signed),
+    signer: createSigner({ scheme: { preset: 'twilio', user }, ...signed }),
     window: 300,
     ...form,
   },
   'standard-webhooks': {
     schemes: { hook: { preset: 'standard-webhooks', user } },
-    signer: declaredSigner({ preset: 'standard-webhooks', user }, { user, secret: webhookSecret }),
+    signer: createSigner({ scheme: { preset: 'standard-webhooks', user }, user, secret: webhookSecret }),
     window: 300,
     secret: webhookSecret,
   },
-  'an API key': { schemes: { key: apiKey }, signer: apiKeySigner(apiKey, signed), window: 300 },
+  'an API key': {
+    schemes: { key: apiKey },
+    signer: createSigner({ scheme: apiKey, ...signed }),
+    window: 300,
+  },
 };

@@ -115,8 +115,8 @@ test('on a data directory', async (context) => {
       ['POST', '/seed', {}],
       ['POST', '/resources', { template: '/x', GET: { access: 'anyone' } }],
       ['POST', '/collections', { path: '/x', declaration: {} }],
-      ['POST', '/allow-matrix', { as: [] }],
-      ['POST', '/sign', { user: 'demo', method: 'GET', target: '/' }],
+      ['POST', '/access-matrix', { users: [] }],
+      ['POST', '/sign', { user: 'demo', method: 'GET', url: '/' }],
       ['GET', '/users/demo'],
       ['PUT', '/users/demo', {}],
       ['POST', '/users/demo/rotate', {}],
@@ -138,7 +138,7 @@ test('on a data directory', async (context) => {
     async () => {
       await control.send('POST', '/nonces/burn', { times: 1 });
       assert.equal((await get('/users/demo/financialrecords', signatureFields())).status, 401);
-      const replay = await control.send('POST', '/events/wait', { kind: 'replay', user: 'demo' });
+      const replay = await control.send('POST', '/events/wait', { type: 'nonce-replayed', user: 'demo' });
       assert.equal(typeof replay.number, 'number');
       const request = { url: 'https://partner.example/' };
       const signer = { scheme: 'hmac', user: 'demo' };

@@ -1,8 +1,8 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import type { Signer } from '../../../attack/signer.ts';
-import type { MessageKey } from '../../../attack/signers.ts';
 import { checkSchemes } from '../../../auth/configured-schemes.ts';
 import type { SchemeDeclarations } from '../../../auth/scheme-declarations.ts';
+import type { Credentials, SigningScheme } from '../../../client/index.ts';
 import { anything, flag, number, object, optional, type ReadBy, text, word } from '../../../shape/shape.ts';
 import { invalid } from '../content.ts';
 import { type ControlTarget, inMemory } from '../target.ts';
@@ -14,11 +14,11 @@ export const signer = object({
     ...(['message-signatures', 'aws4', 'draft-cavage', 'declared', 'api-key'] as const),
   ]),
   user: optional(text('for all schemes but bearer and oauth1; also the access key id of aws4')),
-  secret: optional(text('the secret, the password (basic), or the consumer’s secret (oauth1)')),
+  secret: optional(text('the secret, the password (basic), or the client’s secret (oauth1)')),
   form: optional(word(['full', 'simple'], 'for hmac')),
   dateField: optional(word(['Date', 'X-Date'], 'for hmac')),
-  signBody: optional(flag('for hmac: whether the content is signed')),
-  consumer: optional(text('for oauth1')),
+  signBody: optional(flag('for hmac: whether the body is signed; default: true')),
+  client: optional(text('for oauth1: the key of the client')),
   token: optional(text('for bearer and oauth1')),
   tokenSecret: optional(text('for oauth1')),
   declaration: optional({
@@ -39,87 +39,73 @@ export const signer = object({
   presign: optional(number({ min: 1 }, 'for aws4: the lifetime of presigned URLs in seconds')),
 });
 
+/** The key of a message signature. */
+type MessageKey = Extract<SigningScheme, { type: 'message-signatures' }>['key'];
+
 type SignerOptions = ReadBy<typeof signer>;
 
 /** Creates the signer. Throws a Problem if a member is missing or invalid. */
-export async function signerOf(options: SignerOptions, target: ControlTarget): Promise<Signer> {
-  switch (options.scheme) {
-    case 'message-signatures':
-    case 'aws4':
-    case 'draft-cavage':
-    case 'declared':
-    case 'api-key':
-      return configuredSigner(options, target);
+export async function createControlSigner(options: SignerOptions, target: ControlTarget): Promise<Signer> {
+  const { createSigner } = await import('../../../attack/signers.ts');
+  return createSigner(readCredentials(options, target));
+}
+
+function readCredentials(options: SignerOptions, target: ControlTarget): Credentials {
+  const { scheme, form, dateField, signBody } = options;
+  switch (scheme) {
+    case 'hmac': {
+      const user = required(options, 'user');
+      return { scheme, user, secret: findSecret(options, target), form, dateField, signBody };
+    }
+    case 'basic': {
+      const user = required(options, 'user');
+      return { scheme, user, password: options.secret ?? findPassword(user, target) };
+    }
+    case 'bearer':
+      return { scheme, token: required(options, 'token') };
+    case 'oauth1': {
+      const { secret = missing('signer.secret') } = options;
+      const [client, token] = [required(options, 'client'), required(options, 'token')];
+      return { scheme, client, secret, token, tokenSecret: required(options, 'tokenSecret') };
+    }
     default:
-      return builtInSigner(options, target);
+      return readDeclared(options, target);
   }
 }
 
-function required(options: SignerOptions, name: 'user' | 'consumer' | 'token' | 'tokenSecret'): string {
+function readDeclared(options: SignerOptions, target: ControlTarget): Credentials {
+  const declared = declarationsOf(options);
+  const user = required(options, 'user');
+  const { 'message-signatures': messages, 'draft-cavage': draft, aws4, declaration } = declared;
+  if (messages !== undefined) {
+    const { signResponses: _, ...requests } = messages;
+    return { scheme: { ...requests, type: 'message-signatures', key: messageKey(options, target) } };
+  }
+  const secret = findSecret(options, target);
+  if (aws4 !== undefined)
+    return { scheme: { ...aws4, type: 'aws4', accessKeyId: user, secret, presign: options.presign } };
+  if (draft !== undefined) return { scheme: { ...draft, type: 'draft-cavage' }, user, secret };
+  if (declaration === undefined) throw invalid('signer.declaration', 'is missing');
+  if (!('message' in declaration || 'preset' in declaration || 'secret' in declaration))
+    throw invalid('signer.declaration', 'is of another scheme');
+  return { scheme: declaration, user, secret };
+}
+
+function required(options: SignerOptions, name: 'user' | 'client' | 'token' | 'tokenSecret'): string {
   return options[name] ?? missing(`signer.${name}`);
 }
 
 /** Returns the given secret, or that of a user of this server. */
-function secretOf(options: SignerOptions, target: ControlTarget): string {
+function findSecret(options: SignerOptions, target: ControlTarget): string {
   if (options.secret !== undefined) return options.secret;
   inMemory(target);
   return target.auth.credentials(required(options, 'user')).secret;
 }
 
-async function builtInSigner(options: SignerOptions, target: ControlTarget): Promise<Signer> {
-  const { basicSigner, bearerSigner, hmacSigner, oauth1Signer } = await import('../../../attack/signers.ts');
-  if (options.scheme === 'bearer') return bearerSigner({ token: required(options, 'token') });
-  if (options.scheme === 'oauth1') {
-    const { secret = missing('signer.secret') } = options;
-    return oauth1Signer({
-      consumer: { key: required(options, 'consumer'), secret },
-      token: { token: required(options, 'token'), tokenSecret: required(options, 'tokenSecret') },
-    });
-  }
-  const user = required(options, 'user');
-  if (options.scheme === 'basic') {
-    const { secret } = options;
-    if (secret === undefined) inMemory(target);
-    const password = secret ?? target.auth.credentials(user).password ?? missing('signer.secret');
-    return basicSigner({ user, password });
-  }
-  const { form, dateField, signBody } = options;
-  return hmacSigner({
-    user,
-    secret: secretOf(options, target),
-    ...(form !== undefined && { form }),
-    ...(dateField !== undefined && { dateField }),
-    ...(signBody !== undefined && { signBody }),
-  });
-}
-
-async function configuredSigner(options: SignerOptions, target: ControlTarget): Promise<Signer> {
-  const declared = declarationsOf(options);
-  const user = required(options, 'user');
-  if (declared['message-signatures'] !== undefined) {
-    const { messageSignaturesSigner } = await import('../../../attack/signers.ts');
-    return messageSignaturesSigner({ ...declared['message-signatures'], key: messageKey(options, target) });
-  }
-  const secret = secretOf(options, target);
-  if (declared.aws4 !== undefined) {
-    const { aws4Signer } = await import('../../../attack/signers.ts');
-    const { presign } = options;
-    const lifetime = presign === undefined ? {} : { presign };
-    return aws4Signer({ ...declared.aws4, ...lifetime, accessKeyId: user, secret });
-  }
-  if (declared['draft-cavage'] !== undefined) {
-    const { draftCavageSigner } = await import('../../../attack/signers.ts');
-    return draftCavageSigner(declared['draft-cavage'], { user, secret });
-  }
-  const { declaration } = declared;
-  if (declaration === undefined) throw invalid('signer.declaration', 'is missing');
-  if ('message' in declaration || 'preset' in declaration) {
-    const { declaredSigner } = await import('../../../attack/signers.ts');
-    return declaredSigner(declaration, { user, secret });
-  }
-  if (!('secret' in declaration)) throw invalid('signer.declaration', 'is of another scheme');
-  const { apiKeySigner } = await import('../../../attack/signers.ts');
-  return apiKeySigner(declaration, { user, secret });
+/** Returns the password of a user of this server. */
+function findPassword(user: string, target: ControlTarget): string {
+  inMemory(target);
+  return target.auth.credentials(user).password ?? missing('signer.secret');
 }
 
 /** Returns the declaration under the name of its scheme; a declared scheme and an API key have the name `declaration`. */
@@ -139,7 +125,7 @@ function declarationsOf({ scheme, declaration }: SignerOptions): SchemeDeclarati
 
 function messageKey(options: SignerOptions, target: ControlTarget): MessageKey {
   const { keyId: id = required(options, 'user'), privateKey, algorithm } = options;
-  if (privateKey === undefined) return { id, algorithm: 'hmac-sha256', secret: secretOf(options, target) };
+  if (privateKey === undefined) return { id, secret: findSecret(options, target) };
   if (algorithm === undefined) throw invalid('signer.algorithm', 'is missing');
   return { id, algorithm, privateKey: parsedKey(privateKey) };
 }

@@ -4,7 +4,7 @@ import { flag, listOf, number, object, optional, text, word } from '../../../sha
 import { invalid } from '../content.ts';
 import { type Operation, operation } from '../operation.ts';
 import type { ControlTarget } from '../target.ts';
-import { signer, signerOf } from './attack-signer.ts';
+import { createControlSigner, signer } from './attack-signer.ts';
 
 /** The operation that generates requests which a correct server refuses. The caller sends them. */
 export function attackOperations(target: ControlTarget): readonly Operation[] {
@@ -33,7 +33,7 @@ export function attackOperations(target: ControlTarget): readonly Operation[] {
         open: optional(flag('whether the request is permitted without credentials')),
       }),
       async run({ request: { headers = [], base64, ...request }, signer: signing, ...options }) {
-        const { adversary } = await import('../../../attack/adversary.ts');
+        const { createAttempts } = await import('../../../attack/create-attempts.ts');
         const body = base64 === undefined ? request.body : bytesOf(base64);
         const good = {
           url: request.url,
@@ -41,7 +41,10 @@ export function attackOperations(target: ControlTarget): readonly Operation[] {
           ...(request.method !== undefined && { method: request.method }),
           ...(body !== undefined && { body }),
         };
-        const made = adversary(good, await signerOf(signing, target), { ...options, clock: target.clock });
+        const made = createAttempts(good, await createControlSigner(signing, target), {
+          ...options,
+          clock: target.clock,
+        });
         return {
           attempts: made.map(({ requests, entityTagFrom, ...each }) => ({
             name: each.name,

@@ -1,4 +1,4 @@
-import { clipped, type XmlErrorCode } from '../error.ts';
+import { clipped, type XmlErrorCode } from './error.ts';
 
 /** A rule that an XML declaration violates: the index in the text, and what was expected there. */
 export interface DeclarationViolation {

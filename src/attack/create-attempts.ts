@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readMembers } from '../auth/option-values.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { type Duration, readDuration } from '../duration.ts';
 import { linesOf, type RequestInput } from '../http/field-lines.ts';
 import { type AttackRequest, type Attempt, accepted, attempt } from './attempt.ts';
 import { credentialAttempts } from './cases/credentials.ts';
@@ -15,73 +16,43 @@ import { transportAttempts } from './cases/transport.ts';
 import { createForger, type Forger } from './forger.ts';
 import type { Signer } from './signer.ts';
 
-export type { AttackRequest, Attempt, HeaderLine, Transport } from './attempt.ts';
-export {
-  type AttackOptions,
-  type AttackReport,
-  type AttackResult,
-  type AttackTarget,
-  type AttackVerdict,
-  attack,
-} from './run.ts';
-export type {
-  CredentialPlace,
-  SignedFields,
-  SignedQuery,
-  Signer,
-  SignerTraits,
-  SigningChanges,
-} from './signer.ts';
-export {
-  type ApiKeySignerOptions,
-  type Aws4SignerOptions,
-  apiKeySigner,
-  aws4Signer,
-  basicSigner,
-  bearerSigner,
-  type DeclaredSignerOptions,
-  type DefinedSignerOptions,
-  declaredSigner,
-  definedSigner,
-  draftCavageSigner,
-  type HmacSignerOptions,
-  hmacSigner,
-  type MessageAlgorithm,
-  type MessageKey,
-  type MessageSignaturesSignerOptions,
-  messageSignaturesSigner,
-  oauth1Signer,
-} from './signers.ts';
-
-/** The options of `adversary`. */
+/** The options of `createAttempts`. */
 export interface AttemptOptions {
-  /** The server's clock. Requests are dated when `adversary` is called. Default: the host's clock. */
-  readonly clock?: Pick<Clock, 'now'>;
-  /** The seconds by which the server accepts a date to differ. Default: 600. */
-  readonly window?: number;
+  /** The server's clock. Requests are dated when `createAttempts` is called. Default: the host's clock. */
+  readonly clock?: Pick<Clock, 'now'> | undefined;
+  /** How far the server accepts a date to differ: seconds, or text such as `5m`. Default: 600. */
+  readonly window?: Duration | undefined;
   /** The name of another user of the server. Default: none, so the attempt with this name is omitted. */
-  readonly otherUser?: string;
-  /** Whether the request is permitted without credentials, so that it is not tried without them. Default: false. */
-  readonly open?: boolean;
+  readonly otherUser?: string | undefined;
+  /** Whether the request is permitted without credentials, so that attempts without them are omitted. Default: false. */
+  readonly open?: boolean | undefined;
   /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. */
-  readonly random?: (size: number) => Uint8Array;
+  readonly random?: ((size: number) => Uint8Array) | undefined;
 }
 
 /**
  * Generates, from one good request, forged requests that a correct server must refuse, each with the expected statuses and
  * the reason. The signer determines the attempts: if a signature does not cover the query, for example, the query is not
  * changed. The first attempt is the good request itself: unless it is accepted, the refusal of the others proves nothing.
- * @throws RangeError if an argument is missing, if the signer does not sign the request, or if it signs it differently for equal dates and nonces
+ * @throws RangeError if an argument is missing or invalid, if the signer does not sign the request, or if it signs it differently for
+ *   equal dates and nonces
  * @example
- * const attempts = adversary({ url: `${origin}/articles` }, hmacSigner({ user, secret }));
+ * const attempts = createAttempts({ url: `${origin}/articles` }, createSigner({ user, secret }));
  * for (const { name, requests, expected } of attempts) console.log(name, requests.length, expected);
  */
-export function adversary(request: RequestInput, signer: Signer, options: AttemptOptions = {}): Attempt[] {
+export function createAttempts(
+  request: RequestInput,
+  signer: Signer,
+  options: AttemptOptions = {},
+): Attempt[] {
   checkArguments(request, signer, options);
-  const { clock = systemClock, window = 600, otherUser, open = false, random = randomBytes } = options;
+  const { clock = systemClock, window: given = 600, otherUser, open = false, random = randomBytes } = options;
   const plain = outgoing(request);
   const now = clock.now();
-  const forger = createForger({ plain, signer, now, window: window * 1000, otherUser, open, random });
+  const window = readDuration(given, 1000);
+  if (window === undefined)
+    throw new RangeError('the options of createAttempts.window: seconds, or text such as "5m", are expected');
+  const forger = createForger({ plain, signer, now, window, otherUser, open, random });
   return [
     control(forger),
     ...credentialAttempts(forger),
@@ -110,9 +81,13 @@ function checkArguments(request: unknown, signer: unknown, options: unknown): vo
   const { url } = readMembers(request, 'the good request');
   if (!(url instanceof URL) && !(typeof url === 'string' && URL.canParse(url)))
     throw new RangeError('the good request.url: an absolute URL is expected');
-  if (typeof signer !== 'function')
-    throw new RangeError('the signer: a function such as hmacSigner({ user, secret }) is expected');
-  readMembers(options, 'the options of adversary', Object.keys(optionNames));
+  if (!isSigner(signer))
+    throw new RangeError('the signer: an object with a function sign is expected, as createSigner returns');
+  readMembers(options, 'the options of createAttempts', Object.keys(optionNames));
+}
+
+function isSigner(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'sign' in value && typeof value.sign === 'function';
 }
 
 function outgoing({ method = 'GET', url, headers = {}, body }: RequestInput): AttackRequest {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { AttackReport } from '../report.ts';
 import { checkOAuthOptions } from './check-options.ts';
 import { clientCases } from './clients.ts';
 import { codeCases } from './codes.ts';
@@ -6,7 +7,7 @@ import { type AuthorizationServerMetadata, createFlow, type OAuthClient } from '
 import { pkceCases } from './pkce.ts';
 import { redirectUriCases } from './redirect-uris.ts';
 import { refreshTokenCases } from './refresh-tokens.ts';
-import { type OAuthReport, runCases } from './report.ts';
+import { runCases } from './report.ts';
 import { type ConnectionOptions, createSender } from './sender.ts';
 
 /** The options of `attackOAuth2`. */
@@ -15,18 +16,18 @@ export interface AttackOAuth2Options extends ConnectionOptions {
   readonly metadata: AuthorizationServerMetadata;
   /** A registered client with the grant types `authorization_code` and, to try refresh tokens, `refresh_token`. */
   readonly client: OAuthClient;
-  /** Another registered client. Default: none, so attempts as another client are not tried. */
+  /** Another registered client. Default: none, so attempts as another client are skipped. */
   readonly otherClient?: OAuthClient;
   /**
    * Consents as a user at the URL of an authorization request. Resolves to the URL to which the server finally redirects the
-   * browser, or to undefined if the server shows an error instead. If it rejects, the attempt is `unexpected`.
+   * browser, or to undefined if the server shows an error instead. If it rejects, the attempt is `inconclusive`.
    */
   readonly approve: (authorizationUrl: string) => Promise<string | undefined>;
   /** Further parameters of authorization requests, such as `prompt`. */
   readonly parameters?: Readonly<Record<string, string>>;
-  /** A resource that access tokens permit to GET. Default: none, so it is not tried whether access tokens are revoked. */
+  /** A resource that access tokens permit to GET. Default: none, so attempts with access tokens are skipped. */
   readonly resource?: string | URL;
-  /** Makes issued codes expire, for example by the server's clock. Default: none, so expired codes are not tried. */
+  /** Makes issued codes expire, for example by the server's clock. Default: none, so attempts with expired codes are skipped. */
   readonly expireCodes?: () => unknown;
   /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. */
   readonly random?: (size: number) => Uint8Array;
@@ -35,14 +36,14 @@ export interface AttackOAuth2Options extends ConnectionOptions {
 /**
  * Sends requests to an authorization server of OAuth 2.0 or 2.1 that it must refuse: codes and refresh tokens that were used,
  * by another client, with wrong proof keys or other redirect URIs. Each attempt obtains a code or tokens of its own.
- * @returns the report, in which `held` is true if the server refused all of them
+ * @returns the report, in which `passed` is true if the server refused all of them
  * @throws TypeError (as a rejection) if an endpoint is not a URL
  * @example
  * const approve = (url) => double.oauth2.approve(url, { user: 'johndoe' }).catch(() => undefined);
  * const report = await attackOAuth2({ metadata, client, approve, ca: double.ca });
- * assert.ok(report.held, String(report));
+ * assert.ok(report.passed, String(report));
  */
-export async function attackOAuth2(options: AttackOAuth2Options): Promise<OAuthReport> {
+export async function attackOAuth2(options: AttackOAuth2Options): Promise<AttackReport> {
   checkOAuthOptions(options, 'attackOAuth2', {
     metadata: ['authorization_endpoint', 'token_endpoint'],
     client: [],

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { raceSize } from '../cases/races.ts';
+import type { AttackReport } from '../report.ts';
 import { checkOAuthOptions } from './check-options.ts';
 import {
   createOAuth1Flow,
-  type OAuth1Consumer,
+  type OAuth1Client,
   type OAuth1Endpoints,
   type OAuth1Flow,
   type Ticket,
@@ -14,7 +15,6 @@ import {
   mustBeAccepted,
   mustBeRefused,
   type OAuthCase,
-  type OAuthReport,
   oneMustBeAccepted,
   runCases,
 } from './report.ts';
@@ -23,15 +23,15 @@ import { type ConnectionOptions, createSender } from './sender.ts';
 /** The options of `attackOAuth1`. */
 export interface AttackOAuth1Options extends ConnectionOptions {
   readonly endpoints: OAuth1Endpoints;
-  /** A registered consumer, which signs with HMAC-SHA256. */
-  readonly consumer: OAuth1Consumer;
-  /** Another registered consumer. Default: none, so the attempt as another consumer is not tried. */
-  readonly otherConsumer?: OAuth1Consumer;
-  /** A callback that is registered for the consumer, or `oob`. */
+  /** A registered client (consumer), which signs with HMAC-SHA256. */
+  readonly client: OAuth1Client;
+  /** Another registered client. Default: none, so the attempt as another client is skipped. */
+  readonly otherClient?: OAuth1Client;
+  /** A callback that is registered for the client, or `oob`. */
   readonly callback: string;
   /**
    * Consents as a user at a URL. Resolves to the URL to which the server redirects the browser, with the parameter
-   * `oauth_verifier`, or to undefined if the server does not redirect. If it rejects, the attempt is `unexpected`.
+   * `oauth_verifier`, or to undefined if the server does not redirect. If it rejects, the attempt is `inconclusive`.
    */
   readonly approve: (authorizationUrl: string) => Promise<string | undefined>;
   /** The server's clock. Default: the host's clock. */
@@ -42,23 +42,21 @@ export interface AttackOAuth1Options extends ConnectionOptions {
 
 /**
  * Sends requests to the endpoints of OAuth 1.0a that they must refuse: request tokens that were exchanged before, or at the
- * same time, or without the user's verifier. Use `adversary` with `oauth1Signer` for resources.
- * @returns the report, in which `held` is true if the server refused all of them
+ * same time, or without the user's verifier. For resources, use `attack` with credentials of the scheme `oauth1`.
+ * @returns the report, in which `passed` is true if the server refused all of them
  * @throws TypeError (as a rejection) if an endpoint is not a URL
  * @example
  * const approve = (url) => double.oauth1.approve(url, { user: 'johndoe' });
- * const report = await attackOAuth1({ endpoints, consumer, callback, approve, ca: double.ca });
- * assert.ok(report.held, String(report));
+ * const report = await attackOAuth1({ endpoints, client, callback, approve, ca: double.ca });
+ * assert.ok(report.passed, String(report));
  */
-export async function attackOAuth1(options: AttackOAuth1Options): Promise<OAuthReport> {
+export async function attackOAuth1(options: AttackOAuth1Options): Promise<AttackReport> {
   checkOAuthOptions(options, 'attackOAuth1', {
     endpoints: ['requestToken', 'authorize', 'accessToken'],
-    consumer: [],
+    client: [],
   });
-  const { endpoints, consumer, otherConsumer, callback, approve, clock, random = randomBytes } = options;
-  const sender = createSender(options);
-  const parts = { endpoints, consumer, otherConsumer, callback, approve, clock, random, sender };
-  const flow = createOAuth1Flow(parts);
+  const { random = randomBytes } = options;
+  const flow = createOAuth1Flow({ ...options, random, sender: createSender(options) });
   return runCases([...exchangeCases(flow), ...ticketCases(flow)]);
 }
 
@@ -77,7 +75,7 @@ function exchangeCases(flow: OAuth1Flow): OAuthCase[] {
         const ticket = await flow.ticket();
         const { status } = await flow.exchange(ticket);
         if (status !== 200)
-          throw new Interruption('unexpected', `the response to a preceding good request was ${status}`);
+          throw new Interruption('inconclusive', `the response to a preceding good request was ${status}`);
         return mustBeRefused(await flow.exchange(ticket));
       },
     },
@@ -110,10 +108,9 @@ function ticketCases(flow: OAuth1Flow): OAuthCase[] {
       name: 'the request token is exchanged by another consumer',
       why: 'A request token is valid only for the consumer that it was issued to (RFC 5849 §2.3).',
       async run() {
-        const { otherConsumer } = flow;
-        if (otherConsumer === undefined)
-          throw new Interruption('not tried', 'the option otherConsumer is missing');
-        return mustBeRefused(await flow.exchange(await flow.ticket(), otherConsumer));
+        const { otherClient } = flow;
+        if (otherClient === undefined) throw new Interruption('skipped', 'the option otherClient is missing');
+        return mustBeRefused(await flow.exchange(await flow.ticket(), otherClient));
       },
     },
   ];

@@ -1,0 +1,50 @@
+import { createHmac } from 'node:crypto';
+import { defineScheme } from 'countersign';
+import { startDouble } from 'countersign/double';
+import * as matchers from 'countersign/matchers';
+import { expect, test } from 'vitest';
+import { OrdersClient } from './orders-client.ts';
+import document from './partner.json' with { type: 'json' };
+
+expect.extend(matchers);
+const [user, secret] = ['shop', 's3cret'];
+// One definition verifies, signs, explains a mismatch and can be attacked.
+const scheme = defineScheme({
+  headers: ['X-Key', 'X-Time', 'X-Sig'],
+  window: '5m',
+  needsBody: true,
+  parse: ({ headers }) => ({
+    user: headers.get('X-Key'),
+    date: Number(headers.get('X-Time')),
+    signature: headers.get('X-Sig'),
+  }),
+  message: ({ method, target, body }, { date }) => [
+    ['time', `${date}`],
+    ['method', method],
+    ['target', target],
+    ['body', body],
+  ],
+  sign: (message, key) => createHmac('sha256', key).update(message).digest('hex'),
+  format: ({ user, date, signature }) => ({
+    headers: { 'X-Key': user, 'X-Time': `${date}`, 'X-Sig': signature },
+  }),
+});
+
+test('the client orders from its partner', async () => {
+  const stubs = [{ match: { path: '/rates/{currency}' }, response: { body: { rate: '1.08' } } }] as const;
+  const users = { [user]: { secret } };
+  await using double = await startDouble({ users, schemes: { scheme }, partner: document, stubs });
+  const client = new OrdersClient({ url: double.url, user, secret });
+  double.faults.next({ method: 'POST' }, { status: 503, retryAfter: 2 });
+  await client.order('tea');
+  expect(double.journal.all({ path: '/orders' }).map(({ status }) => status)).toEqual([503, 201]);
+  double.partner.respond('createOrder', 409, { times: 1 });
+  await expect(client.order('tea')).rejects.toThrow('409');
+  double.clock.advance('11m'); // the client has to adjust its clock
+  await client.order('milk');
+  expect(double.journal.last()).toBeAccepted();
+  double.auth.rotateSecret(user);
+  await expect(client.order('tea')).rejects.toThrow('401');
+  expect(double.journal.last()).toBeRefused({ status: 401, hint: /former secret/ });
+  expect(double.partner.coverage().uncovered).toEqual([]);
+});

@@ -1,0 +1,161 @@
+import type { KeyObject } from 'node:crypto';
+import type { Scheme } from '../auth/defined/definition.ts';
+import { type Members, readFlag, readText, readWord } from '../auth/option-values.ts';
+import { closestMatch } from '../did-you-mean.ts';
+import type { SigningScheme } from './schemes/declarations.ts';
+import { parsePrivateKey } from './schemes/private-key.ts';
+import { type ReadDeclaration, readSigningDeclaration } from './schemes/read-declaration.ts';
+
+/** Who signs a request: a scheme, with the keys that it requires. */
+export type Credentials =
+  | {
+      /** Countersign's own scheme, HMAC-SHA256. It is the default. */
+      readonly scheme?: 'hmac' | undefined;
+      /** The name of the user. */
+      readonly user: string;
+      readonly secret: string;
+      /** `full` has a date and a nonce, so it can be used once; `simple` has neither and can be replayed. Default: `full`. */
+      readonly form?: 'full' | 'simple' | undefined;
+      /** The field for the date: `X-Date` if the client cannot set `Date`, as in a browser. Default: `Date`. */
+      readonly dateField?: 'Date' | 'X-Date' | undefined;
+      /** Whether the digest of the body is signed, and sent as Content-Digest (RFC 9530). Default: true. */
+      readonly signBody?: boolean | undefined;
+    }
+  | {
+      /** HTTP Basic (RFC 7617). */
+      readonly scheme: 'basic';
+      /** The name of the user. */
+      readonly user: string;
+      readonly password: string;
+    }
+  | {
+      /** A bearer token (RFC 6750). */
+      readonly scheme: 'bearer';
+      /** The access token. */
+      readonly token: string;
+    }
+  | {
+      /** OAuth 1.0a with HMAC-SHA256 (RFC 5849). */
+      readonly scheme: 'oauth1';
+      /** The key of the client (consumer). */
+      readonly client: string;
+      /** The secret of the client. */
+      readonly secret: string;
+      /** The access token. */
+      readonly token: string;
+      readonly tokenSecret: string;
+    }
+  | {
+      /**
+       * A scheme that `defineScheme` returned, or a declaration. One of HTTP Message Signatures or of AWS Signature Version 4 contains
+       * its key; then the other members are not permitted.
+       */
+      readonly scheme: Scheme | SigningScheme;
+      /** The name of the user. Required if the scheme sends it, unless there is `keyId`. */
+      readonly user?: string | undefined;
+      /** The id of the key, which is sent in place of the user. Default: `user`. */
+      readonly keyId?: string | undefined;
+      readonly secret?: string | undefined;
+      /**
+       * The private key of a scheme that has one, or an Ed25519 key in place of the secret, for `standard-webhooks`: PEM (PKCS #8), or a
+       * key of node:crypto.
+       */
+      readonly privateKey?: string | KeyObject | undefined;
+      /** The passphrase of the key, if the scheme sends one. */
+      readonly passphrase?: string | undefined;
+    };
+
+/** The members of credentials, by the name of the scheme. */
+const builtIn: Readonly<Record<'hmac' | 'basic' | 'bearer' | 'oauth1', readonly string[]>> = {
+  hmac: ['user', 'secret', 'form', 'dateField', 'signBody'],
+  basic: ['user', 'password'],
+  bearer: ['token'],
+  oauth1: ['client', 'secret', 'token', 'tokenSecret'],
+};
+
+/** The members of credentials beside a scheme in code, or a declaration. */
+const keyNames: readonly string[] = ['user', 'keyId', 'secret', 'privateKey', 'passphrase'];
+
+/** The names of all members of credentials. */
+export const credentialNames: readonly string[] = [
+  ...new Set(['scheme', ...Object.values(builtIn).flat(), ...keyNames]),
+];
+
+/**
+ * Reads credentials. Members with other names than those of credentials are ignored.
+ *
+ * @param where The name of the object in messages.
+ * @throws RangeError if something is missing or invalid, or a member is not one of the scheme
+ */
+export function readCredentials(members: Members, where: string): ReadDeclaration {
+  const { scheme = 'hmac' } = members;
+  const optional = (name: string): string | undefined => {
+    const value = members[name];
+    if (value === undefined || typeof value === 'string') return value;
+    throw new RangeError(`${where}.${name}: a text is expected`);
+  };
+  const text = (name: string): string => readText(members[name], `${where}.${name}`);
+  switch (scheme) {
+    case 'hmac': {
+      checkMembers(members, where, scheme, builtIn[scheme]);
+      const options = {
+        form: readWord(members['form'], `${where}.form`, ['full', 'simple'], 'full'),
+        dateField: readWord(members['dateField'], `${where}.dateField`, ['Date', 'X-Date'], 'Date'),
+        signBody: readFlag(members['signBody'], `${where}.signBody`, true),
+      };
+      const identity = { user: optional('user'), secret: text('secret') };
+      return { scheme: { kind: scheme, name: scheme, options }, identity, choices: {} };
+    }
+    case 'basic':
+      checkMembers(members, where, scheme, builtIn[scheme]);
+      return {
+        scheme: { kind: scheme, name: scheme },
+        identity: { user: text('user'), secret: text('password') },
+        choices: {},
+      };
+    case 'bearer':
+      checkMembers(members, where, scheme, builtIn[scheme]);
+      return { scheme: { kind: scheme, name: scheme }, identity: { secret: text('token') }, choices: {} };
+    case 'oauth1':
+      checkMembers(members, where, scheme, builtIn[scheme]);
+      return {
+        scheme: { kind: scheme, name: scheme },
+        identity: {
+          consumer: { key: text('client'), secret: text('secret') },
+          token: { token: text('token'), tokenSecret: text('tokenSecret') },
+        },
+        choices: {},
+      };
+    default: {
+      if (typeof scheme === 'string') {
+        const meant = closestMatch(scheme, Object.keys(builtIn));
+        const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
+        throw new RangeError(`scheme: an object is expected${hint}`);
+      }
+      const user = optional('user');
+      const read = readSigningDeclaration(scheme, user);
+      const hasKey = read.scheme.kind === 'aws4' || read.scheme.kind === 'message-signatures';
+      for (const name of keyNames)
+        if (hasKey && members[name] !== undefined)
+          throw new RangeError(`${where}.${name}: the scheme ${read.scheme.name} has its own credentials`);
+      checkMembers(members, where, read.scheme.name, keyNames);
+      const { privateKey } = members;
+      const identity = {
+        user,
+        keyId: optional('keyId'),
+        secret: optional('secret'),
+        passphrase: optional('passphrase'),
+        privateKey: privateKey === undefined ? undefined : parsePrivateKey(privateKey, `${where}.privateKey`),
+        ...read.identity,
+      };
+      return { ...read, identity };
+    }
+  }
+}
+
+/** Throws RangeError if there is a member of the credentials of other schemes only. */
+function checkMembers(members: Members, where: string, scheme: string, names: readonly string[]): void {
+  for (const name of credentialNames)
+    if (name !== 'scheme' && !names.includes(name) && members[name] !== undefined)
+      throw new RangeError(`${where}.${name} is not an option of the scheme ${scheme}`);
+}
