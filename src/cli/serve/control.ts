@@ -63,7 +63,7 @@ export function composeControlled(
   given: ServiceOptions & KnownAccounts,
   control: ControlOptions,
 ): ControlledService {
-  const options = { ...given, log: countedLog(control.metrics, given.onRequest) };
+  const options = { ...given, onRequest: countedLog(control.metrics, given.onRequest) };
   const durable = durableOptionsOf(options);
   if (durable !== undefined)
     return controlled(composeDurableDouble(durable, randomBytes, control.partner), options, control, () => ({
@@ -87,11 +87,11 @@ export function createServerMetrics(): ServerMetrics {
 
 function countedLog(
   metrics: ServerMetrics,
-  log: ServiceOptions['onRequest'],
+  onRequest: ServiceOptions['onRequest'],
 ): NonNullable<ServiceOptions['onRequest']> {
   return (entry) => {
     metrics.add(entry);
-    log?.(entry);
+    onRequest?.(entry);
   };
 }
 
