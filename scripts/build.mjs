@@ -81,6 +81,7 @@ const chunks = {
     'xml/name-form',
   ],
   signing: [
+    'auth/parse-account-key',
     'auth/user-name',
     'client/sign',
     'client/signed-fetch',
@@ -100,10 +101,8 @@ const chunks = {
     'cli/errors',
     'cli/help',
     'cli/accounts/secret-input',
-    'cli/accounts/no-account-files',
     'options/table',
     'options/flags',
-    'accounts/account-file-path',
   ],
   service: ['service/service', 'accounts/secret-box', 'http/field-lines', 'http/thrown-problem'],
   double: ['double/double', 'double/permission-matrix'],
@@ -218,7 +217,6 @@ const chunks = {
   ],
   maintenance: [
     'cli/commands/backup',
-    'cli/commands/restore',
     'cli/commands/export',
     'cli/commands/grant',
     'cli/commands/import',

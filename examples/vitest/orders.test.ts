@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { defineScheme } from 'countersign';
+import { attack, createAttempts, createSigner } from 'countersign/attack';
+import { signedFetch } from 'countersign/client';
 import { startDouble } from 'countersign/double';
 import * as matchers from 'countersign/matchers';
 import { expect, test } from 'vitest';
@@ -48,3 +50,13 @@ test('the client orders from its partner', async () => {
   expect(double.journal.last()).toBeRefused({ status: 401, hint: /former secret/ });
   expect(double.partner.coverage().uncovered).toEqual([]);
 });
+
+test('our own server refuses what the partner did not sign', async () => {
+  await using server = await startDouble({ users: { [user]: { secret } }, schemes: { scheme } });
+  server.stub({ path: '/orders' }, { body: [] });
+  const url = `${server.url}/orders`;
+  expect((await signedFetch(url, { scheme, user, secret })).ok).toBe(true);
+  const attempts = createAttempts({ url }, createSigner({ scheme, user, secret }), { window: '5m' });
+  const report = await attack(url, attempts);
+  expect(report.passed, String(report)).toBe(true);
+}, 60_000);

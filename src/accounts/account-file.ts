@@ -1,9 +1,14 @@
 import type { CorruptionError } from '../store/corruption-error.ts';
 import { JsonFields } from '../store/encoding/json-fields.ts';
 import type { Disk } from '../store/files/disk.ts';
-import { type AccountFileName, type AccountPlace, accountFilePath } from './account-file-path.ts';
 import { type SecretBox, SecretBoxError } from './secret-box.ts';
-import { type StoredFile, storedFile } from './stored-file.ts';
+import {
+  type AccountFileName,
+  type AccountPlace,
+  accountFilePath,
+  type StoredFile,
+  storedFile,
+} from './stored-file.ts';
 
 export { accountFilePath };
 

@@ -3,9 +3,8 @@ import { CorruptionError } from '../store/corruption-error.ts';
 import type { DocumentStore } from '../store/documents.ts';
 import type { Disk } from '../store/files/disk.ts';
 import { encryptedWithOtherKey, keyMissing } from './account-file.ts';
-import type { AccountPlace } from './account-file-path.ts';
 import { parseKey, type SecretBox, SecretBoxError } from './secret-box.ts';
-import { storedFile } from './stored-file.ts';
+import { type AccountPlace, storedFile } from './stored-file.ts';
 
 /** The name of the file with the key. */
 export const masterKeyFile = 'oauth.key';

@@ -1,8 +1,7 @@
-import { type AccountPlace, pathIn } from './account-file-path.ts';
 import { clientFile, consumerFile } from './clients.ts';
 import { masterKeyFile, parseMasterKey } from './master-key.ts';
 import type { SecretBox } from './secret-box.ts';
-import { storedFile } from './stored-file.ts';
+import { type AccountPlace, pathIn, storedFile } from './stored-file.ts';
 import { userFile } from './users.ts';
 
 /** Throws if the content of a file is invalid. `path` is the name of the file in messages. */

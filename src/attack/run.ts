@@ -1,5 +1,5 @@
 import type { Duration } from '../duration.ts';
-import type { Agent, RawClient, RawRequest } from '../net/raw-client.ts';
+import type { Agent, OpenRawClient, RawClient, RawRequest } from '../net/raw-client.ts';
 import { type AttackRequest, type Attempt, adding, type HeaderLine, type Transport } from './attempt.ts';
 import {
   type AttackReport,
@@ -53,11 +53,15 @@ export async function attack(
   const server = serverOf(target);
   if (!isIterable(attempts))
     throw new RangeError('the attempts of attack: a list is expected, such as the result of createAttempts');
+  const timeout = readTimeout(options.timeout, 'the options of attack');
+  // Loaded on first use, since it requires node:https and most tests do not attack.
+  const { createRawClients } = await import('../net/raw-client.ts');
+  const openClient = createRawClients({ agent: options.agent, timeout });
   const results: AttemptResult[] = [];
   for (const attempt of attempts) {
     if (typeof attempt !== 'object' || attempt === null)
       throw new RangeError('an attempt of attack: an object is expected, such as createAttempts returns');
-    results.push(await perform(server, attempt, options));
+    results.push(await perform(server, attempt, openClient));
   }
   return createReport(results, describe);
 }
@@ -87,7 +91,7 @@ function serverAt(origin: URL): AttackTarget {
 async function perform(
   server: AttackTarget,
   attempt: Attempt,
-  options: AttackOptions,
+  openClient: OpenRawClient,
 ): Promise<AttemptResult> {
   const origin = originFor(server, attempt);
   if (origin === undefined) {
@@ -95,13 +99,9 @@ async function perform(
     const { name, why } = attempt;
     return { attempt, name, why, status: undefined, verdict: 'skipped', note };
   }
-  const timeout = readTimeout(options.timeout, 'the options of attack');
-  // Loaded on first use, since it requires node:https and most tests do not attack.
-  const { openRawClient } = await import('../net/raw-client.ts');
   const clients: RawClient[] = [];
   const open = (): RawClient => {
-    const { agent } = options;
-    const client = openRawClient({ origin, ca: server.ca, agent, timeout });
+    const client = openClient(origin, server.ca);
     clients.push(client);
     return client;
   };

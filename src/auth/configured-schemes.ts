@@ -1,15 +1,16 @@
 import { didYouMean } from '../did-you-mean.ts';
-import { readApiKeyOptions } from './api-key/options.ts';
+import type { JsonSchema } from '../shape/shape.ts';
+import { apiKeyShape, readApiKeyOptions } from './api-key/options.ts';
 import { createApiKeyScheme } from './api-key/scheme.ts';
-import { readAws4Options } from './aws4/options.ts';
+import { aws4Shape, readAws4Options } from './aws4/options.ts';
 import { createAws4Scheme } from './aws4/scheme.ts';
-import { readDeclaredOptions } from './declared/options.ts';
+import { describeDeclared, readDeclaredOptions } from './declared/options.ts';
 import { createDeclaredScheme } from './declared/scheme.ts';
 import { definitionOf } from './defined/define-scheme.ts';
 import { createDefinedScheme } from './defined/scheme.ts';
 import type { SealedDefinition } from './defined/sealed.ts';
-import { draftCavageName, readDraftCavage } from './draft-cavage/definition.ts';
-import { readMessageSignaturesOptions } from './message-signatures/options.ts';
+import { draftCavageName, draftCavageShape, readDraftCavage } from './draft-cavage/definition.ts';
+import { messageSignaturesShape, readMessageSignaturesOptions } from './message-signatures/options.ts';
 import { createMessageSignaturesScheme } from './message-signatures/scheme.ts';
 import type { Scheme } from './scheme.ts';
 import type { SchemeContext } from './scheme-context.ts';
@@ -51,6 +52,32 @@ export function readSchemes(value: unknown, where = 'schemes'): readonly Configu
 /** Checks the schemes of a configuration, as `readSchemes` does. Throws RangeError. */
 export function checkSchemes(value: unknown, where?: string): asserts value is SchemeDeclarations {
   readSchemes(value, where);
+}
+
+/** Returns the JSON Schema of schemes by name. */
+export function describeSchemes(): JsonSchema {
+  return {
+    description: 'authentication schemes by name',
+    type: 'object',
+    propertyNames: {
+      pattern: schemeNameForm.source,
+      not: { pattern: `^(?:${builtInSchemes.map(ignoreCase).join('|')})$` },
+    },
+    properties: {
+      'message-signatures': {
+        description: 'HTTP Message Signatures (RFC 9421)',
+        ...messageSignaturesShape.schema,
+      },
+      aws4: { description: 'AWS Signature Version 4', ...aws4Shape.schema },
+      [draftCavageName]: { description: 'draft-cavage-http-signatures-12', ...draftCavageShape.schema },
+    },
+    additionalProperties: { anyOf: [apiKeyShape.schema, ...describeDeclared()] },
+  };
+}
+
+/** Returns an expression that matches a word without regard to case. JSON Schema has no flags. */
+function ignoreCase(word: string): string {
+  return [...word].map((each) => `[${each.toLowerCase()}${each.toUpperCase()}]`).join('');
 }
 
 function readScheme(name: string, declared: unknown, where: string): ConfiguredScheme {

@@ -1,5 +1,7 @@
 import { didYouMean } from '../did-you-mean.ts';
 import { isToken } from '../http/syntax/token.ts';
+import { formatPath, type ShapeFault } from '../shape/fault.ts';
+import { type JsonSchema, number, type Shape, text } from '../shape/shape.ts';
 
 /** The members of a JSON object in a configuration, by name. */
 export type Members = Readonly<Record<string, unknown>>;
@@ -20,6 +22,48 @@ export function readMembers(value: unknown, where: string, known?: readonly stri
   return Object.fromEntries(Object.entries(value));
 }
 
+/**
+ * Reads a value by its shape. Throws RangeError with the first fault.
+ *
+ * @param where The path of the value in the configuration, with which every message begins: `schemes.partner`.
+ */
+export function readShape<T>(shape: Shape<T>, value: unknown, where: string): T {
+  const read = shape.read(value);
+  if ('value' in read) return read.value;
+  throw new RangeError(
+    read.faults
+      .slice(0, 1)
+      .map((fault) => explain(fault, where))
+      .join(),
+  );
+}
+
+function explain(fault: ShapeFault, where: string): string {
+  const at = formatPath([where, ...fault.path]);
+  switch (fault.kind) {
+    case 'unknown':
+      return `${at}: unknown key${didYouMean(String(fault.path.at(-1)), fault.known)}`;
+    case 'word': {
+      const given = JSON.stringify(fault.value);
+      const name = typeof fault.value === 'string' ? fault.value : given;
+      return `${at}: ${given} is not known${didYouMean(name, fault.known)}`;
+    }
+    case 'rule':
+      return fault.says(at);
+    default: {
+      const isPlural = /^[0-9]/.test(fault.expected);
+      // A number of characters alone does not say that there are none.
+      if (isPlural && fault.kind === 'missing') return `${at}: a value is required`;
+      return `${at}: ${fault.expected} ${isPlural ? 'are' : 'is'} expected`;
+    }
+  }
+}
+
+/** Returns a text that is not empty, as a member with this description. */
+export function filled(description?: string): Shape<string> {
+  return text(description, { min: 1, expected: 'a text that is not empty' });
+}
+
 /** Returns true or false; `fallback` if the value is undefined. Throws RangeError otherwise. */
 export function readFlag(value: unknown, where: string, fallback: boolean): boolean {
   if (value === undefined) return fallback;
@@ -30,13 +74,11 @@ export function readFlag(value: unknown, where: string, fallback: boolean): bool
 /** The maximum window (s): one day. */
 export const maxWindow = 86_400;
 
-/** Returns a window in seconds; `fallback` if the value is undefined. Throws RangeError otherwise. */
-export function readWindow(value: unknown, where: string, fallback: number): number {
-  if (value === undefined) return fallback;
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > maxWindow)
-    throw new RangeError(`${where}: a whole number of seconds from 1 to ${maxWindow} is expected`);
-  return value;
-}
+/** Describes a window in whole seconds. */
+export const windowShape = number(
+  { min: 1, max: maxWindow, expected: `a whole number of seconds from 1 to ${maxWindow}` },
+  'seconds',
+);
 
 /** Returns a text that is not empty. Throws RangeError otherwise. */
 export function readText(value: unknown, where: string): string {
@@ -64,6 +106,34 @@ export function readFieldName(value: unknown, where: string): string {
   const name = readText(value, where);
   if (!isToken(name)) throw new RangeError(`${where}: ${JSON.stringify(name)} is not a field name`);
   return name;
+}
+
+/** The schema of a field name: a token (RFC 9110 §5.6.2). */
+export const fieldNameSchema: JsonSchema = { type: 'string', pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]+$" };
+
+/** The schema of the name of a parameter of the query. */
+export const parameterNameSchema: JsonSchema = { type: 'string', pattern: '^[A-Za-z0-9_.~-]+$' };
+
+/** Returns the name of a parameter of the query. Throws RangeError if it would be percent-encoded. */
+export function readParameterName(value: unknown, where: string): string {
+  const name = readText(value, where);
+  if (/^[\w.~-]+$/.test(name)) return name;
+  throw new RangeError(`${where}: the name of the parameter must not need percent-encoding`);
+}
+
+/** Returns the schema of an object with one of these members, and further optional ones. */
+export function describePlaces(
+  places: Readonly<Record<string, JsonSchema>>,
+  further: Readonly<Record<string, JsonSchema>> = {},
+): JsonSchema {
+  const schemas = Object.entries(places).map(([name, schema]) => ({
+    type: 'object',
+    properties: { [name]: schema, ...further },
+    additionalProperties: false,
+    required: [name],
+  }));
+  const [only] = schemas;
+  return schemas.length === 1 && only !== undefined ? only : { oneOf: schemas };
 }
 
 /** Returns an object with the member `field` alone. Throws RangeError otherwise. */

@@ -1,6 +1,6 @@
-import type { AccountPlace } from '../accounts/account-file-path.ts';
+import type { AccountPlace } from '../accounts/stored-file.ts';
 import type { NonceReport } from '../store/nonces/file.ts';
-import { type AccountFiles, noAccountFiles } from './accounts/no-account-files.ts';
+import { type AccountFiles, noAccountFiles } from './accounts/account-files.ts';
 
 /** The content of a data directory, or of the store of a module. */
 export interface InspectedData {

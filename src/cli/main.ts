@@ -46,7 +46,7 @@ async function run(command: string, rest: readonly string[]): Promise<number> {
     case 'backup':
       return (await import('./commands/backup.ts')).backup(rest, process.env, process);
     case 'restore':
-      return (await import('./commands/restore.ts')).restore(rest, process.env, process);
+      return (await import('./commands/backup.ts')).restore(rest, process.env, process);
     case 'client':
       return (await import('./commands/client.ts')).client(rest, process.env, process);
     case 'grant':

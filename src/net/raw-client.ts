@@ -2,18 +2,14 @@ import { Agent, type ClientRequest, request as requestPlainly } from 'node:http'
 import { request as requestSecurely, Agent as SecureAgent } from 'node:https';
 import { connect, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as connectSecurely, createSecureContext } from 'node:tls';
+import { connect as connectSecurely, createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { delay } from '../timers.ts';
 import { HeldConnection } from './client/held-connection.ts';
 
 export type { Agent } from 'node:http';
 
-/** The options of a client. */
+/** The options of clients. */
 export interface RawClientOptions {
-  /** `http://…` or `https://…`; its path is ignored. */
-  readonly origin: string | URL;
-  /** Trusted certificates in PEM, instead of the default ones. */
-  readonly ca?: string | undefined;
   /** Opens the connections. Default: an agent with a single persistent connection. */
   readonly agent?: Agent | undefined;
   /** Milliseconds within which a response must be complete. */
@@ -52,10 +48,44 @@ export interface RawClient {
   close(): void;
 }
 
-/** Creates a client, which connects on the first request. Throws TypeError if the origin is not a URL. */
-export function openRawClient({ origin, ca, agent, timeout }: RawClientOptions): RawClient {
-  const { protocol, hostname, host, port } = new URL(origin);
-  const secure = protocol === 'https:';
+/**
+ * Opens a client, which connects on the first request.
+ *
+ * @param origin `http://…` or `https://…`; its path is ignored
+ * @param ca trusted certificates in PEM, instead of the default ones
+ * @throws TypeError if the origin is not a URL
+ */
+export type OpenRawClient = (origin: string | URL, ca?: string) => RawClient;
+
+/** Creates a function that opens clients, each with connections of its own. Clients of one origin resume each other's sessions. */
+export function createRawClients(options: RawClientOptions): OpenRawClient {
+  const shared = new Map<string, SharedTls>();
+  return (origin, ca) => {
+    const url = new URL(origin);
+    if (url.protocol !== 'https:') return openRawClient(url, undefined, options);
+    const known = shared.get(url.origin) ?? {
+      secureContext: ca === undefined ? undefined : createSecureContext({ ca }),
+      session: undefined,
+    };
+    shared.set(url.origin, known);
+    return openRawClient(url, known, options);
+  };
+}
+
+/** What connections over TLS to one server share: to create it takes longer than the rest of a handshake. */
+interface SharedTls {
+  /** Undefined for the certificates that Node.js trusts. */
+  readonly secureContext: SecureContext | undefined;
+  /** The latest session (RFC 8446 §2.2). Undefined before the first. */
+  session: Buffer | undefined;
+}
+
+function openRawClient(
+  { hostname, host, port }: URL,
+  tls: SharedTls | undefined,
+  { agent, timeout }: RawClientOptions,
+): RawClient {
+  const secure = tls !== undefined;
   const own = { keepAlive: true, maxSockets: 1 };
   const used = agent ?? (secure ? new SecureAgent(own) : new Agent(own));
   // A URL has brackets around an IPv6 address, a socket address has none.
@@ -65,22 +95,31 @@ export function openRawClient({ origin, ca, agent, timeout }: RawClientOptions):
     port: port === '' ? (secure ? 443 : 80) : Number(port),
     // A server name is never an IP address (RFC 6066 §3).
     ...(isIP(name) === 0 ? { servername: name } : {}),
-    // One context for all connections: creating one takes longer than a handshake.
-    ...(secure && ca !== undefined ? { secureContext: createSecureContext({ ca }) } : {}),
+    ...(tls?.secureContext === undefined ? {} : { secureContext: tls.secureContext }),
+  };
+  const resumed = () => (tls?.session === undefined ? {} : { session: tls.session });
+  const keepSession = (socket: Duplex): void => {
+    if (tls === undefined || !(socket instanceof TLSSocket)) return;
+    socket.once('session', (session: Buffer) => {
+      tls.session = session;
+    });
   };
   const start = ({ method, target, headers, body }: RawRequest, over: Connecting) => {
     const content = typeof body === 'string' ? Buffer.from(body, 'utf8') : body;
     const lines = complete(headers, host, method, content);
     const signal = AbortSignal.timeout(timeout);
-    const parts = { ...address, ...over, method, path: target, headers: lines, signal };
+    const parts = { ...address, ...resumed(), ...over, method, path: target, headers: lines, signal };
     const request = secure ? requestSecurely(parts) : requestPlainly(parts);
+    request.once('socket', keepSession);
     const response = responseTo(request);
     request.end(content);
     return { request, response };
   };
   const connection = (): Duplex =>
     agent?.createConnection(address) ??
-    (secure ? connectSecurely(address).setNoDelay(true) : connect({ ...address, noDelay: true }));
+    (secure
+      ? connectSecurely({ ...address, ...resumed() }).setNoDelay(true)
+      : connect({ ...address, noDelay: true }));
   const connections = new Set<HeldConnection>();
   return {
     send: (request) => start(request, { agent: used }).response,

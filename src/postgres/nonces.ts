@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { NonceClaim } from '../principal.ts';
-import { lostUntil, type NoncesLost } from '../store/nonces/lost.ts';
 import { createRefusal, type NonceResult } from '../store/nonces/nonces.ts';
+import { lostUntil, type NoncesLost } from '../store/nonces/time.ts';
 import { nextTurn } from '../timers.ts';
 import { encodeClaim, nonceDigest } from './change-encoding.ts';
 import { numberIn, textIn } from './client.ts';

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { StoreError } from '../store/errors.ts';
-import { endOfLost, lostUntil, type NoncesLost } from '../store/nonces/lost.ts';
+import { endOfLost, lostUntil, type NoncesLost } from '../store/nonces/time.ts';
 import { type ClaimReply, evictionPolicy, sendClaim, sendInitialization } from './claim.ts';
 import { createSender, failed, type RedisClient, type SendCommand } from './client.ts';
 import { createReporter, type Report } from './reporter.ts';

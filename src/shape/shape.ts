@@ -62,6 +62,17 @@ export interface TextRules {
   readonly isSecret?: boolean;
 }
 
+/** Any value, which is read elsewhere. `createSchema` returns its schema, and is called only when the schema is needed. */
+export function described(createSchema: () => JsonSchema, expected = 'an object'): Shape<unknown> {
+  return {
+    get schema() {
+      return createSchema();
+    },
+    expected,
+    read: anything.read,
+  };
+}
+
 /** A string. `description` is the description in its schema. */
 export function text(description?: string, rules: TextRules = {}): Shape<string> {
   const { form, min = 0, expected = min > 0 ? 'a non-empty string' : 'text', isSecret = false } = rules;
@@ -369,8 +380,9 @@ export function grammar<T>(
     schema,
     expected,
     read(value, path = []) {
-      const faults = findFault(path, (what) => parse(value, what));
-      return faults.length === 0 ? { value: parse(value, 'it') } : { faults };
+      const parsed: ShapeResult<T>[] = [];
+      const faults = findFault(path, (what) => parsed.push({ value: parse(value, what) }));
+      return parsed[0] ?? { faults };
     },
   };
 }

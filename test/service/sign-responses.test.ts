@@ -4,11 +4,16 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import test from 'node:test';
-import { readResponseSigning } from '../../src/auth/message-signatures/response-signing.ts';
+import { responseSigningShape } from '../../src/auth/message-signatures/response-signing.ts';
+import { readShape } from '../../src/auth/option-values.ts';
 import { createRequest, type HttpRequest, type Response } from '../../src/http/message.ts';
 import { createResponseSigner } from '../../src/service/sign-responses.ts';
 import { start } from '../support/signature/message-scheme.ts';
 import { publicKey, signingKey } from '../support/signature/rfc9421.ts';
+
+function readResponseSigning(value: unknown, where: string) {
+  return readShape(responseSigningShape, value, where);
+}
 
 const tests = join(import.meta.dirname, '..');
 const require = createRequire(join(tests, 'package.json'));

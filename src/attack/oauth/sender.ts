@@ -1,6 +1,6 @@
 import type { Duration } from '../../duration.ts';
 import { formType } from '../../http/headers/media-type.ts';
-import type { Agent, RawClient, RawRequest, RawResponse } from '../../net/raw-client.ts';
+import type { Agent, OpenRawClient, RawClient, RawRequest, RawResponse } from '../../net/raw-client.ts';
 import type { HeaderLine } from '../attempt.ts';
 import { readTimeout } from '../target.ts';
 
@@ -33,10 +33,12 @@ export interface Sender {
 /** Creates a sender. */
 export function createSender({ ca, agent, timeout: given }: ConnectionOptions): Sender {
   const timeout = readTimeout(given, 'the options of the attack');
+  let openClient: OpenRawClient | undefined;
   const withClient = async <T>(url: string | URL, use: (client: RawClient) => Promise<T>): Promise<T> => {
     // Loaded on first use, since it requires node:https and most tests do not attack.
-    const { openRawClient } = await import('../../net/raw-client.ts');
-    const client = openRawClient({ origin: url, ca, agent, timeout });
+    const { createRawClients } = await import('../../net/raw-client.ts');
+    openClient ??= createRawClients({ agent, timeout });
+    const client = openClient(url, ca);
     try {
       return await use(client);
     } finally {

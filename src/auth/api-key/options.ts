@@ -1,4 +1,15 @@
-import { readFieldName, readFieldPlace, readMembers, readText } from '../option-values.ts';
+import { grammar, object, optional, type ShapesOf } from '../../shape/shape.ts';
+import {
+  describePlaces,
+  fieldNameSchema,
+  parameterNameSchema,
+  readFieldName,
+  readFieldPlace,
+  readMembers,
+  readParameterName,
+  readShape,
+} from '../option-values.ts';
+import type { ApiKeyDeclaration } from '../scheme-declarations.ts';
 import { userNameFault } from '../user-name.ts';
 
 /** The place of a secret; `authorization` is the scheme before it in Authorization, as written. */
@@ -28,6 +39,33 @@ const builtIn = ['aws4-hmac-sha256', 'basic', 'digest', 'hmac', 'oauth'];
 /** The members that name the place of a secret. */
 const placeKeys = ['field', 'query', 'cookie', 'authorization'] as const;
 
+/** Describes the declaration of the scheme. */
+export const apiKeyShape = object({
+  user: optional(
+    grammar(
+      {
+        description: 'field with the name of the user or the id of a key, or the name of the only user',
+        anyOf: [{ type: 'string', minLength: 1 }, describePlaces({ field: fieldNameSchema })],
+      },
+      'a user',
+      readUser,
+    ),
+  ),
+  secret: grammar(
+    {
+      description: 'the place of the secret',
+      ...describePlaces({
+        field: fieldNameSchema,
+        query: parameterNameSchema,
+        cookie: fieldNameSchema,
+        authorization: fieldNameSchema,
+      }),
+    },
+    'an object',
+    readSecretPlace,
+  ),
+} satisfies ShapesOf<ApiKeyDeclaration>);
+
 /**
  * Reads the options from a configuration.
  *
@@ -35,9 +73,7 @@ const placeKeys = ['field', 'query', 'cookie', 'authorization'] as const;
  * @throws RangeError if something is unknown or missing, or both fields are the same
  */
 export function readApiKeyOptions(value: unknown, where: string): ApiKeyOptions {
-  const members = readMembers(value, where, ['user', 'secret']);
-  const user = members['user'] === undefined ? undefined : readUser(members['user'], `${where}.user`);
-  const secret = readSecretPlace(members['secret'], `${where}.secret`);
+  const { user, secret } = readShape(apiKeyShape, value, where);
   if (user === undefined) return { secret };
   const fields = [user, secret].map((place) =>
     typeof place === 'object' && 'field' in place ? place.field.toLowerCase() : '',
@@ -75,10 +111,4 @@ function readSecretPlace(value: unknown, where: string): SecretPlace {
   if (builtIn.includes(scheme.toLowerCase()))
     throw new RangeError(`${where}.authorization: the scheme ${scheme} is built in`);
   return { authorization: scheme };
-}
-
-function readParameterName(value: unknown, where: string): string {
-  const name = readText(value, where);
-  if (/^[\w.~-]+$/.test(name)) return name;
-  throw new RangeError(`${where}: the name of the parameter must not need percent-encoding`);
 }

@@ -1,4 +1,6 @@
-import { readFlag, readMembers, readWindow, readWord } from '../option-values.ts';
+import { flag, object, optional, type Shape, type ShapesOf, text, word } from '../../shape/shape.ts';
+import { readShape, windowShape } from '../option-values.ts';
+import type { Aws4Declaration } from '../scheme-declarations.ts';
 
 /** The options of AWS Signature Version 4. */
 export interface Aws4Options {
@@ -20,23 +22,25 @@ export interface Aws4Options {
   readonly replay: 'refuse' | 'allow';
 }
 
-const known: readonly string[] = [
-  'region',
-  'service',
-  'window',
-  'normalizePath',
-  'doubleEncode',
-  'unsignedPayload',
-  'errors',
-  'replay',
-];
-
 /** A region or service of the scope. */
-export const scopePartForm = /^[A-Za-z0-9_-]{1,64}$/;
-/** The values of `errors`. */
-export const errorForms = ['problem', 'aws'] as const;
-/** The values of `replay`. */
-export const replayRules = ['allow', 'refuse'] as const;
+function describeScopePart(description: string): Shape<string> {
+  return text(description, {
+    form: /^[A-Za-z0-9_-]{1,64}$/,
+    expected: '1 to 64 letters, digits, hyphens and underscores',
+  });
+}
+
+/** Describes the declaration of the scheme. */
+export const aws4Shape = object({
+  region: describeScopePart('the region of the scope'),
+  service: describeScopePart('the service of the scope'),
+  window: optional(windowShape),
+  normalizePath: optional(flag('whether the signed path is normalized')),
+  doubleEncode: optional(flag('whether the signed path is percent-encoded twice')),
+  unsignedPayload: optional(flag('whether UNSIGNED-PAYLOAD is accepted')),
+  errors: optional(word(['problem', 'aws'], 'the form of errors')),
+  replay: optional(word(['allow', 'refuse'], 'whether a signature is accepted more than once')),
+} satisfies ShapesOf<Aws4Declaration>);
 
 const defaultWindow = 900;
 
@@ -47,24 +51,18 @@ const defaultWindow = 900;
  * @throws RangeError for an unknown key, a missing or empty value, or a value of the wrong type
  */
 export function readAws4Options(value: unknown, where: string): Aws4Options {
-  const members = readMembers(value, where, known);
-  const service = scopePart(members['service'], `${where}.service`);
+  const declared = readShape(aws4Shape, value, where);
+  const { region, service, window = defaultWindow, errors = 'problem', replay = 'allow' } = declared;
   const isS3 = service === 's3';
+  const { normalizePath = !isS3, doubleEncode = !isS3, unsignedPayload = isS3 } = declared;
   return {
-    region: scopePart(members['region'], `${where}.region`),
+    region,
     service,
-    window: readWindow(members['window'], `${where}.window`, defaultWindow) * 1000,
-    normalizePath: readFlag(members['normalizePath'], `${where}.normalizePath`, !isS3),
-    doubleEncode: readFlag(members['doubleEncode'], `${where}.doubleEncode`, !isS3),
-    unsignedPayload: readFlag(members['unsignedPayload'], `${where}.unsignedPayload`, isS3),
-    errors: readWord(members['errors'], `${where}.errors`, errorForms, 'problem'),
-    replay: readWord(members['replay'], `${where}.replay`, replayRules, 'allow'),
+    window: window * 1000,
+    normalizePath,
+    doubleEncode,
+    unsignedPayload,
+    errors,
+    replay,
   };
-}
-
-function scopePart(value: unknown, where: string): string {
-  if (value === undefined) throw new RangeError(`${where}: a value is required`);
-  if (typeof value !== 'string' || !scopePartForm.test(value))
-    throw new RangeError(`${where}: 1 to 64 letters, digits, hyphens and underscores are expected`);
-  return value;
 }

@@ -1,4 +1,13 @@
 import { didYouMean } from '../../did-you-mean.ts';
+import {
+  described,
+  grammar,
+  type JsonSchema,
+  object,
+  optional,
+  type ShapesOf,
+  word,
+} from '../../shape/shape.ts';
 import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
 import {
   algorithms,
@@ -20,15 +29,23 @@ import { parseSignatureFormat, type SignatureFormat } from '../../signature/decl
 import { covers, parseTemplate, placeholders, type Template } from '../../signature/declared/template.ts';
 import { timestampUnits } from '../../signature/declared/timestamp.ts';
 import {
+  describePlaces,
+  fieldNameSchema,
+  filled,
   type Members,
+  maxWindow,
+  parameterNameSchema,
   readFieldName,
   readFieldPlace,
   readMembers,
+  readParameterName,
+  readShape,
   readText,
   readWord,
 } from '../option-values.ts';
+import type { HmacDeclaration, PresetDeclaration } from '../scheme-declarations.ts';
 import { userNameFault } from '../user-name.ts';
-import { type PresetExtras, presets } from './presets.ts';
+import { type Preset, type PresetExtras, presets } from './presets.ts';
 
 /** Options of a declared scheme. */
 export interface DeclaredOptions extends Declaration {
@@ -38,38 +55,153 @@ export interface DeclaredOptions extends Declaration {
    */
   readonly replay: 'accept' | 'refuse';
   /** The scheme in Authorization, as written; undefined if the signature is elsewhere. */
-  readonly authorizationName?: string;
+  readonly authorizationName?: string | undefined;
   /** Further names of the scheme that are accepted in Authorization. */
   readonly otherNames: readonly string[];
   /** The name of the preset; undefined for a declaration of one's own. */
-  readonly preset?: string;
+  readonly preset?: string | undefined;
 }
-
-const customKeys: readonly string[] = [
-  'message',
-  'algorithm',
-  'hash',
-  'encoding',
-  'dsaEncoding',
-  'key',
-  'keyPrefix',
-  'signature',
-  'separator',
-  'user',
-  'timestamp',
-  'nonce',
-  'id',
-  'passphrase',
-  'replay',
-];
-/** The values of `replay`. */
-export const replayRules = ['accept', 'refuse'] as const;
 
 /** The default of `timestamp.window`, in seconds. */
 const defaultWindow = 300;
-/** The longest window, in seconds: a day. */
-export const longestDeclaredWindow = 86_400;
 
+const placeSchemas: Readonly<Record<(typeof placeKeys)[number], JsonSchema>> = {
+  field: fieldNameSchema,
+  query: parameterNameSchema,
+  json: { type: 'string', pattern: '^/' },
+  form: { type: 'string', minLength: 1 },
+};
+
+const textSchema = { type: 'string', minLength: 1 };
+
+const userSchema = {
+  description: 'the name of the user who signs, or its place',
+  anyOf: [textSchema, describePlaces(placeSchemas)],
+};
+
+const windowSchema = {
+  description: 'seconds',
+  type: 'number',
+  exclusiveMinimum: 0,
+  maximum: maxWindow,
+};
+
+function describeTimestamp(): JsonSchema {
+  const members = { unit: { enum: timestampUnits }, window: windowSchema };
+  return {
+    anyOf: [
+      { type: 'object', properties: members, additionalProperties: false },
+      describePlaces(placeSchemas, members),
+    ],
+  };
+}
+
+const replayShape = word(['accept', 'refuse'], 'whether a signature is accepted more than once');
+
+/** Describes the declaration of a scheme. What depends on the format of the signature is read after it. */
+const declaredShape = object(
+  {
+    message: grammar(
+      {
+        description: 'the signed message, with placeholders such as {timestamp} and {body}',
+        ...textSchema,
+      },
+      'a text that is not empty',
+      readMessage,
+    ),
+    algorithm: optional(word(algorithms, 'how a signature is made')),
+    hash: optional(word(hashNames)),
+    encoding: optional(word(encodings, 'the encoding of the signature')),
+    dsaEncoding: optional(word(dsaEncodings, 'the form of a signature of ECDSA')),
+    key: optional(word(keyEncodings, 'how the secret is decoded')),
+    keyPrefix: optional(filled('text that is removed from the secret before it is decoded')),
+    signature: described(() => ({
+      description: 'the place of the signature, and its format',
+      ...describePlaces(placeSchemas, {
+        format: textSchema,
+        names: { type: 'array', items: fieldNameSchema },
+      }),
+    })),
+    separator: optional(filled('the text between several signatures')),
+    user: optional(described(() => userSchema)),
+    timestamp: optional(described(describeTimestamp)),
+    nonce: optional(described(() => describePlaces(placeSchemas))),
+    id: optional(grammar(describePlaces({ field: fieldNameSchema }), 'a field', readFieldPlace)),
+    passphrase: optional(
+      grammar(
+        {
+          description: 'the field with the passphrase of the key',
+          ...describePlaces({ field: fieldNameSchema }),
+        },
+        'a field',
+        readFieldPlace,
+      ),
+    ),
+    replay: optional(replayShape),
+  } satisfies ShapesOf<HmacDeclaration>,
+  undefined,
+  {
+    schema: {
+      not: { required: ['nonce', 'replay'] },
+      anyOf: [
+        { required: ['user'] },
+        // A signature whose format contains the user.
+        {
+          properties: {
+            signature: {
+              required: ['format'],
+              properties: { format: { pattern: '\\{(?:user|key-id)\\}' } },
+            },
+          },
+        },
+      ],
+    },
+  },
+);
+
+/** Returns the schemas of all declared schemes: the presets, by the members that can be set, and one's own. */
+export function describeDeclared(): readonly JsonSchema[] {
+  const groups = new Map<string, { readonly names: string[]; readonly fixed: readonly string[] }>();
+  for (const [name, preset] of Object.entries(presets)) {
+    const fixed = listFixedMembers(preset);
+    const group = groups.get(fixed.join()) ?? { names: [], fixed };
+    group.names.push(name);
+    groups.set(fixed.join(), group);
+  }
+  return [...Array.from(groups.values(), describePreset), declaredShape.schema];
+}
+
+/** Returns the members that a provider determines. */
+function listFixedMembers({ declaration: { user, timestamp, nonce }, extras }: Preset): string[] {
+  return [
+    ...(user === undefined ? [] : ['user']),
+    ...(timestamp === undefined || extras?.lifetime !== undefined ? ['timestamp'] : []),
+    ...(nonce === undefined && timestamp !== undefined ? [] : ['replay']),
+  ];
+}
+
+function describePreset({
+  names,
+  fixed,
+}: {
+  readonly names: readonly string[];
+  readonly fixed: readonly string[];
+}): JsonSchema {
+  const members = {
+    preset: word(names, 'the provider'),
+    user: described(() => userSchema),
+    timestamp: optional(
+      described(() => ({
+        type: 'object',
+        properties: { window: windowSchema },
+        additionalProperties: false,
+      })),
+    ),
+    replay: optional(replayShape),
+  } satisfies ShapesOf<PresetDeclaration>;
+  const own = Object.entries(members).filter(([name]) => !fixed.includes(name));
+  return object(Object.fromEntries(own)).schema;
+}
 /** Schemes of Authorization that are built in. */
 const builtIn = ['aws4-hmac-sha256', 'basic', 'bearer', 'digest', 'hmac', 'oauth'];
 
@@ -81,7 +213,7 @@ const builtIn = ['aws4-hmac-sha256', 'basic', 'bearer', 'digest', 'hmac', 'oauth
  */
 export function readDeclaredOptions(value: unknown, where: string): DeclaredOptions {
   const isPreset = typeof value === 'object' && value !== null && 'preset' in value;
-  if (!isPreset) return readDeclaration(readMembers(value, where, customKeys), where, {});
+  if (!isPreset) return readDeclaration(value, where, {});
   const name = readText(readMembers(value, where)['preset'], `${where}.preset`);
   const preset = Object.hasOwn(presets, name) ? presets[name] : undefined;
   if (preset === undefined)
@@ -116,49 +248,44 @@ function presetTimestamp(declared: unknown, own: unknown, where: string): Member
   return { timestamp: { ...declared, ...readMembers(own, where, ['window']) } };
 }
 
-function readDeclaration(members: Members, where: string, extras: PresetExtras): DeclaredOptions {
-  const message = readMessage(members['message'], `${where}.message`);
-  const { place, format, names } = readSignature(members, where, extras);
-  const user = readUser(members['user'], `${where}.user`, format);
-  const timestamp = readTimestamp(members['timestamp'], `${where}.timestamp`, format);
-  const nonce = readNonce(members['nonce'], `${where}.nonce`, format);
-  const id = readOptional(members['id'], (value) => readFieldPlace(value, `${where}.id`));
-  const passphrase = readOptional(members['passphrase'], (value) =>
-    readFieldPlace(value, `${where}.passphrase`),
-  );
-  const keyPrefix = readOptional(members['keyPrefix'], (value) => readText(value, `${where}.keyPrefix`));
+function readDeclaration(declared: unknown, where: string, extras: PresetExtras): DeclaredOptions {
+  const members = readShape(declaredShape, declared, where);
+  const { message, keyPrefix, id, passphrase, replay = 'accept', algorithm = 'hmac' } = members;
+  const { hash = 'sha256', encoding = 'hex', dsaEncoding = 'der', key = 'utf8' } = members;
+  const { place, format, names } = readSignature(members.signature, members.separator, where, extras);
+  const timestamp = readTimestamp(members.timestamp, `${where}.timestamp`, format);
   const authorizationName = readAuthorizationName(place, format, `${where}.signature`);
   const { anyPort, digestParameter, anyCase, decodedInUrl, queryOrForm, lifetime } = extras;
   const options: DeclaredOptions = {
     message,
-    algorithm: readWord(members['algorithm'], `${where}.algorithm`, algorithms, 'hmac'),
-    hash: readWord(members['hash'], `${where}.hash`, hashNames, 'sha256'),
-    encoding: readWord(members['encoding'], `${where}.encoding`, encodings, 'hex'),
-    dsaEncoding: readWord(members['dsaEncoding'], `${where}.dsaEncoding`, dsaEncodings, 'der'),
-    key: readWord(members['key'], `${where}.key`, keyEncodings, 'utf8'),
-    ...(keyPrefix === undefined ? {} : { keyPrefix }),
+    algorithm,
+    hash,
+    encoding,
+    dsaEncoding,
+    key,
+    keyPrefix,
     place,
     format,
-    user,
-    ...(timestamp === undefined ? {} : { timestamp }),
-    ...(nonce === undefined ? {} : { nonce }),
-    ...(id === undefined ? {} : { id }),
-    ...(passphrase === undefined ? {} : { passphrase }),
-    ...(anyPort === undefined ? {} : { anyPort }),
-    ...(digestParameter === undefined ? {} : { digestParameter }),
-    ...(anyCase === undefined ? {} : { anyCase }),
-    ...(decodedInUrl === undefined ? {} : { decodedInUrl }),
-    ...(queryOrForm === undefined ? {} : { queryOrForm }),
-    ...(lifetime === undefined ? {} : { lifetime }),
-    replay: readWord(members['replay'], `${where}.replay`, replayRules, 'accept'),
-    ...(authorizationName === undefined ? {} : { authorizationName }),
+    user: readUser(members.user, `${where}.user`, format),
+    timestamp,
+    nonce: readNonce(members.nonce, `${where}.nonce`, format),
+    id,
+    passphrase,
+    anyPort,
+    digestParameter,
+    anyCase,
+    decodedInUrl,
+    queryOrForm,
+    lifetime,
+    replay,
+    authorizationName,
     otherNames: readOtherNames(names, authorizationName, `${where}.signature.names`),
   };
   checkAlgorithm(options, members, where);
   checkPlaces(options, where);
   checkCovered(options, where);
   checkOwnSignature(options, where);
-  checkReplay(options, members['replay'], where);
+  checkReplay(options, members.replay, where);
   return options;
 }
 
@@ -202,23 +329,17 @@ function readPlace(value: unknown, where: string): Place {
   return place;
 }
 
-function readParameterName(value: unknown, where: string): string {
-  const name = readText(value, where);
-  if (/^[\w.~-]+$/.test(name)) return name;
-  throw new RangeError(`${where}: the name of the parameter must not need percent-encoding`);
-}
-
 function readSignature(
-  members: Members,
+  declared: unknown,
+  separator: string | undefined,
   where: string,
   extras: PresetExtras,
 ): { readonly place: Place; readonly format: SignatureFormat; readonly names: unknown } {
   const at = `${where}.signature`;
-  const signature = readMembers(members['signature'], at, [...placeKeys, 'format', 'names']);
+  const signature = readMembers(declared, at, [...placeKeys, 'format', 'names']);
   const place = readPlaceIn(signature, at);
   if (place === undefined) throw new RangeError(`${at}: ${placeExpected}`);
   const text = readOptional(signature['format'], (value) => readText(value, `${at}.format`)) ?? '{signature}';
-  const separator = readOptional(members['separator'], (value) => readText(value, `${where}.separator`));
   const format = parseSignatureFormat(text, separator, extras.asymmetric);
   if (typeof format === 'string') throw new RangeError(`${at}.format: ${format}`);
   return { place, format, names: signature['names'] };
@@ -293,22 +414,26 @@ function readTimestamp(
   if (place === undefined)
     throw new RangeError(`${where}.field: a field is expected, or {timestamp} in signature.format`);
   const { window = defaultWindow } = members;
-  if (typeof window !== 'number' || !(window > 0 && window <= longestDeclaredWindow))
-    throw new RangeError(`${where}.window: a number of seconds up to ${longestDeclaredWindow} is expected`);
+  if (typeof window !== 'number' || !(window > 0 && window <= maxWindow))
+    throw new RangeError(`${where}.window: a number of seconds up to ${maxWindow} is expected`);
   const unit = readWord(members['unit'], `${where}.unit`, timestampUnits, 's');
   return { place, unit, window: window * 1000 };
 }
 
 /** Throws RangeError if an option does not belong to the algorithm. */
-function checkAlgorithm(options: DeclaredOptions, members: Members, where: string): void {
+function checkAlgorithm(
+  options: DeclaredOptions,
+  members: Pick<HmacDeclaration, 'key' | 'keyPrefix' | 'hash' | 'dsaEncoding'>,
+  where: string,
+): void {
   const { algorithm, hash, message } = options;
   const isAsymmetric = hasPrivateKey(algorithm);
   for (const name of ['key', 'keyPrefix'] as const)
     if (isAsymmetric && members[name] !== undefined)
       throw new RangeError(`${where}.${name}: ${algorithm} has public keys, not secrets`);
-  if (algorithm === 'ed25519' && members['hash'] !== undefined)
+  if (algorithm === 'ed25519' && members.hash !== undefined)
     throw new RangeError(`${where}.hash: ed25519 has a hash function of its own`);
-  if (algorithm !== 'ecdsa-p256' && members['dsaEncoding'] !== undefined)
+  if (algorithm !== 'ecdsa-p256' && members.dsaEncoding !== undefined)
     throw new RangeError(`${where}.dsaEncoding: this is an option of ecdsa-p256`);
   if (algorithm !== 'digest' && hash === 'md5')
     throw new RangeError(`${where}.hash: md5 is for plain digests only ("algorithm": "digest")`);

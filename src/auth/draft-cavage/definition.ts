@@ -4,6 +4,7 @@ import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
 import { formatDate, parseDate } from '../../http/headers/date.ts';
 import { valueBetween, valueEnd } from '../../http/syntax/parameters.ts';
 import { isToken, skipWhitespace, tokenEnd } from '../../http/syntax/token.ts';
+import { grammar, object, optional, type ShapesOf, word } from '../../shape/shape.ts';
 import { place } from '../defined/define-scheme.ts';
 import type {
   ParsedCredentials,
@@ -13,16 +14,29 @@ import type {
 } from '../defined/definition.ts';
 import { CredentialsFault, type SealedDefinition, type SigningContext } from '../defined/sealed.ts';
 import type { KeyKind } from '../keyring.ts';
-import { readMembers, readText, readWindow, readWord } from '../option-values.ts';
+import { readShape, readText, windowShape } from '../option-values.ts';
+import type { DraftCavageDeclaration } from '../scheme-declarations.ts';
 import type { DigestFault } from '../signature-scheme.ts';
 
 /** The name of the scheme in a configuration. */
 export const draftCavageName = 'draft-cavage';
 
-const knownKeys = ['headers', 'window', 'replay'];
-
-/** The values of `replay`. */
-export const replayRules = ['accept', 'refuse'] as const;
+/** Describes the declaration of the scheme. */
+export const draftCavageShape = object({
+  headers: optional(
+    grammar(
+      {
+        description: 'fields that a signature must cover',
+        type: 'array',
+        items: { type: 'string', minLength: 1 },
+      },
+      'a list of fields',
+      readHeaders,
+    ),
+  ),
+  window: optional(windowShape),
+  replay: optional(word(['accept', 'refuse'], 'whether a signature is accepted more than once')),
+} satisfies ShapesOf<DraftCavageDeclaration>);
 
 /** The fields that a signature must cover by default, beside a time, and a digest of the content. */
 export const defaultHeaders: readonly string[] = ['(request-target)', 'host'];
@@ -43,9 +57,8 @@ const kindsOf: Readonly<Record<string, readonly KeyKind[]>> = {
  * @throws RangeError if a key is unknown, or a value invalid
  */
 export function readDraftCavage(value: unknown, where: string): SealedDefinition {
-  const members = readMembers(value, where, knownKeys);
-  const required = readHeaders(members['headers'], `${where}.headers`);
-  const window = readWindow(members['window'], `${where}.window`, 300) * 1000;
+  const declared = readShape(draftCavageShape, value, where);
+  const { headers: required = defaultHeaders, window = 300, replay = 'accept' } = declared;
   return place({
     headers: ['Authorization', 'Signature', 'Date', 'Digest'],
     credentialHeaders: ['Signature'],
@@ -54,9 +67,9 @@ export function readDraftCavage(value: unknown, where: string): SealedDefinition
     // With it, the field belongs to RFC 9421.
     unless: 'signature-input',
     needsBody: false,
-    window,
+    window: window * 1000,
     nonce: 'off',
-    replay: readWord(members['replay'], `${where}.replay`, replayRules, 'accept'),
+    replay,
     kinds: kindsOf['hs2019'] ?? [],
     keyEncoding: 'utf8',
     key: (secret) => secret,

@@ -1,4 +1,7 @@
 import { didYouMean } from '../../did-you-mean.ts';
+import { isToken } from '../../http/syntax/token.ts';
+import type { ShapeFault, ShapePath } from '../../shape/fault.ts';
+import { grammar, mapOf, object, optional, type ShapesOf, text, word } from '../../shape/shape.ts';
 import {
   derivedComponents,
   identifierFault,
@@ -6,12 +9,10 @@ import {
   parseIdentifier,
 } from '../../signature/message-signatures/identifiers.ts';
 import { defaultComponents } from '../../signature/message-signatures/sign.ts';
-import type {
-  StructuredFieldType,
-  StructuredFieldTypes,
-} from '../../signature/message-signatures/structured-field-types.ts';
-import { readMembers, readWindow, readWord } from '../option-values.ts';
-import { type ResponseSigningOptions, readResponseSigning } from './response-signing.ts';
+import type { StructuredFieldTypes } from '../../signature/message-signatures/structured-field-types.ts';
+import { fieldNameSchema, readShape, windowShape } from '../option-values.ts';
+import type { MessageSignaturesDeclaration } from '../scheme-declarations.ts';
+import { type ResponseSigningOptions, responseSigningShape } from './response-signing.ts';
 
 /** The options of the scheme for HTTP Message Signatures (RFC 9421). */
 export interface MessageSignaturesOptions {
@@ -32,11 +33,36 @@ export interface MessageSignaturesOptions {
   readonly signResponses: ResponseSigningOptions | undefined;
 }
 
-const known = ['components', 'window', 'nonce', 'tag', 'structuredFields', 'signResponses'];
-/** The values of `nonce`. */
-export const nonceModes = ['off', 'optional', 'required'] as const;
-/** The types of structured fields. */
-export const fieldTypes = ['item', 'list', 'dictionary'] as const;
+/** Describes the declaration of the scheme. */
+export const messageSignaturesShape = object({
+  components: optional(
+    grammar(
+      {
+        description: 'components that a signature must cover',
+        type: 'array',
+        items: { type: 'string', minLength: 1 },
+        minItems: 1,
+      },
+      'a list of components',
+      readComponents,
+    ),
+  ),
+  window: optional(windowShape),
+  nonce: optional(word(['off', 'optional', 'required'], 'whether a signature must have a nonce')),
+  tag: optional(
+    text('the value of the parameter tag', {
+      form: /^[ -~]+$/,
+      expected: 'a text of printable ASCII characters',
+    }),
+  ),
+  structuredFields: optional(
+    mapOf(word(['item', 'list', 'dictionary']), 'types of structured fields that are not registered', {
+      names: fieldNameSchema,
+      checkName: checkFieldName,
+    }),
+  ),
+  signResponses: optional(responseSigningShape),
+} satisfies ShapesOf<MessageSignaturesDeclaration>);
 
 /**
  * Reads the options of the scheme from a configuration.
@@ -45,33 +71,20 @@ export const fieldTypes = ['item', 'list', 'dictionary'] as const;
  * @throws RangeError if a key is unknown or a value is invalid
  */
 export function readMessageSignaturesOptions(value: unknown, where: string): MessageSignaturesOptions {
-  const members = readMembers(value, where, known);
-  return {
-    components: componentsOf(members['components'], `${where}.components`),
-    window: readWindow(members['window'], `${where}.window`, 300),
-    nonce: readWord(members['nonce'], `${where}.nonce`, nonceModes, 'optional'),
-    tag: tagOf(members['tag'], `${where}.tag`),
-    structuredFields: typesOf(members['structuredFields'], `${where}.structuredFields`),
-    signResponses: signingOf(members['signResponses'], `${where}.signResponses`),
-  };
+  const declared = readShape(messageSignaturesShape, value, where);
+  const { components = defaultComponents, window = 300, nonce = 'optional', tag, signResponses } = declared;
+  const { structuredFields = {} } = declared;
+  const types = Object.entries(structuredFields).map(([name, type]) => [name.toLowerCase(), type]);
+  return { components, window, nonce, tag, structuredFields: Object.fromEntries(types), signResponses };
 }
 
-function signingOf(value: unknown, where: string): ResponseSigningOptions | undefined {
-  return value === undefined ? undefined : readResponseSigning(value, where);
+function checkFieldName(name: string, path: ShapePath): readonly ShapeFault[] {
+  if (isToken(name)) return [];
+  const says = (what: string): string => `${what}: ${JSON.stringify(name)} is not the name of a field`;
+  return [{ path: path.slice(0, -1), kind: 'rule', says }];
 }
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** Returns the type of a structured field. Throws RangeError if it is not one. */
-function fieldTypeOf(value: unknown, where: string): StructuredFieldType {
-  if (value === undefined) throw new RangeError(`${where}: a type is expected`);
-  return readWord(value, where, fieldTypes, 'item');
-}
-
-function componentsOf(value: unknown, where: string): readonly string[] {
-  if (value === undefined) return defaultComponents;
+function readComponents(value: unknown, where: string): readonly string[] {
   if (!Array.isArray(value) || value.length === 0)
     throw new RangeError(`${where}: a list with at least one component is expected`);
   const keys = new Set<string>();
@@ -105,25 +118,4 @@ function withoutSyntaxError<Value>(parse: () => Value): Value | string {
 
 function nearestDerived(component: string, fault: string): string {
   return fault.endsWith('is not known') ? didYouMean(component, derivedComponents) : '';
-}
-
-/** The value of the parameter `tag`. */
-export const tagForm = /^[ -~]+$/;
-
-function tagOf(value: unknown, where: string): string | undefined {
-  if (value === undefined) return undefined;
-  if (typeof value !== 'string' || !tagForm.test(value))
-    throw new RangeError(`${where}: a text of printable ASCII characters is expected`);
-  return value;
-}
-
-function typesOf(value: unknown, where: string): StructuredFieldTypes {
-  if (value === undefined) return {};
-  if (!isRecord(value)) throw new RangeError(`${where}: an object is expected`);
-  const types = Object.entries(value).map(([name, type]): [string, StructuredFieldType] => {
-    if (!/^[!#$%&'*+\-.^_`|~0-9a-z]+$/i.test(name))
-      throw new RangeError(`${where}: ${JSON.stringify(name)} is not the name of a field`);
-    return [name.toLowerCase(), fieldTypeOf(type, `${where}.${name}`)];
-  });
-  return Object.fromEntries(types);
 }

@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { didYouMean } from '../../did-you-mean.ts';
+import { grammar, type JsonSchema, object, optional, type Shape, type ShapesOf } from '../../shape/shape.ts';
 import {
   isKeyFor,
   isMessageAlgorithm,
@@ -9,6 +10,7 @@ import {
 import { identifierFault, parseIdentifier } from '../../signature/message-signatures/identifiers.ts';
 import type { Item } from '../../signature/structured-fields/value.ts';
 import { readMembers, readText } from '../option-values.ts';
+import type { ResponseSigningDeclaration } from '../scheme-declarations.ts';
 
 /** How responses are signed (RFC 9421). */
 export interface ResponseSigningOptions {
@@ -20,25 +22,59 @@ export interface ResponseSigningOptions {
   readonly components?: readonly string[] | undefined;
 }
 
-/**
- * Reads `signResponses` from a configuration: the key with `id`, `algorithm` and either `privateKey` (PEM) or `secret`, and
- * `components`.
- *
- * @param where The path of the value, for error messages: `signResponses`.
- * @throws RangeError if a key is unknown or a value is invalid. The message does not contain the private key or the secret.
- */
-export function readResponseSigning(value: unknown, where: string): ResponseSigningOptions {
-  const { key, components } = readMembers(value, where, ['key', 'components']);
-  const read = keyOf(key, `${where}.key`);
-  return components === undefined
-    ? { key: read }
-    : { key: read, components: componentsOf(components, `${where}.components`) };
+const keyIdForm = /^[ -~]+$/;
+
+/** Returns the schema of a key whose material is in one member. */
+function describeKey(algorithms: readonly string[], material: string, description?: string): JsonSchema {
+  return {
+    type: 'object',
+    properties: {
+      id: { type: 'string', pattern: keyIdForm.source },
+      algorithm: { enum: algorithms },
+      [material]: { type: 'string', minLength: 1, ...(description !== undefined && { description }) },
+    },
+    additionalProperties: false,
+    required: ['id', 'algorithm', material],
+  };
 }
 
-/** The id of a key in the parameter `keyid`. */
-export const keyIdForm = /^[ -~]+$/;
+/**
+ * Describes `signResponses`: the key with `id`, `algorithm` and either `privateKey` (PEM) or `secret`, and `components`. Messages
+ * do not contain the private key or the secret.
+ */
+export const responseSigningShape: Shape<ResponseSigningOptions> = object(
+  {
+    key: grammar(
+      {
+        oneOf: [
+          describeKey(['hmac-sha256'], 'secret'),
+          describeKey(
+            messageAlgorithms.filter((name) => name !== 'hmac-sha256'),
+            'privateKey',
+            'PEM, without a passphrase',
+          ),
+        ],
+      },
+      'an object',
+      readKey,
+    ),
+    components: optional(
+      grammar(
+        {
+          type: 'array',
+          items: { type: 'string', minLength: 1 },
+          minItems: 1,
+          contains: { const: '@status' },
+        },
+        'a list of components',
+        readComponents,
+      ),
+    ),
+  } satisfies ShapesOf<ResponseSigningDeclaration>,
+  'signs responses',
+);
 
-function keyOf(value: unknown, where: string): MessageKey {
+function readKey(value: unknown, where: string): MessageKey {
   const members = readMembers(value, where, ['id', 'algorithm', 'privateKey', 'secret']);
   const id = readText(members['id'], `${where}.id`);
   if (!keyIdForm.test(id)) throw new RangeError(`${where}.id: printable ASCII characters are expected`);
@@ -52,13 +88,13 @@ function keyOf(value: unknown, where: string): MessageKey {
     throw new RangeError(`${where}.${unused}: a key for ${algorithm} has ${used} instead`);
   const material = readText(members[used], `${where}.${used}`);
   if (algorithm === 'hmac-sha256') return { id, algorithm, secret: material };
-  const privateKey = privateKeyOf(material, `${where}.privateKey`);
+  const privateKey = readPrivateKey(material, `${where}.privateKey`);
   if (!isKeyFor(algorithm, privateKey))
     throw new RangeError(`${where}.privateKey: the key is not one for ${algorithm}`);
   return { id, algorithm, privateKey };
 }
 
-function privateKeyOf(pem: string, where: string): KeyObject {
+function readPrivateKey(pem: string, where: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch {
@@ -66,20 +102,20 @@ function privateKeyOf(pem: string, where: string): KeyObject {
   }
 }
 
-function componentsOf(value: unknown, where: string): readonly string[] {
+function readComponents(value: unknown, where: string): readonly string[] {
   if (!Array.isArray(value) || value.length === 0)
     throw new RangeError(`${where}: a list with at least one component is expected`);
   if (!value.includes('@status')) throw new RangeError(`${where}: the component @status is required`);
   return value.map((component: unknown, index) => {
     const at = `${where}[${index}]`;
     const text = readText(component, at);
-    const fault = identifierFault(identifierOf(text, at), 'response');
+    const fault = identifierFault(readIdentifier(text, at), 'response');
     if (fault !== undefined) throw new RangeError(`${at}: ${fault}`);
     return text;
   });
 }
 
-function identifierOf(text: string, where: string): Item {
+function readIdentifier(text: string, where: string): Item {
   try {
     return parseIdentifier(text);
   } catch (error) {

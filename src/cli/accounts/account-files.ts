@@ -1,12 +1,23 @@
 import { existsSync } from 'node:fs';
 import { type AccountFile, type AccountFileContent, accountFilePath } from '../../accounts/account-file.ts';
-import { type AccountPlace, pathIn } from '../../accounts/account-file-path.ts';
 import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
+import { type AccountPlace, pathIn } from '../../accounts/stored-file.ts';
 import { type StoredUser, userFile } from '../../accounts/users.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
-import { type AccountFiles, noAccountFiles } from './no-account-files.ts';
 import type { Revoke } from './revocation.ts';
+
+/** The contents of the account files of a data directory. */
+export interface AccountFiles {
+  readonly users: AccountFileContent<StoredUser>;
+  readonly clients: AccountFileContent<ClientRegistration>;
+  readonly consumers: AccountFileContent<ConsumerRegistration>;
+}
+
+const empty = { entries: new Map<string, never>(), clear: 0, mark: undefined };
+
+/** Empty account files, for a server without a data directory. */
+export const noAccountFiles: AccountFiles = { users: empty, clients: empty, consumers: empty };
 
 /** Applies changed accounts to a running server. An error is reported, and the previous accounts stay in effect. */
 export interface AccountUpdates {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { AccountFile } from '../../accounts/account-file.ts';
-import type { AccountPlace } from '../../accounts/account-file-path.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
+import type { AccountPlace } from '../../accounts/stored-file.ts';
 import { waitForUsage } from '../../accounts/watcher.ts';
 import { hint, printable } from '../../options/flags.ts';
 import { type Options, readOptions } from '../../options/options.ts';

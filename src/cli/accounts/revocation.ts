@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { AccountPlace } from '../../accounts/account-file-path.ts';
 import { type GrantSelection, revocationFile } from '../../accounts/revocations.ts';
+import type { AccountPlace } from '../../accounts/stored-file.ts';
 import { systemClock } from '../../clock.ts';
 import { RevokeOnRemoval } from '../../oauth/revoke-on-removal.ts';
 import type { DocumentStore } from '../../store/documents.ts';

@@ -36,7 +36,6 @@ import type { Terminal } from '../terminal.ts';
 import type { Certificate } from '../tls/certificate.ts';
 import { openCertificate } from '../tls/open-certificate.ts';
 import { withModule } from '../with-module.ts';
-import { readCheckArguments } from './check-arguments.ts';
 import { repair } from './repair.ts';
 
 /**
@@ -303,4 +302,28 @@ function secretsLine({ accountFiles, place }: InspectedData, secretBox: SecretBo
   if (users.entries.size === 0 && consumers.entries.size === 0) return [];
   if (plaintextPaths(place, accountFiles).length === 0) return ['secrets      encrypted'];
   return [`secrets      not encrypted${secretBox === undefined ? '' : '; a start encrypts them'}`];
+}
+
+/** The arguments of `countersign check`. */
+export interface CheckArguments {
+  /** The directory of `--repair`. */
+  readonly repairTo: string | undefined;
+  /** All other arguments: the options of `serve`. */
+  readonly rest: readonly string[];
+}
+
+/** Separates `--repair` from the options of `serve`. Throws CommandError. */
+export function readCheckArguments(argv: readonly string[]): CheckArguments {
+  const rest: string[] = [];
+  let repairTo: string | undefined;
+  for (let at = 0; at < argv.length; at += 1) {
+    const argument = argv[at] ?? '';
+    if (argument === '--repair' || argument.startsWith('--repair=')) {
+      if (repairTo !== undefined) throw new CommandError(['--repair is given more than once']);
+      repairTo = argument === '--repair' ? argv[++at] : argument.slice('--repair='.length);
+      if (repairTo === undefined || repairTo === '' || repairTo.startsWith('--'))
+        throw new CommandError(['--repair requires a value: the new directory']);
+    } else rest.push(argument);
+  }
+  return { repairTo, rest };
 }

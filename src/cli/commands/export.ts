@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
-import type { AccountPlace } from '../../accounts/account-file-path.ts';
+import type { AccountPlace } from '../../accounts/stored-file.ts';
 import { systemClock } from '../../clock.ts';
 import { counted } from '../../counted.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';

@@ -1,6 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { AccountPlace } from '../../accounts/account-file-path.ts';
+import type { AccountPlace } from '../../accounts/stored-file.ts';
 import {
   checkTransferredFiles,
   conflictingFile,

@@ -1,7 +1,6 @@
 import { type Options, readOptions } from '../../options/options.ts';
 import { createMemoryStore } from '../../store/memory.ts';
-import { readAccountFiles } from '../accounts/account-files.ts';
-import { type AccountFiles, noAccountFiles } from '../accounts/no-account-files.ts';
+import { type AccountFiles, noAccountFiles, readAccountFiles } from '../accounts/account-files.ts';
 import { readSecretBox } from '../accounts/secret-box-key.ts';
 import { reportError } from '../errors.ts';
 import type { LoadedModule } from '../module/load-module.ts';

@@ -20,10 +20,9 @@ import {
 import { hashOfPassword, makeCredentials, randomSecret, storedUser } from '../accounts/credentials.ts';
 import { readFromInput, secretFlag } from '../accounts/secret-input.ts';
 import { checkSecretUnused } from '../accounts/secret-owner.ts';
-import { checkNoKeyNamed } from '../accounts/user-keys.ts';
 import { CommandError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
-import { userKey } from './user-key.ts';
+import { checkNoKeyNamed, userKey } from './user-key.ts';
 
 const passwordFlag = '--password-stdin';
 const quotaFlag = '--quota';

@@ -1,6 +1,6 @@
 import { writeTransferredFiles } from '../../accounts/transferred-files.ts';
 import { systemClock } from '../../clock.ts';
-import { endOfLost } from '../../store/nonces/lost.ts';
+import { endOfLost } from '../../store/nonces/time.ts';
 import type { Imported } from '../../store/snapshot/export-reader.ts';
 import type { Store, TransferPart } from '../../store/store.ts';
 import { isTransferable, listParts, type Transferable } from '../../store/transfer.ts';

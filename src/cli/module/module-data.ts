@@ -9,11 +9,11 @@ import { bucketSpanFor, createNonces } from '../../store/nonces/nonces.ts';
 import type { Store } from '../../store/store.ts';
 import {
   encryptAccountFiles,
+  noAccountFiles,
   plaintextPaths,
   readAccountFiles,
   watchAccountFiles,
 } from '../accounts/account-files.ts';
-import { noAccountFiles } from '../accounts/no-account-files.ts';
 import { applyRevocations } from '../accounts/revocation.ts';
 import type { DataDirectory } from '../serve/data-directory.ts';
 import type { LoadedModule } from './load-module.ts';

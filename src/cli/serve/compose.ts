@@ -1,10 +1,10 @@
-import { type AccountPlace, pathIn } from '../../accounts/account-file-path.ts';
 import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
+import { type AccountPlace, pathIn } from '../../accounts/stored-file.ts';
 import type { StoredUser } from '../../accounts/users.ts';
 import type { Options } from '../../options/options.ts';
 import type { HealthOptions, Limits, ServiceOptions, UserDeclaration } from '../../service/options.ts';
 import { createService, type Service } from '../../service/service.ts';
-import type { AccountFiles } from '../accounts/no-account-files.ts';
+import type { AccountFiles } from '../accounts/account-files.ts';
 import { CommandError } from '../errors.ts';
 
 export { checkAccessNames } from './access-names.ts';

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { accountFilePath } from '../../accounts/account-file.ts';
-import type { AccountPlace } from '../../accounts/account-file-path.ts';
 import { keepMasterKey, openMasterKey } from '../../accounts/master-key.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
+import type { AccountPlace } from '../../accounts/stored-file.ts';
 import { type StoredUser, userFile } from '../../accounts/users.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
 import { systemClock } from '../../clock.ts';
@@ -18,13 +18,13 @@ import type { CompactionLimits } from '../../store/snapshot/compaction.ts';
 import type { Store } from '../../store/store.ts';
 import { StoreDirectory } from '../../store/store-directory.ts';
 import {
+  type AccountFiles,
   type AccountUpdates,
   encryptAccountFiles,
   plaintextPaths,
   readAccountFiles,
   watchAccountFiles,
 } from '../accounts/account-files.ts';
-import type { AccountFiles } from '../accounts/no-account-files.ts';
 import type { Revoke } from '../accounts/revocation.ts';
 import type { Outlet } from '../terminal.ts';
 import { showProgress } from './progress.ts';

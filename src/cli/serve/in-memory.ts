@@ -1,6 +1,6 @@
 import type { Options } from '../../options/options.ts';
 import { createMemoryStore } from '../../store/memory.ts';
-import { noAccountFiles } from '../accounts/no-account-files.ts';
+import { noAccountFiles } from '../accounts/account-files.ts';
 import type { DataDirectory } from './data-directory.ts';
 import { newStoreId } from './store-id.ts';
 

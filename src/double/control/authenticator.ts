@@ -41,8 +41,8 @@ function digestOf(token: string): Buffer {
 }
 
 /** Returns the token of a request, or undefined without credentials. Throws a Problem (400 or 401) on other credentials. */
-function tokenOf({ headers: fields }: HttpRequest): string | undefined {
-  const lines = fields.getAll('authorization');
+function tokenOf({ headers }: HttpRequest): string | undefined {
+  const lines = headers.getAll('authorization');
   const [line] = lines;
   if (line === undefined) return undefined;
   if (lines.length > 1) throw new Problem('several-credentials', 'Send one Authorization field only.');

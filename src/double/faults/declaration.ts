@@ -9,9 +9,9 @@ import { mostSkew } from '../state/clock.ts';
 export interface FaultParts {
   /** The status (200 to 599) of a response that is sent instead of processing the request. */
   readonly status?: number;
-  /** The content of that response. A string is sent as UTF-8, and as `text/plain` unless `fields` contain a type. Default: none. */
+  /** The content of that response. A string is sent as UTF-8, and as `text/plain` unless `headers` name another type. Default: none. */
   readonly body?: string | Uint8Array;
-  /** Further fields of that response. */
+  /** Further header fields of that response, by name or as lines. */
   readonly headers?: Readonly<Record<string, string>> | readonly FieldLine[];
   /** The Retry-After of that response: seconds, or a date as sent. */
   readonly retryAfter?: number | string;
@@ -140,12 +140,12 @@ export function checkFault(fault: FaultParts): asserts fault is Fault {
   }
   checkNumbers(fault);
   for (const name of flags) checkFlag(fault[name], `${name} of a fault`);
-  checkFields(fault);
+  checkHeaders(fault);
   checkCombination(fault, names);
 }
 
-function checkFields({ headers: fields = {}, retryAfter = '' }: FaultParts): void {
-  for (const [name, value] of linesOf(fields)) sendableLine(name, value);
+function checkHeaders({ headers = {}, retryAfter = '' }: FaultParts): void {
+  for (const [name, value] of linesOf(headers)) sendableLine(name, value);
   sendableLine('Retry-After', String(retryAfter));
 }
 

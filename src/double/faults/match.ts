@@ -117,8 +117,8 @@ export function isRestricted(match: RequestMatch): boolean {
 
 /** Returns the parts of a request that are compared. */
 export function matchedRequestOf(request: HttpRequest, user: string | undefined): MatchedRequest {
-  const { method, target, headers: fields, connection } = request;
-  return { method, target, path: pathOf(request), headers: fields, user, secure: connection.secure };
+  const { method, target, headers, connection } = request;
+  return { method, target, path: pathOf(request), headers, user, secure: connection.secure };
 }
 
 /** Returns whether a request matches. Errors of a function are reported. */
@@ -163,13 +163,13 @@ function hasText(values: readonly string[], wanted: string | RegExp): boolean {
   return values.some((value) => (typeof wanted === 'string' ? value === wanted : value.search(wanted) >= 0));
 }
 
-/** Describes a match: `GET /articles by ann, query limit=1, field X-One: 1`. */
+/** Describes a match: `GET /articles by ann, query limit=1, header X-One: 1`. */
 export function describeFaultMatch(match: RequestMatch): string {
   if (typeof match === 'function') return 'the function';
-  const { query = {}, headers: fields = {} } = match;
+  const { query = {}, headers = {} } = match;
   return [
     describeMatch(match),
     ...Object.entries(query).map(([name, value]) => `query ${name}=${String(value)}`),
-    ...Object.entries(fields).map(([name, value]) => `field ${name}: ${String(value)}`),
+    ...Object.entries(headers).map(([name, value]) => `header ${name}: ${String(value)}`),
   ].join(', ');
 }

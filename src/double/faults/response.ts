@@ -8,13 +8,13 @@ import { type Fault, wireFaultOf } from './declaration.ts';
 
 /** Returns the response of a fault with a status. `now` is the time of its `Date`, in ms. */
 export function substituteResponse(fault: Fault & { readonly status: number }, now: number): Response {
-  const { status, body, headers: fields = [], retryAfter } = fault;
+  const { status, body, headers = [], retryAfter } = fault;
   const lines: FieldLine[] = [['Date', formatDate(now)]];
-  for (const [name, value] of linesOf(fields)) lines.push([name, value]);
+  for (const [name, value] of linesOf(headers)) lines.push([name, value]);
   const hasType = lines.some(([name]) => name.toLowerCase() === 'content-type');
   if (typeof body === 'string' && !hasType) lines.push(['Content-Type', 'text/plain; charset=utf-8']);
   if (retryAfter !== undefined) lines.push(['Retry-After', String(retryAfter)]);
-  return { status, headers: lines, body: body };
+  return { status, headers: lines, body };
 }
 
 /** The response to a request that is not processed: the connection is reset. */

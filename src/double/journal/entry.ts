@@ -166,13 +166,13 @@ export class JournalEntry {
   /** Returns the exchange without redaction. It contains secrets. */
   raw(): RawEntry {
     const { request, content, received, response } = this.#exchange;
-    if (request === undefined) return { request, received, response: response };
+    if (request === undefined) return { request, received, response };
     const { method, target, version, raw } = request;
     const bytes = content?.bytes ?? new Uint8Array();
     return {
       request: { method, target, version, headers: linesInTurn(raw), body: bytes },
       received,
-      response: response,
+      response,
     };
   }
 

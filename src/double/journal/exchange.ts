@@ -19,8 +19,8 @@ export interface RecordedRequest {
 }
 
 /** Returns the members of a request to record. */
-function recorded({ method, target, version, headers: fields, connection }: HttpRequest): RecordedRequest {
-  return { method, target, version, raw: fields.raw, connection };
+function recorded({ method, target, version, headers, connection }: HttpRequest): RecordedRequest {
+  return { method, target, version, raw: headers.raw, connection };
 }
 
 /** A request and its response without redaction. It contains secrets. */

@@ -136,14 +136,12 @@ function viewQuery(query: string, redact: Redact): FieldLine[] {
 
 /** Returns a response without secrets. `path` is that of the request; undefined if it could not be parsed. */
 export function viewResponse(
-  { status, headers: fields, body: content = '' }: Response,
+  { status, headers, body = '' }: Response,
   path: string | undefined,
   redact: Redact,
 ): JournalResponse {
-  const text = Buffer.from(isCompressed({ headers: fields }) ? decompressed(content) : content).toString(
-    'utf8',
-  );
-  return { status, headers: viewLines(fields, redact), body: redactContent(text, path ?? '', redact) };
+  const text = Buffer.from(isCompressed({ headers }) ? decompressed(body) : body).toString('utf8');
+  return { status, headers: viewLines(headers, redact), body: redactContent(text, path ?? '', redact) };
 }
 
 /** Decompresses gzip. Returns other bytes unchanged, since a fault can declare any content as gzip. */

@@ -311,7 +311,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
 
   const restore = ({ rules: kept, coverage: counts, drawn: count }: PartnerRecord): void => {
     rules.clear();
-    for (const { rule, left, count: met } of kept) rules.add(Object.assign(rule, { left, count: met }));
+    for (const { rule, left, count } of kept) rules.add(Object.assign(rule, { left, count }));
     coverage.restore(counts);
     drawn = count;
   };

@@ -41,8 +41,8 @@ export function outcomeOf(response: StubResponse): ActionResponse {
 }
 
 function representationOf(body: unknown): Representation {
-  if (typeof body === 'string') return { type: 'text/plain; charset=utf-8', body: body };
-  if (body instanceof Uint8Array) return { type: 'application/octet-stream', body: body };
+  if (typeof body === 'string') return { type: 'text/plain; charset=utf-8', body };
+  if (body instanceof Uint8Array) return { type: 'application/octet-stream', body };
   if (body instanceof ArrayBuffer) return { type: 'application/octet-stream', body: new Uint8Array(body) };
   return { type: 'application/json', body: jsonOf(body) };
 }

@@ -236,7 +236,7 @@ function requestOf({
   path,
   parameters,
   query,
-  body: content,
+  body,
   principal,
 }: Call): StubRequest<unknown> {
   return {
@@ -248,7 +248,7 @@ function requestOf({
     get headers() {
       return new Headers(linesInTurn(request.headers.raw));
     },
-    body: content,
+    body,
     user: principal?.name,
   };
 }

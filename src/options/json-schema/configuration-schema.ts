@@ -1,15 +1,15 @@
 import { clientsShape, consumersShape } from '../../accounts/registration.ts';
+import { describeSchemes } from '../../auth/configured-schemes.ts';
 import { quotaShape } from '../../auth/quota/policy.ts';
 import { configuredUsersShape } from '../../auth/user-declaration.ts';
 import { type parts, schemaMember } from '../file.ts';
 import { collectionDefinitions, collectionsSchema, seedSchema } from './collection-schemas.ts';
 import { described, type JsonSchema, objectOf } from './json-schema.ts';
 import { optionSchemas } from './option-schemas.ts';
-import { schemesSchema } from './scheme-schemas.ts';
 
 const partSchemas: Readonly<Record<(typeof parts)[number], JsonSchema>> = {
   users: configuredUsersShape.schema,
-  schemes: schemesSchema,
+  schemes: describeSchemes(),
   clients: clientsShape.schema,
   consumers: consumersShape.schema,
   collections: collectionsSchema,

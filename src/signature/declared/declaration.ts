@@ -43,33 +43,33 @@ export interface Declaration {
   /** Only for ECDSA. */
   readonly dsaEncoding: DsaEncoding;
   /** Whether a signature in hexadecimal may have letters in upper case (Binance). Default: false. */
-  readonly anyCase?: boolean;
+  readonly anyCase?: boolean | undefined;
   readonly key: KeyEncoding;
   /** Removed from the beginning of a secret before it is decoded: `whsec_`. Default: none. */
-  readonly keyPrefix?: string;
+  readonly keyPrefix?: string | undefined;
   /** The place of the signature. The message does not contain a parameter of the query with it. */
   readonly place: Place;
   readonly format: SignatureFormat;
   /** The place of the user or the id of its key, or the name of the only user: `ann`. */
   readonly user: RolePlace | string;
-  readonly timestamp?: DeclaredTimestamp;
-  readonly nonce?: RolePlace;
-  readonly id?: FieldPlace;
+  readonly timestamp?: DeclaredTimestamp | undefined;
+  readonly nonce?: RolePlace | undefined;
+  readonly id?: FieldPlace | undefined;
   /** The field with the passphrase of the key (Coinbase). Default: keys have none. */
-  readonly passphrase?: FieldPlace;
+  readonly passphrase?: FieldPlace | undefined;
   /** Whether the authority of `{url}` may be signed with the port or without it (Twilio). Default: false. */
-  readonly anyPort?: boolean;
+  readonly anyPort?: boolean | undefined;
   /** The characters of `{url}` that are signed without their escapes (HubSpot). Default: none. */
-  readonly decodedInUrl?: string;
+  readonly decodedInUrl?: string | undefined;
   /** Whether a parameter of the query may be one of a form instead (Binance). Default: false. */
-  readonly queryOrForm?: boolean;
+  readonly queryOrForm?: boolean | undefined;
   /** The parameter with the lifetime after the timestamp (ms) (Binance: `recvWindow`). */
-  readonly lifetime?: DeclaredLifetime;
+  readonly lifetime?: DeclaredLifetime | undefined;
   /**
    * The parameter of the query that contains the SHA-256 of the content in hexadecimal, if the content is not a form (Twilio:
    * `bodySHA256`). Default: none.
    */
-  readonly digestParameter?: string;
+  readonly digestParameter?: string | undefined;
 }
 
 /** A lifetime that a client chooses. */

@@ -5,7 +5,6 @@ import { StoreError } from '../errors.ts';
 import { AtomicWriteError, removeLeftovers } from '../files/atomic-write.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';
 import { bootId } from '../files/process-liveness.ts';
-import { endOfLost } from './lost.ts';
 import {
   bucketSpanFor,
   createNonces,
@@ -15,6 +14,7 @@ import {
 } from './nonces.ts';
 import { type Claim, earliest, latest } from './record.ts';
 import { type RecoveredNonces, readNonces } from './recovery.ts';
+import { endOfLost } from './time.ts';
 import { NonceWriter } from './writer.ts';
 
 /** The options of nonces in files. */

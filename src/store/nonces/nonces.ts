@@ -4,10 +4,9 @@ import type { MaybePromise } from '../../maybe-promise.ts';
 import type { NonceClaim } from '../../principal.ts';
 import { NonceRefusedError } from '../errors.ts';
 import { Fingerprint } from './fingerprint.ts';
-import { lostUntil, type NoncesLost } from './lost.ts';
 import { type CountedBucket, NonceShares } from './shares.ts';
 import { FingerprintTable } from './table.ts';
-import { ForgottenSpans, MinTime } from './time.ts';
+import { ForgottenSpans, lostUntil, MinTime, type NoncesLost } from './time.ts';
 
 /** The options of a set of nonces. */
 export interface NoncesOptions {

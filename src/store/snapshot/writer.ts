@@ -5,7 +5,7 @@ import { replaceFile } from '../files/atomic-write.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';
 import { formatJournalHeader } from '../journal/line.ts';
 import { formatChecksum, formatLogName, parseLogName } from '../log/line.ts';
-import { bytesOf, type EncodedLines, lineEnd } from '../state/encoded/lines.ts';
+import { bytesOf, type EncodedLines, lineEnd } from '../state/encoded-lines.ts';
 import type { NumberRange } from '../state/reserved-ids.ts';
 import type { CollectionView, State } from '../state/state.ts';
 import type { StoredReceipt } from '../store.ts';

@@ -1,5 +1,5 @@
 import type { StoredItem } from '../store.ts';
-import { type EncodedLines, type EntryHead, encodeLines } from './encoded/lines.ts';
+import { type EncodedLines, type EntryHead, encodeLines } from './encoded-lines.ts';
 
 /** Some entries of a collection in ascending sequence, at least one. */
 export interface EntryChunk {

@@ -1,14 +1,6 @@
 import type { StoredItem } from '../store.ts';
-import {
-  allocateLines,
-  bytesOf,
-  type EncodedLines,
-  type EntryHead,
-  encodeLines,
-  segmentSize,
-  spareRoom,
-} from './encoded/lines.ts';
-import { EncodedSegment } from './encoded/segment.ts';
+import { bytesOf, type EncodedLines, type EntryHead, encodeLines, segmentSize } from './encoded-lines.ts';
+import { EncodedSegment } from './encoded-segment.ts';
 import { EntryCache } from './entry-cache.ts';
 import { countUpTo, DecodedChunk, type EntryChunk } from './entry-chunk.ts';
 
@@ -25,8 +17,6 @@ export class OrderedIndex {
   readonly #chunks: EntryChunk[] = [];
   /** The recently read entries of encoded segments. */
   readonly #cache = new EntryCache();
-  /** The buffer of a replaced segment, for reuse by the next one. */
-  #spare: Buffer | undefined;
 
   /** Adds an entry. Throws RangeError if its sequence is not the highest one. */
   append(entry: StoredItem): void {
@@ -152,21 +142,11 @@ export class OrderedIndex {
   /** Replaces a chunk by an encoded segment of its first entries, and a decoded chunk of the others. */
   #encode(at: number, parts: Iterable<StoredItem | EncodedLines>): void {
     const chunk = this.#chunks[at];
-    const lines = encodeLines(parts, (length) => this.#allocate(length));
+    const lines = encodeLines(parts);
     const rest = chunk?.after(lines.sequences.at(-1) ?? 0, chunk.count) ?? [];
     const [first] = rest;
     const others = first === undefined ? [] : [new DecodedChunk(first.sequence, rest)];
     this.#chunks.splice(at, 1, new EncodedSegment(lines, this.#cache), ...others);
-    if (chunk instanceof EncodedSegment) this.#spare = chunk.lines.bytes;
-  }
-
-  /** Returns a buffer: that of the last replaced segment if its length fits. */
-  #allocate(length: number): Buffer {
-    const spare = this.#spare;
-    if (spare === undefined || length > spare.length || length * (1 + 2 * spareRoom) < spare.length)
-      return allocateLines(length);
-    this.#spare = undefined;
-    return spare;
   }
 
   /** Returns the index of the chunk for this sequence. */

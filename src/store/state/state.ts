@@ -12,7 +12,7 @@ import type {
   StoredReceipt,
 } from '../store.ts';
 import { isRecordValue } from '../value.ts';
-import { type EncodedLines, type EntryHead, scanLines } from './encoded/lines.ts';
+import { type EncodedLines, type EntryHead, scanLines } from './encoded-lines.ts';
 import { IdIndex } from './id-index.ts';
 import { OrderedIndex } from './ordered-index.ts';
 import { Receipts } from './receipts.ts';

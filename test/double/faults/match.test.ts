@@ -147,7 +147,7 @@ test('a fault that was not applied is described with its whole match', async () 
   await assert.rejects(double.close(), {
     message: [
       'These planned faults were not applied:',
-      '  any method any path, query limit=1, field X-Foo: /bar/: status (applied to 0 requests, expected 1 more)',
+      '  any method any path, query limit=1, header X-Foo: /bar/: status (applied to 0 requests, expected 1 more)',
       '  the function: status (applied to 0 requests, expected 1 more)',
     ].join('\n'),
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { endOfLost } from '../../../src/store/nonces/lost.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
+import { endOfLost } from '../../../src/store/nonces/time.ts';
 import { type Seeded, seeded } from '../../support/seeded.ts';
 import {
   clockedWith,

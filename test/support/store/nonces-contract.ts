@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { NoncesLost } from '../../../src/store/nonces/lost.ts';
 import type { NonceResult, SynchronousNonces } from '../../../src/store/nonces/nonces.ts';
+import type { NoncesLost } from '../../../src/store/nonces/time.ts';
 
 export const span = 150_000;
 export const window = 600_000;

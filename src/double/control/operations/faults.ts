@@ -124,7 +124,7 @@ const faultMembers = {
     number({ min: 200, max: 599 }, 'status of the response that is sent instead of processing the request'),
   ),
   body: optional(text('content of that response')),
-  headers: optional(mapOf(text(), 'further fields of that response')),
+  headers: optional(mapOf(text(), 'further header fields of that response')),
   retryAfter: optional(either(number({ min: 0 }), text(), 'Retry-After of that response')),
   delay: optional(number({ min: 0, whole: false }, 'ms by which the response is delayed')),
   dribble: optional(number({ whole: false }, 'rate of the content in bytes per second')),

@@ -106,16 +106,16 @@ function requestOf(entry: JournalEntry): Buffer {
   return Buffer.concat([Buffer.from(headOf(request), 'latin1'), framed(request)]);
 }
 
-function headOf({ method, target, version, headers: fields }: NonNullable<RawEntry['request']>): string {
-  const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`);
+function headOf({ method, target, version, headers }: NonNullable<RawEntry['request']>): string {
+  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${target} HTTP/${version}\r\n${lines.join('')}\r\n`;
 }
 
 /** Returns the content in the framing that the fields declare: one chunk, or the bytes themselves. */
-function framed({ headers: fields, body: content }: NonNullable<RawEntry['request']>): Uint8Array {
-  const isChunked = fields.some(([name]) => name.toLowerCase() === 'transfer-encoding');
-  if (!isChunked) return content;
-  const chunk = content.length === 0 ? [] : [`${content.length.toString(16)}\r\n`, content, '\r\n'];
+function framed({ headers, body }: NonNullable<RawEntry['request']>): Uint8Array {
+  const isChunked = headers.some(([name]) => name.toLowerCase() === 'transfer-encoding');
+  if (!isChunked) return body;
+  const chunk = body.length === 0 ? [] : [`${body.length.toString(16)}\r\n`, body, '\r\n'];
   return Buffer.concat([...chunk, '0\r\n\r\n'].map((part) => Buffer.from(part)));
 }
 

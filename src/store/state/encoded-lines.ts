@@ -1,5 +1,5 @@
-import { formatItem } from '../../encoding/item-json.ts';
-import type { StoredItem } from '../../store.ts';
+import { formatItem } from '../encoding/item-json.ts';
+import type { StoredItem } from '../store.ts';
 
 const comma = 0x2c;
 /** The end of every line. In a snapshot, the last line of a block has no comma. */
@@ -15,9 +15,6 @@ const headLength = 256;
 
 /** The length in bytes from which on no item is added to a segment or block: encoding and copying must not take long. */
 export const segmentSize = 1024 * 1024;
-
-/** The unused space after the lines, as a share of their length. */
-export const spareRoom = 1 / 32;
 
 /** The members of an entry that a change needs. */
 export type EntryHead = Pick<StoredItem, 'sequence' | 'revision' | 'modified'>;
@@ -60,16 +57,10 @@ export function scanLines(
     at = end + 1;
   }
   starts.push(at + 1);
-  const copy = allocateLines(at + 1);
+  const copy = Buffer.allocUnsafeSlow(at + 1);
   bytes.copy(copy);
   copy.write(lineEnd, at - 1);
   return { bytes: copy, starts: Uint32Array.from(starts), sequences: Float64Array.from(sequences) };
-}
-
-/** Allocates a buffer for lines, with unused space, so that it can be reused when the items have changed. */
-export function allocateLines(length: number): Buffer {
-  // Not from Node's buffer pool: a slice would keep the whole pool in memory.
-  return Buffer.allocUnsafeSlow(Math.ceil(length * (1 + spareRoom)));
 }
 
 /** Returns the lines from `first` up to `last`, which is excluded. The bytes are shared. */
@@ -89,12 +80,8 @@ export function bytesOf({ bytes, starts }: EncodedLines): Buffer {
 /**
  * Encodes entries in ascending sequence, and copies lines that are already encoded. Stops when there are `segmentSize`
  * bytes. There must be at least one part.
- * @param allocate returns a buffer of at least this length
  */
-export function encodeLines(
-  parts: Iterable<StoredItem | EncodedLines>,
-  allocate: (length: number) => Buffer = allocateLines,
-): EncodedLines {
+export function encodeLines(parts: Iterable<StoredItem | EncodedLines>): EncodedLines {
   const chunks: Uint8Array[] = [];
   const starts: number[] = [];
   const sequences: number[] = [];
@@ -114,7 +101,8 @@ export function encodeLines(
     length += chunk.length;
   }
   starts.push(length);
-  const bytes = allocate(length);
+  // Not from Node's buffer pool: a slice would keep the whole pool in memory.
+  const bytes = Buffer.allocUnsafeSlow(length);
   let at = 0;
   for (const chunk of chunks) {
     bytes.set(chunk, at);

@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { formatItem } from '../../../../src/store/encoding/item-json.ts';
-import {
-  bytesOf,
-  type EntryHead,
-  encodeLines,
-  scanLines,
-} from '../../../../src/store/state/encoded/lines.ts';
-import { EncodedSegment } from '../../../../src/store/state/encoded/segment.ts';
-import { EntryCache } from '../../../../src/store/state/entry-cache.ts';
-import { OrderedIndex } from '../../../../src/store/state/ordered-index.ts';
-import type { StoredItem } from '../../../../src/store/store.ts';
-import { seeded } from '../../../support/seeded.ts';
+import { formatItem } from '../../../src/store/encoding/item-json.ts';
+import { bytesOf, type EntryHead, encodeLines, scanLines } from '../../../src/store/state/encoded-lines.ts';
+import { EncodedSegment } from '../../../src/store/state/encoded-segment.ts';
+import { EntryCache } from '../../../src/store/state/entry-cache.ts';
+import { OrderedIndex } from '../../../src/store/state/ordered-index.ts';
+import type { StoredItem } from '../../../src/store/store.ts';
+import { seeded } from '../../support/seeded.ts';
 
 const modified = Date.UTC(2013, 3, 20, 12, 59, 24, 7);
 

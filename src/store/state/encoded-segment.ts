@@ -1,7 +1,7 @@
-import type { StoredItem } from '../../store.ts';
-import type { EntryCache } from '../entry-cache.ts';
-import type { EntryChunk } from '../entry-chunk.ts';
-import { type EncodedLines, type EntryHead, parseHead, parseLine, sliceLines } from './lines.ts';
+import type { StoredItem } from '../store.ts';
+import { type EncodedLines, type EntryHead, parseHead, parseLine, sliceLines } from './encoded-lines.ts';
+import type { EntryCache } from './entry-cache.ts';
+import type { EntryChunk } from './entry-chunk.ts';
 
 /**
  * A chunk of items, encoded as lines of a snapshot. As objects, they would need twice the memory and slow down garbage

@@ -1,19 +1,19 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { chown, lstat, mkdir, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve, sep } from 'node:path';
-import { removeLeftovers, replaceFile } from '../../store/files/atomic-write.ts';
+import { removeLeftovers, replaceFile } from '../store/files/atomic-write.ts';
 import {
   incompleteCopyName,
   prepareDirectory,
   preparedCopyName,
   rejectIncompleteCopy,
-} from '../../store/files/directory.ts';
-import { errorCode, nodeDisk } from '../../store/files/disk.ts';
-import { lockDirectory } from '../../store/files/lock.ts';
-import { copyStore } from '../../store/recovery/copy-store.ts';
-import type { Examined } from '../../store/recovery/recovery.ts';
-import { isStoreFile, snapshotName } from '../../store/snapshot/writer.ts';
-import { CommandError } from '../errors.ts';
+} from '../store/files/directory.ts';
+import { errorCode, nodeDisk } from '../store/files/disk.ts';
+import { lockDirectory } from '../store/files/lock.ts';
+import { copyStore } from '../store/recovery/copy-store.ts';
+import type { Examined } from '../store/recovery/recovery.ts';
+import { isStoreFile, snapshotName } from '../store/snapshot/writer.ts';
+import { CommandError } from './errors.ts';
 
 /** The options of a copy of a data directory. */
 export interface DirectoryCopyOptions {
