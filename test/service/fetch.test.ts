@@ -17,7 +17,7 @@ function openEcho() {
         ),
         POST: action('anyone', ({ body }) => json({ body: String(body) }), { reads: [readBytes] }),
       },
-      '/there': { GET: action('anyone', () => ({ status: 302, headers: [['Location', '/echo']] })) },
+      '/there': { GET: action('anyone', () => ({ status: 302, headers: { Location: '/echo' } })) },
       '/away': {
         GET: action('anyone', () => ({ status: 302, headers: [['Location', 'http://other.example/echo']] })),
       },
