@@ -41,7 +41,7 @@ export interface RedisNonces {
   /** Returns undefined: nonces are not stored together with changes. */
   hold(user: string, nonce: string, until: number): undefined;
   /** Returns undefined. */
-  release(held: object, durably: boolean): undefined;
+  release(claim: object, durably: boolean): undefined;
   /** Always 0: the nonces of other processes are not counted. */
   readonly size: number;
   /** The longest window of dates for which the nonces are stored, in seconds. */
@@ -214,7 +214,7 @@ function readOptions(options: RedisNonceStoreOptions): Required<RedisNonceStoreO
   return { prefix, window, clockTolerance, timeout, clock, onWarning: onReport };
 }
 
-function checkRange(value: unknown, name: string, unit: string, most: number): void {
-  if (typeof value === 'number' && value >= 1 && value <= most) return;
-  throw new RangeError(`${name} is not a number of ${unit} from 1 to ${most}`);
+function checkRange(value: unknown, name: string, unit: string, max: number): void {
+  if (typeof value === 'number' && value >= 1 && value <= max) return;
+  throw new RangeError(`${name} is not a number of ${unit} from 1 to ${max}`);
 }

@@ -24,7 +24,7 @@ const SIGNATURES: readonly (readonly [encoding: string, bytes: readonly number[]
 ];
 
 /** Returns the encoding that the first bytes indicate; undefined for UTF-8 and other supersets of ASCII. */
-export function foreignEncoding(bytes: Uint8Array): string | undefined {
+export function detectEncoding(bytes: Uint8Array): string | undefined {
   const signature = SIGNATURES.find(([, first]) => first.every((byte, index) => bytes[index] === byte));
   return signature?.[0];
 }

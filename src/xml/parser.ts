@@ -1,12 +1,12 @@
 import { CARRIAGE_RETURN, LESS_THAN } from './characters.ts';
-import { foreignEncoding, hasByteOrderMark, MARK_BYTES, SIGNATURE_BYTES } from './encoding.ts';
-import { clipped, XmlError } from './error.ts';
-import { limitsOf, type XmlHandler, type XmlParserOptions } from './handler.ts';
+import { detectEncoding, hasByteOrderMark, MARK_BYTES, SIGNATURE_BYTES } from './encoding.ts';
+import { clipText, XmlError } from './error.ts';
+import { readLimits, type XmlHandler, type XmlParserOptions } from './handler.ts';
 import { isPlain } from './plain.ts';
 import { advance, type Position } from './position.ts';
 import { type Ending, NO_BYTES, Reader, UNDECODED } from './reader.ts';
 import { TokenBuffer } from './token-buffer.ts';
-import { areAscii, asciiText, Utf8Decoder, validityOf } from './utf8.ts';
+import { areAscii, asciiText, checkUtf8, Utf8Decoder } from './utf8.ts';
 
 /** A streaming parser for one document. */
 export interface XmlParser {
@@ -38,7 +38,7 @@ export interface XmlParser {
  * attribute values and attribute types. It does not support encodings other than UTF-8.
  */
 export function createParser(handler: XmlHandler, options: XmlParserOptions = {}): XmlParser {
-  return new Parser(handler, limitsOf(options));
+  return new Parser(handler, readLimits(options));
 }
 
 /** Larger chunks are split into pieces of this size, which bounds the memory for decoded text. */
@@ -148,7 +148,7 @@ class Parser extends Reader implements XmlParser {
     if (bytes.length < SIGNATURE_BYTES && !whole) return -1;
     this.encodingKnown = true;
     if (bytes[0] === LESS_THAN && bytes[1] !== 0) return 0;
-    const encoding = foreignEncoding(bytes);
+    const encoding = detectEncoding(bytes);
     if (encoding !== undefined)
       throw this.errorAt('encoding', 0, 'UTF-8', `a document in ${encoding}`, encoding);
     return hasByteOrderMark(bytes) ? MARK_BYTES : 0;
@@ -209,7 +209,7 @@ class Parser extends Reader implements XmlParser {
   }
 
   private readDecoded(bytes: Uint8Array, ending: Ending | undefined): number {
-    const { length, broken } = validityOf(bytes);
+    const { length, broken } = checkUtf8(bytes);
     this.decoder ??= new Utf8Decoder();
     this.decoder.decode(bytes, length);
     this.setChunk(this.decoder.codes, this.decoder.text, false);
@@ -266,7 +266,7 @@ class Parser extends Reader implements XmlParser {
     this.begin = this.length;
     if (this.inSection) throw this.errorAt('truncated', this.length, '"]]>"');
     const inner = this.depth === 0 ? undefined : this.open[this.depth - 1];
-    if (inner !== undefined) throw this.errorAt('unclosed', this.length, `</${clipped(inner.text)}>`);
+    if (inner !== undefined) throw this.errorAt('unclosed', this.length, `</${clipText(inner.text)}>`);
     if (this.rooted) return;
     throw this.errorAt(this.fresh && this.length === 0 ? 'empty' : 'missing-root', this.length, 'an element');
   }

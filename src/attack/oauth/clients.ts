@@ -36,10 +36,10 @@ export function clientCases(flow: OAuthFlow): OAuthCase[] {
         return mustBeRefused(await flow.exchange(code, { client_id: client.id }, otherClient));
       },
     });
-  return client.secret === undefined ? cases : [...cases, ...wrongSecrets(flow)];
+  return client.secret === undefined ? cases : [...cases, ...tryWrongSecrets(flow)];
 }
 
-function wrongSecrets(flow: OAuthFlow): OAuthCase[] {
+function tryWrongSecrets(flow: OAuthFlow): OAuthCase[] {
   const why = 'A client with a secret must authenticate (RFC 6749 §3.2.1).';
   const { secret, ...publicClient } = flow.client;
   const wrong: OAuthClient = { ...publicClient, secret: `not-${secret}` };

@@ -81,7 +81,7 @@ function publish(definition: SealedDefinition): Scheme {
 }
 
 /** Returns the definition of a scheme; undefined if the value is none that `defineScheme` returned. */
-export function definitionOf(value: unknown): SealedDefinition | undefined {
+export function findDefinition(value: unknown): SealedDefinition | undefined {
   return typeof value === 'object' && value !== null ? definitions.get(value) : undefined;
 }
 

@@ -24,7 +24,7 @@ export function findPlaces(definition: UnplacedDefinition): DefinitionPlaces {
     ([name, value]) => later.headers?.[name] !== value,
   )?.[0];
   const { place, value } = findSignature(definition, signed);
-  return { place, form: formOf(value), dateField, isDated: !isDeepStrictEqual(signed, later) };
+  return { place, form: buildForm(value), dateField, isDated: !isDeepStrictEqual(signed, later) };
 }
 
 function formatExample(definition: UnplacedDefinition, credentials: SchemeCredentials): SignedParts {
@@ -63,7 +63,7 @@ function findSignature(
 }
 
 /** Returns what matches values such as this one: up to the separators beside the signature, they may be any text. */
-function formOf(value: string): RegExp {
+function buildForm(value: string): RegExp {
   const at = value.indexOf(example.signature);
   const [before, after] = [value.slice(0, at), value.slice(at + example.signature.length)];
   const lead = /[\s,;:&]?[^\s,;:&]*$/.exec(before)?.[0] ?? '';

@@ -7,12 +7,12 @@ import { type DigestForm, messageBytes, type Part, type Piece } from '../../sign
 import { digestMistakes } from '../explain/content.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { describeTimeError } from '../freshness.ts';
-import { createKeyring, derivedOnce, type Key } from '../keyring.ts';
+import { createKeyring, deriveOnce, type Key } from '../keyring.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { Fault, Mac, Presented, SignatureScheme } from '../signature-scheme.ts';
 import type { SchemeRequest } from './definition.ts';
-import { findExtension, joinParts, partsOf, readCredentials } from './message.ts';
-import { bufferOf, createSchemeRequest, type RequestSource, withoutParameters } from './request.ts';
+import { findExtension, joinParts, readCredentials, readParts } from './message.ts';
+import { createSchemeRequest, type RequestSource, removeParameters, toBuffer } from './request.ts';
 import {
   CredentialsFault,
   type ReadCredentials,
@@ -49,7 +49,7 @@ export function createDefinedSignature(
   const report = (what: string, cause: unknown): void =>
     onError?.(new Error(`the scheme ${name}: ${what}`, { cause }));
   const keyFor = (secret: Buffer): Buffer | undefined => attempt(() => definition.key(secret));
-  const prepared = derivedOnce((secret) => {
+  const prepared = deriveOnce((secret) => {
     const key = keyFor(secret);
     return { key: key ?? Buffer.from(secret), isReadable: key !== undefined };
   });
@@ -69,10 +69,10 @@ export function createDefinedSignature(
   /** Adds the message. */
   const complete = (presented: DefinedPresented, content: Buffer): DefinedPresented | Fault => {
     const { request, credentials } = presented;
-    const target = 'query' in place ? withoutParameters(request.target, [place.query]) : request.target;
-    const shown = createSchemeRequest({ ...sourceOf(request), target }, () => content);
+    const target = 'query' in place ? removeParameters(request.target, [place.query]) : request.target;
+    const shown = createSchemeRequest({ ...toSource(request), target }, () => content);
     try {
-      const parts = partsOf(definition.message(shown, credentials), definition.join);
+      const parts = readParts(definition.message(shown, credentials), definition.join);
       joinParts(parts, definition);
       const extension = findExtension(parts);
       if (extension !== undefined) return { detail: extension, claimed: credentials.user };
@@ -84,7 +84,7 @@ export function createDefinedSignature(
 
   const parse = (request: Presented['request'], content: Buffer | undefined): DefinedPresented | Fault => {
     let needed = false;
-    const shown = createSchemeRequest(sourceOf(request), () => {
+    const shown = createSchemeRequest(toSource(request), () => {
       needed = true;
       return content ?? noContent;
     });
@@ -139,7 +139,7 @@ export function createDefinedSignature(
     },
     needsContent: () => needsBody,
     addContent(presented, content) {
-      const bytes = bufferOf(content);
+      const bytes = toBuffer(content);
       const read = presented.isWaiting ? parse(presented.request, bytes) : presented;
       return 'detail' in read ? read : complete(read, bytes);
     },
@@ -189,7 +189,7 @@ export function createDefinedSignature(
   };
 }
 
-function sourceOf({
+function toSource({
   method,
   target,
   headers: fields,
@@ -279,7 +279,7 @@ function partMistakes({ kind, name, value }: Part, _presented: Presented, conten
   const form = kind === 'digest' ? recognizeDigest(value, content) : undefined;
   const ofDigest = form === undefined ? [] : digestMistakes(form, content);
   if (typeof value === 'string' || kind === 'content') return ofDigest;
-  const bytes = bufferOf(value);
+  const bytes = toBuffer(value);
   return [
     [`the ${name} was signed in hexadecimal, not as bytes`, bytes.toString('hex')],
     [`the ${name} was signed in base64, not as bytes`, bytes.toString('base64')],

@@ -5,7 +5,7 @@ import { checkFunction, checkMembers, checkObject } from '../../service/argument
 import { checkResource } from '../../service/resource-checks.ts';
 import type { ServerModule } from '../../service/server-module.ts';
 import { checkUser } from '../../service/user-checks.ts';
-import { kindOf } from '../../shape/fault.ts';
+import { describeKind } from '../../shape/fault.ts';
 
 /** The names of the members. The type checks that the list is complete. */
 const memberNames: Readonly<Record<keyof ServerModule, true>> = {
@@ -67,7 +67,7 @@ function checkMethods(value: object, what: string, names: readonly string[]): vo
   for (const name of names) {
     const method: unknown = Reflect.get(value, name);
     if (typeof method !== 'function')
-      throw new RangeError(`${name} of ${what} must be a function, is ${kindOf(method)}`);
+      throw new RangeError(`${name} of ${what} must be a function, is ${describeKind(method)}`);
   }
 }
 

@@ -6,11 +6,11 @@ import type { Options } from '../../options/options.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { UserDeclaration } from '../../service/options.ts';
 import type { ServerModule, ServerModuleOptions } from '../../service/server-module.ts';
-import { kindOf } from '../../shape/fault.ts';
+import { describeKind } from '../../shape/fault.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandError } from '../errors.ts';
 import { checkModule, checkResources } from './check-module.ts';
-import { moduleFault, withoutPasswords } from './module-fault.ts';
+import { moduleFault, redactPasswords } from './module-fault.ts';
 
 /** The parts of the server that a module returned, all of them valid. */
 export interface LoadedModule extends Pick<ServerModule, 'nonces' | 'onRequest'> {
@@ -40,15 +40,15 @@ export async function loadModule(options: Options, environment: NodeJS.ProcessEn
   };
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
     throw new CommandError([`the module ${file} does not exist`], 1);
-  const create = await settled(file, importDefault(path).catch(rethrow));
+  const create = await awaitSettled(file, importDefault(path).catch(rethrow));
   if (typeof create !== 'function')
     throw new CommandError(
-      [`the default export of the module ${file} must be a function, is ${kindOf(create)}`],
+      [`the default export of the module ${file} must be a function, is ${describeKind(create)}`],
       1,
     );
-  const calling = async (): Promise<unknown> => create(moduleOptionsOf(options));
-  const returned = await settled(file, calling().catch(rethrow));
-  const checked = <T>(check: () => T): T => {
+  const callModule = async (): Promise<unknown> => create(selectModuleOptions(options));
+  const returned = await awaitSettled(file, callModule().catch(rethrow));
+  const rethrowChecked = <T>(check: () => T): T => {
     try {
       return check();
     } catch (error) {
@@ -57,24 +57,24 @@ export async function loadModule(options: Options, environment: NodeJS.ProcessEn
     }
   };
   try {
-    return checked(() => {
+    return rethrowChecked(() => {
       checkModule(returned);
       const resources: LoadedModule['resources'] = async (store) => {
         const { resources = {} } = returned;
         const made: unknown =
           typeof resources === 'function'
-            ? await settled(file, (async () => resources({ store }))().catch(rethrow))
+            ? await awaitSettled(file, (async () => resources({ store }))().catch(rethrow))
             : resources;
-        return checked(() => {
+        return rethrowChecked(() => {
           checkResources(made);
           return made;
         });
       };
-      const redact = (text: string): string => withoutPasswords(text, environment);
-      return { ...loaded(file, options, returned), withoutPasswords: redact, resources };
+      const redact = (text: string): string => redactPasswords(text, environment);
+      return { ...readModule(file, options, returned), withoutPasswords: redact, resources };
     });
   } catch (error) {
-    await closeStoreOf(returned);
+    await closeReturnedStore(returned);
     throw error;
   }
 }
@@ -85,7 +85,7 @@ async function importDefault(path: string): Promise<unknown> {
 }
 
 /** Waits for a promise of a module. Without anything that could settle it, the process would end without a message. */
-async function settled<T>(file: string, promise: Promise<T>): Promise<T> {
+async function awaitSettled<T>(file: string, promise: Promise<T>): Promise<T> {
   let onIdle = (): void => {};
   const idle = new Promise<never>((_, reject) => {
     onIdle = () =>
@@ -100,7 +100,7 @@ async function settled<T>(file: string, promise: Promise<T>): Promise<T> {
 }
 
 /** Returns the parts of a module. Throws RangeError if they conflict with the configuration. */
-function loaded(
+function readModule(
   file: string,
   options: Options,
   module: ServerModule,
@@ -140,7 +140,7 @@ function checkDistinct(
 }
 
 /** Returns the options that a module receives: those of the option table, without the file with the encryption key. */
-export function moduleOptionsOf(options: Options): ServerModuleOptions {
+export function selectModuleOptions(options: Options): ServerModuleOptions {
   const { users, clients, consumers, schemes, collections, seed, warnings, keyFile, ...plain } = options;
   return Object.freeze({
     ...plain,
@@ -151,7 +151,7 @@ export function moduleOptionsOf(options: Options): ServerModuleOptions {
 }
 
 /** Closes the store that an invalid module returned, if it has one. */
-async function closeStoreOf(returned: unknown): Promise<void> {
+async function closeReturnedStore(returned: unknown): Promise<void> {
   if (typeof returned !== 'object' || returned === null) return;
   const store: unknown = Reflect.get(returned, 'store');
   if (typeof store !== 'object' || store === null) return;

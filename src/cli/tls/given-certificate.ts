@@ -1,13 +1,13 @@
 import type { Clock } from '../../clock.ts';
 import type { TlsIdentity } from '../../net/tls/identity.ts';
-import { readIdentity, tryIdentity, validityOf } from '../../net/tls/identity-reader.ts';
-import { printable } from '../../options/flags.ts';
+import { readIdentity, readValidity, tryIdentity } from '../../net/tls/identity-reader.ts';
+import { toPrintable } from '../../options/flags.ts';
 import { CommandError } from '../errors.ts';
 import type { Certificate } from './certificate.ts';
 import { isoTime, type PemFiles, readPem, validityWarnings, withNames } from './pem-files.ts';
 
 /** Reads the certificate and key of `--tls-cert` and `--tls-key`. Throws CommandError if they cannot be used. */
-export async function givenCertificate(files: PemFiles, clock: Clock): Promise<Certificate> {
+export async function readGivenCertificate(files: PemFiles, clock: Clock): Promise<Certificate> {
   const { identity, subject, from, until } = await readFiles(files);
   return {
     identity,
@@ -40,8 +40,8 @@ async function readFiles(files: PemFiles): Promise<ParsedFiles> {
   return withNames(files, '', () => {
     const { certificate } = readIdentity(identity);
     tryIdentity(identity);
-    const subject = printable(certificate.subject?.replaceAll('\n', ', ') ?? 'without a subject');
-    return { identity, subject, ...validityOf(certificate) };
+    const subject = toPrintable(certificate.subject?.replaceAll('\n', ', ') ?? 'without a subject');
+    return { identity, subject, ...readValidity(certificate) };
   });
 }
 

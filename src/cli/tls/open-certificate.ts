@@ -5,8 +5,8 @@ import type { Options } from '../../options/options.ts';
 import type { Listener } from '../../service/service.ts';
 import { setInterval } from '../../timers.ts';
 import type { Certificate, Renewal } from './certificate.ts';
-import { givenCertificate } from './given-certificate.ts';
-import { ownCertificate, temporaryCertificate } from './own-certificate.ts';
+import { readGivenCertificate } from './given-certificate.ts';
+import { openOwnCertificate, temporaryCertificate } from './own-certificate.ts';
 
 /** The interval of the check for renewal, in milliseconds. */
 const day = 86_400_000;
@@ -17,9 +17,9 @@ const day = 86_400_000;
  */
 export async function openCertificate({ tlsCert, tlsKey, memory, data }: Options): Promise<Certificate> {
   if (tlsCert !== undefined && tlsKey !== undefined)
-    return givenCertificate({ cert: tlsCert, key: tlsKey }, systemClock);
+    return readGivenCertificate({ cert: tlsCert, key: tlsKey }, systemClock);
   const context = { clock: systemClock, random: randomBytes };
-  return memory ? temporaryCertificate(context) : ownCertificate(join(data, 'tls'), context);
+  return memory ? temporaryCertificate(context) : openOwnCertificate(join(data, 'tls'), context);
 }
 
 /** Reloads the certificate on SIGHUP and renews it once a day if needed. Passes each result to `report`. */

@@ -8,7 +8,7 @@ import {
   messageParts,
   messageText,
 } from '../../signature/hmac.ts';
-import { randomText, type SchemeSigner } from '../../signature/signing.ts';
+import { generateText, type SchemeSigner } from '../../signature/signing.ts';
 
 /** How the scheme `hmac` signs. */
 export interface HmacSigning {
@@ -37,7 +37,7 @@ export function createHmacSigner(options: HmacSigning): SchemeSigner {
         throw new RangeError(
           'the simple form cannot sign a target that ends like a date and a nonce, or like a content digest',
         );
-      const nonce = isFull ? (options.nonce ?? randomText(options)) : undefined;
+      const nonce = isFull ? (options.nonce ?? generateText(options)) : undefined;
       const date = isFull ? (options.date ?? formatSignedDate(options.now)) : undefined;
       const contentDigest = content === undefined || !signBody ? undefined : formatContentDigest(content);
       const parts = messageParts({ method, target, date, nonce, contentDigest });

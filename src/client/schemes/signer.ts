@@ -35,7 +35,7 @@ export type SignableScheme = { readonly name: string } & (
 export type SchemeKind = SignableScheme['kind'];
 
 /** Returns how a scheme signs. */
-export function signerOf(scheme: SignableScheme): SchemeSigner {
+export function selectSigner(scheme: SignableScheme): SchemeSigner {
   switch (scheme.kind) {
     case 'hmac':
       return createHmacSigner(scheme.options);
@@ -98,7 +98,7 @@ export function createSign(
     if (Reflect.get(choices, choice) !== undefined) checkKind(choice, kinds, scheme);
   }
   if (identity.privateKey !== undefined) checkKind('privateKey', asymmetricKinds, scheme);
-  const signer = signerOf(scheme);
+  const signer = selectSigner(scheme);
   signer.check(identity, choices);
   return (request, moment) => signer.sign(request, identity, { ...moment, ...choices });
 }

@@ -86,7 +86,7 @@ class Scan {
     for (const entry of page.entries) {
       this.position = entry.sequence;
       if (!matches(entry)) continue;
-      this.#offer({ sequence: entry.sequence, key: order?.keyOf(entry), entry });
+      this.#offer({ sequence: entry.sequence, key: order?.computeKey(entry), entry });
       if (order === undefined && this.#selection.more) return true;
     }
     return !page.more || page.entries.length === 0;

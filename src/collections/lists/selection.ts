@@ -41,7 +41,7 @@ export class Selection {
   offer(candidate: Candidate): void {
     if (this.#bound !== undefined && comparePositions(this.#order, this.#bound, candidate) < 0) return;
     this.#removeFormer(candidate.entry.id);
-    const size = leastSize(candidate.entry.value);
+    const size = computeMinSize(candidate.entry.value);
     this.#items.splice(this.#indexFor(candidate), 0, { ...candidate, size });
     this.#size += size;
     while (this.#items.length > this.#limit || (this.#items.length > 1 && this.#size > pageBytes))
@@ -75,10 +75,10 @@ export class Selection {
 }
 
 /** Returns a lower bound of the bytes of a value on a page. */
-function leastSize(value: StoredValue): number {
+function computeMinSize(value: StoredValue): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object') return 1;
   let size = 0;
-  for (const part of Object.values(value)) size += leastSize(part);
+  for (const part of Object.values(value)) size += computeMinSize(part);
   return size;
 }

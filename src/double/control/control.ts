@@ -5,8 +5,8 @@ import { createControlAuthenticator } from './authenticator.ts';
 import { consoleResources } from './console-files.ts';
 import { EventLog } from './event-log.ts';
 import { createGuard } from './guard.ts';
-import { openApiOf } from './openapi.ts';
-import { bareOperation, type Operation, resourcesOf } from './operation.ts';
+import { buildOpenApi } from './openapi.ts';
+import { createBareOperation, createResources, type Operation } from './operation.ts';
 import { attackOperations } from './operations/attack.ts';
 import { clockOperations } from './operations/clock.ts';
 import { credentialOperations } from './operations/credentials.ts';
@@ -77,7 +77,7 @@ export async function openControl(
   const { port = 0, token = randomBytes(tokenBytes).toString('base64url'), onError } = options;
   checkToken(token);
   const log = new EventLog(target.events, target.clock);
-  const operations = resourcesOf(operationsOf(target, log));
+  const operations = createResources(listOperations(target, log));
   const routes = Object.entries(operations).map(([template, resource]) => ({ template, resource }));
   let ownPort = port;
   const service = createControllableService(
@@ -107,7 +107,7 @@ export async function openControl(
 }
 
 /** Returns all operations, including the one that returns their OpenAPI document. */
-function operationsOf(target: ControlTarget, log: EventLog): readonly Operation[] {
+function listOperations(target: ControlTarget, log: EventLog): readonly Operation[] {
   const operations: Operation[] = [
     ...stateOperations(target),
     ...clockOperations(target),
@@ -122,14 +122,14 @@ function operationsOf(target: ControlTarget, log: EventLog): readonly Operation[
     ...stubOperations(target),
     ...partnerOperations(target),
     ...attackOperations(target),
-    bareOperation({
+    createBareOperation({
       method: 'GET',
       path: '/openapi.json',
       id: 'openapi',
       open: true,
       returns: { type: 'object' },
       summary: 'Returns this document',
-      run: () => openApiOf(operations),
+      run: () => buildOpenApi(operations),
     }),
   ];
   return operations;

@@ -7,14 +7,14 @@ import type { Redact } from './redaction.ts';
  * Returns how a browser's request from another origin was answered, without secrets. A service without the CORS protocol checks
  * none, but then every preflight fails.
  */
-export function corsCheckOf(exchange: RecordedExchange, redact: Redact): JournalCors | undefined {
-  const cors = exchange.cors ?? unansweredPreflight(exchange);
+export function describeCors(exchange: RecordedExchange, redact: Redact): JournalCors | undefined {
+  const cors = exchange.cors ?? describePreflight(exchange);
   if (cors === undefined) return undefined;
   const { origin, preflight, failedAt, detail } = cors;
   return { origin: redact(origin), preflight, failedAt, detail: detail && redact(detail) };
 }
 
-function unansweredPreflight({ request, response }: RecordedExchange): JournalCors | undefined {
+function describePreflight({ request, response }: RecordedExchange): JournalCors | undefined {
   if (request?.method !== 'OPTIONS') return undefined;
   const fields = new HttpHeaders(request.raw);
   const origin = fields.get('origin');

@@ -18,18 +18,18 @@ export function showGrants(view: GrantsView, variant: Variant | undefined): Acti
   const { user, grants, ticket } = view;
   const intro = `<p>You are signed in as <strong><bdi>${html(user)}</bdi></strong>.
 ${grants.length === 0 ? 'No application can use your account.' : 'These applications can use your account:'}</p>`;
-  const body = [intro, ...grants.map((grant) => sectionOf(grant, view))].join('\n');
-  const json = { user, ticket, grants: grants.map(memberOf) };
+  const body = [intro, ...grants.map((grant) => formatSection(grant, view))].join('\n');
+  const json = { user, ticket, grants: grants.map(toMember) };
   return showPage({ status: 200, title: 'Your permissions', body, json }, variant);
 }
 
-function sectionOf({ id, client, scopes, issued, ends }: Grant, { ticket, action }: GrantsView): string {
+function formatSection({ id, client, scopes, issued, ends }: Grant, { ticket, action }: GrantsView): string {
   return `<section>
 <p><strong><bdi>${html(client)}</bdi></strong> can</p>
 <ul>
 ${scopes.map((scope) => `<li>${describeScope(scope)}</li>`).join('\n')}
 </ul>
-<p>Allowed on ${dateOf(issued)}, until ${dateOf(ends)}.</p>
+<p>Allowed on ${formatDate(issued)}, until ${formatDate(ends)}.</p>
 <form method="post" action="${html(action)}">
 <input type="hidden" name="ticket" value="${html(ticket)}">
 <input type="hidden" name="grant" value="${html(id)}">
@@ -38,15 +38,15 @@ ${scopes.map((scope) => `<li>${describeScope(scope)}</li>`).join('\n')}
 </section>`;
 }
 
-function memberOf({ id, client, scopes, issued, ends }: Grant): Readonly<Record<string, string>> {
-  const [from, until] = [isoOf(issued), isoOf(ends)];
+function toMember({ id, client, scopes, issued, ends }: Grant): Readonly<Record<string, string>> {
+  const [from, until] = [formatIso(issued), formatIso(ends)];
   return { id, client, scope: formatScope(scopes), issued: from, expires: until };
 }
 
-function dateOf(ms: number): string {
-  return `${isoOf(ms).slice(0, 16).replace('T', ' ')} UTC`;
+function formatDate(ms: number): string {
+  return `${formatIso(ms).slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-function isoOf(ms: number): string {
+function formatIso(ms: number): string {
   return new Date(ms).toISOString();
 }

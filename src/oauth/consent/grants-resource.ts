@@ -8,7 +8,7 @@ import type { Grants } from '../grants.ts';
 import { readParameters } from '../parameters.ts';
 import { grantsPath } from '../paths.ts';
 import { showRefusal, tooManyParameters } from './consent-page.ts';
-import { approvingUser } from './consents.ts';
+import { requireApprovingUser } from './consents.ts';
 import { showGrants } from './grants-page.ts';
 import { pageVariants } from './html-page.ts';
 import type { PageTickets } from './page-ticket.ts';
@@ -31,12 +31,16 @@ export function grantsResource(context: GrantsResourceContext): Resource<unknown
   };
 }
 
-function userOf({ approver }: GrantsResourceContext, request: HttpRequest): Promise<string> {
-  return approvingUser(approver, request, 'Sign in to see and revoke the permissions of applications.');
+function requireUser({ approver }: GrantsResourceContext, request: HttpRequest): Promise<string> {
+  return requireApprovingUser(
+    approver,
+    request,
+    'Sign in to see and revoke the permissions of applications.',
+  );
 }
 
 async function show(context: GrantsResourceContext, { request, variant }: Call): Promise<ActionResponse> {
-  const user = await userOf(context, request);
+  const user = await requireUser(context, request);
   const grants = await context.grants.ofUser(user);
   const page = {
     user,
@@ -51,7 +55,7 @@ async function revoke(
   context: GrantsResourceContext,
   { request, body: content, variant }: Call<unknown, FormContent>,
 ): Promise<ActionResponse> {
-  const user = await userOf(context, request);
+  const user = await requireUser(context, request);
   if (content === 'too-many-parameters') return showRefusal(tooManyParameters, variant);
   if (content === undefined || content === 'malformed') return showRefusal('The form is malformed.', variant);
   const { values } = readParameters(content, ['ticket', 'grant']);

@@ -14,15 +14,17 @@ import { createSignedRequests } from './signed-requests.ts';
 export function createOAuth1(context: OAuthContext): OAuthModule {
   const open = (): boolean => context.consumers.size > 0;
   const signedRequests = lazily(open, () => createSignedRequests('resource', context));
-  const endpoints = lazily(open, () => endpointsOf(context));
+  const endpoints = lazily(open, () => createEndpoints(context));
   return {
     schemes: [createOAuth1Scheme(context, signedRequests)],
     routes: routesTo(endpoints, Object.values(paths), open),
   };
 }
 
-function endpointsOf(context: OAuthContext): Readonly<Record<(typeof paths)[keyof typeof paths], Resource>> {
-  const endpoints = { ...context, secretOf: createTokenSecrets(context.masterKey) };
+function createEndpoints(
+  context: OAuthContext,
+): Readonly<Record<(typeof paths)[keyof typeof paths], Resource>> {
+  const endpoints = { ...context, deriveSecret: createTokenSecrets(context.masterKey) };
   const consents = createConsents(context);
   return {
     [paths.requestToken]: requestTokenResource(endpoints),

@@ -1,13 +1,13 @@
 import type { AuthenticationTrace } from '../../auth/trace.ts';
 import type { Problem } from '../../http/problem.ts';
 import { type Reason, recordReason } from '../reasons.ts';
-import { withAdvice } from './error.ts';
+import { addAdvice } from './error.ts';
 
 /**
  * Records the reason of a Problem of OAuth 1.0a in the trace. Returns the Problem; with `explain`, its report has the reason as
  * advice (OAuth Problem Reporting extension).
  */
-export function withReason(
+export function addReason(
   problem: Problem,
   reason: Reason,
   explain: boolean,
@@ -18,5 +18,5 @@ export function withReason(
     detail,
     oauth_problem: String(members['oauth_problem'] ?? type),
   });
-  return explain && reason.isPrivate !== true ? withAdvice(problem, reason.hint) : problem;
+  return explain && reason.isPrivate !== true ? addAdvice(problem, reason.hint) : problem;
 }

@@ -5,7 +5,7 @@ import { formatChallenge } from '../../http/headers/authorization.ts';
 import type { HttpRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { OAuthContext } from '../context.ts';
-import { challengeOf } from './error.ts';
+import { formatReportChallenge } from './error.ts';
 import { placeElsewhere } from './parameters.ts';
 import type { SignedRequests } from './signed-requests.ts';
 
@@ -22,8 +22,8 @@ export function createOAuth1Scheme(
   const challenge = formatChallenge('OAuth', [['realm', realm]]);
   const isOffered = (): boolean => consumers.size > 0;
 
-  const refusalOf = (verdict: BadVerdict): BadVerdict => {
-    const report = challengeOf(realm, verdict.problem);
+  const addReport = (verdict: BadVerdict): BadVerdict => {
+    const report = formatReportChallenge(realm, verdict.problem);
     return report === undefined ? verdict : { ...verdict, challenge: report };
   };
 
@@ -39,9 +39,9 @@ export function createOAuth1Scheme(
     if ('user' in read && rateLimiter.blocksPair(request.connection.peer, read.countedAs))
       return { outcome: 'bad', problem: tooManyFailures(rateLimiter, 'peer-and-user') };
     const verdict = await verifier(read, authTrace, deferrable);
-    if (verdict.outcome === 'bad') return refusalOf(verdict);
+    if (verdict.outcome === 'bad') return addReport(verdict);
     const { refuse } = verdict;
-    return refuse === undefined ? verdict : { ...verdict, refuse: (claimed) => refusalOf(refuse(claimed)) };
+    return refuse === undefined ? verdict : { ...verdict, refuse: (claimed) => addReport(refuse(claimed)) };
   };
 
   return {

@@ -4,7 +4,7 @@ import { quotaShape } from '../../auth/quota/policy.ts';
 import { configuredUsersShape } from '../../auth/user-declaration.ts';
 import { type parts, schemaMember } from '../file.ts';
 import { collectionDefinitions, collectionsSchema, seedSchema } from './collection-schemas.ts';
-import { described, type JsonSchema, objectOf } from './json-schema.ts';
+import { addDescription, buildObject, type JsonSchema } from './json-schema.ts';
 import { optionSchemas } from './option-schemas.ts';
 
 const partSchemas: Readonly<Record<(typeof parts)[number], JsonSchema>> = {
@@ -22,14 +22,14 @@ const partSchemas: Readonly<Record<(typeof parts)[number], JsonSchema>> = {
  */
 export function configurationSchema(): JsonSchema {
   const members = {
-    [schemaMember]: described('address of this schema, for editors', { type: 'string' }),
+    [schemaMember]: addDescription('address of this schema, for editors', { type: 'string' }),
     ...optionSchemas(),
     ...partSchemas,
   };
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Configuration of Countersign',
-    ...objectOf(members),
+    ...buildObject(members),
     $defs: { quota: quotaShape.schema, ...collectionDefinitions },
   };
 }

@@ -1,13 +1,13 @@
-import { groupsOf } from '../file.ts';
+import { listGroups } from '../file.ts';
 import { addressForm } from '../settings.ts';
 import type { OptionSpec } from '../spec.ts';
 import { optionSpecs, type TextKey } from '../table.ts';
 import {
-  arrayOf,
+  addDescription,
+  buildArray,
+  buildObject,
   definition,
-  described,
   type JsonSchema,
-  objectOf,
   text,
   textOfForm,
   wholeNumber,
@@ -15,7 +15,7 @@ import {
 } from './json-schema.ts';
 
 /** Texts separated by commas, or an array of texts. */
-const list: JsonSchema = { anyOf: [text, arrayOf(text)] };
+const list: JsonSchema = { anyOf: [text, buildArray(text)] };
 
 /** The text options whose value in a file has another form than a non-empty string. */
 const forms: Readonly<Partial<Record<TextKey, JsonSchema>>> = {
@@ -27,7 +27,7 @@ const forms: Readonly<Partial<Record<TextKey, JsonSchema>>> = {
 /** Returns the schemas of all options and groups of a configuration file, by key. */
 export function optionSchemas(): Readonly<Record<string, JsonSchema>> {
   const options = [...optionSpecs].filter(([key]) => key !== 'config');
-  const groups = [...groupsOf(optionSpecs)].map(([name, keys]) => [name, groupSchema(name, keys)] as const);
+  const groups = [...listGroups(optionSpecs)].map(([name, keys]) => [name, groupSchema(name, keys)] as const);
   return Object.fromEntries([
     ...options.map(([key, spec]) => [key, optionSchema(key, spec)] as const),
     ...groups,
@@ -40,11 +40,11 @@ function groupSchema(name: string, keys: ReadonlyMap<string, string>): JsonSchem
     const spec = optionSpecs.get(key);
     return spec === undefined ? [] : [{ member, key, spec }];
   });
-  const group = objectOf(
+  const group = buildObject(
     Object.fromEntries(specs.map(({ member, key, spec }) => [member, optionSchema(key, spec)])),
   );
-  const lists = specs.some(({ spec }) => spec.kind === 'list') ? [arrayOf(text)] : [];
-  return described(`options of ${name}`, lists.length === 0 ? group : { anyOf: [...lists, group] });
+  const lists = specs.some(({ spec }) => spec.kind === 'list') ? [buildArray(text)] : [];
+  return addDescription(`options of ${name}`, lists.length === 0 ? group : { anyOf: [...lists, group] });
 }
 
 function optionSchema(key: string, spec: OptionSpec): JsonSchema {

@@ -20,7 +20,13 @@ const always: readonly string[] = [
 const ofContent: readonly string[] = ['content-digest', 'content-encoding', 'content-md5', 'content-range'];
 
 /** Returns the request fields that a resource understands, in lower case, apart from those of authentication schemes. */
-export function fieldsOf({ PUT, POST, DELETE, GET, requestHeaders = [] }: Resource): readonly string[] {
+export function listRequestFields({
+  PUT,
+  POST,
+  DELETE,
+  GET,
+  requestHeaders = [],
+}: Resource): readonly string[] {
   const hasContent = [PUT, POST, DELETE, GET].some((action) => (action?.reads ?? []).length > 0);
   const own = requestHeaders.map((name) => name.toLowerCase());
   return [...always, ...(hasContent ? ofContent : []), ...own];

@@ -6,7 +6,7 @@ import { functionHead, lockKeys } from './tables.ts';
  * if there is none), and notifies the channel of the schema. Returns whether the document has the new version, so a
  * repeated call returns the same. The lock makes concurrent creations of a document wait for each other.
  */
-export function documentFunctionsOf(schema: string, channel: string): string {
+export function formatDocumentFunctions(schema: string, channel: string): string {
   return `${functionHead(
     schema,
     'replace_document(wanted text, content_base64 text, expected text, next text, wait integer) RETURNS boolean',

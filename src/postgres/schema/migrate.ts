@@ -2,12 +2,12 @@ import { StoreError } from '../../store/errors.ts';
 import { numberIn, textIn } from '../client.ts';
 import type { Database } from '../database.ts';
 import { QueryError } from '../error.ts';
-import { changeFunctionsOf } from './change-functions.ts';
-import { documentFunctionsOf } from './document-functions.ts';
+import { formatChangeFunctions } from './change-functions.ts';
+import { formatDocumentFunctions } from './document-functions.ts';
 import { dollarQuote, type SchemaName } from './names.ts';
-import { nonceFunctionsOf } from './nonce-functions.ts';
-import { readFunctionsOf } from './read-functions.ts';
-import { tablesOf } from './tables.ts';
+import { formatNonceFunctions } from './nonce-functions.ts';
+import { formatReadFunctions } from './read-functions.ts';
+import { formatTables } from './tables.ts';
 
 /** The migrations. The version of a schema is the number of those that were executed. */
 const migrations: readonly ((schema: SchemaName) => string)[] = [firstVersion];
@@ -24,11 +24,11 @@ const encodings = ['UTF8', 'SQL_ASCII'];
 
 function firstVersion({ identifier, channel }: SchemaName): string {
   return [
-    tablesOf(identifier),
-    readFunctionsOf(identifier),
-    changeFunctionsOf(identifier),
-    nonceFunctionsOf(identifier),
-    documentFunctionsOf(identifier, channel),
+    formatTables(identifier),
+    formatReadFunctions(identifier),
+    formatChangeFunctions(identifier),
+    formatNonceFunctions(identifier),
+    formatDocumentFunctions(identifier, channel),
   ].join(';\n');
 }
 
@@ -39,7 +39,7 @@ function firstVersion({ identifier, channel }: SchemaName): string {
  */
 export async function migrate(database: Database, schema: SchemaName, newStoreId: string): Promise<string> {
   await checkSettings(database);
-  await database.queryOnce(migrationOf(schema, newStoreId), [], migrationTime);
+  await database.queryOnce(formatMigration(schema, newStoreId), [], migrationTime);
   const [meta] = await database.queryOnce(`SELECT version, store_id FROM ${schema.identifier}.meta`, []);
   const version = numberIn(meta, 'version');
   if (version > knownVersion) {
@@ -52,7 +52,7 @@ export async function migrate(database: Database, schema: SchemaName, newStoreId
 }
 
 /** Returns one statement for the whole migration, because a client may use another connection for the next one. */
-function migrationOf(schema: SchemaName, storeId: string): string {
+function formatMigration(schema: SchemaName, storeId: string): string {
   const { identifier, name } = schema;
   const steps = migrations.map(
     (migration, index) => `
@@ -101,7 +101,7 @@ async function checkSettings(database: Database): Promise<void> {
 }
 
 /** Returns the error that the opening of a store rejects with. */
-export function openingError(error: unknown): unknown {
+export function toOpeningError(error: unknown): unknown {
   if (!(error instanceof QueryError)) return error;
   return new StoreError(error.kind === 'transient' ? 'unreachable' : 'refused', error.message);
 }

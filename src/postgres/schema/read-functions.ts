@@ -8,7 +8,7 @@ import { functionHead } from './tables.ts';
  * - `list_items` returns the state of the collection, with the number of items found, then the items of the page. If there
  *   is one item more than the limit, more follow.
  */
-export function readFunctionsOf(schema: string): string {
+export function formatReadFunctions(schema: string): string {
   return [
     `${functionHead(schema, 'now_ms() RETURNS bigint')}${dollarQuote(`
 BEGIN

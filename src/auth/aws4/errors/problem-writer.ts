@@ -36,7 +36,7 @@ export function createProblemWriter(options: Aws4Options): WriteProblem {
     if (options.errors === 'problem') return new Problem(types[reason], detail, { members });
     count += 1;
     const id = requestId(now, count);
-    const { document, fields } = documentOf(reason, { detail, facts, options, now }, id);
+    const { document, fields } = buildAnswer(reason, { detail, facts, options, now }, id);
     return new Problem(types[reason], detail, { members, document, headers: fields });
   };
 }
@@ -46,7 +46,7 @@ interface AwsAnswer {
   readonly fields: readonly FieldLine[];
 }
 
-function documentOf(reason: Reason, context: ErrorContext, id: string): AwsAnswer {
+function buildAnswer(reason: Reason, context: ErrorContext, id: string): AwsAnswer {
   const { service } = context.options;
   if (service === 'execute-api') return gatewayAnswer(queryErrors[reason](context), id);
   const document =

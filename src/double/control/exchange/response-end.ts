@@ -16,7 +16,7 @@ export function responseProgress(bytes: Buffer, method: string): ResponseProgres
   for (;;) {
     const headEnd = bytes.indexOf('\r\n\r\n', start);
     const head = bytes.toString('latin1', start, headEnd < 0 ? bytes.length : headEnd);
-    const status = statusOf(head);
+    const status = parseStatus(head);
     if (headEnd < 0 || status === undefined) return { complete: false, status };
     const content = headEnd + 4;
     // 101 is final: what follows is another protocol.
@@ -25,7 +25,7 @@ export function responseProgress(bytes: Buffer, method: string): ResponseProgres
   }
 }
 
-function statusOf(head: string): number | undefined {
+function parseStatus(head: string): number | undefined {
   const status = /^HTTP\/\d\.\d (\d{3})(?!\d)/.exec(head)?.[1];
   return status === undefined ? undefined : Number(status);
 }
