@@ -2,6 +2,8 @@ import type { ConfiguredScheme } from '../auth/configured-schemes.ts';
 import type { QuotaSnapshot } from '../auth/quota/quota.ts';
 import { systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
+import { formatDate } from '../http/headers/date.ts';
+import type { Response } from '../http/message.ts';
 import type { RemovedNames } from '../oauth/revoke-on-removal.ts';
 import type { Observer } from '../pipeline/observer.ts';
 import { computeNoncesWindow, listSchemes } from '../service/authentication.ts';
@@ -18,7 +20,6 @@ import { createJournal, type JournalPart } from './journal/journal.ts';
 import { KnownCredentials } from './journal/known-credentials.ts';
 import type { DoubleOptions } from './options.ts';
 import type { PartnerPart, PreparedPartner } from './partner/partner.ts';
-import { redate } from './server-date.ts';
 import { createDoubleTime, type DoubleTime } from './state/clock.ts';
 import { createDoubleNonces, type DoubleNonces } from './state/nonces.ts';
 import { createSeededRandom, type SeededRandom } from './state/random.ts';
@@ -315,4 +316,10 @@ export function listNames(
   registered: Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown> = {},
 ): Iterable<string> {
   return registered instanceof Map ? registered.keys() : Object.keys(registered);
+}
+
+/** Sets the `Date` of a response to `time` (ms). */
+function redate({ headers: fields }: Response, time: number): void {
+  const date = fields.find(([name]) => name === 'Date');
+  if (date !== undefined) date[1] = formatDate(time);
 }

@@ -6,7 +6,6 @@ import { type Declarations, readDeclarations } from './collections.ts';
 import { OptionsError } from './error.ts';
 import { type ConfigurationFile, readConfigurationFile, type Setting } from './file.ts';
 import { type Arity, hint, readArguments, toPrintable } from './flags.ts';
-import { emptyFile } from './no-file.ts';
 import { oddClients, type Registrations } from './registrations.ts';
 import { Settings } from './settings.ts';
 import { formatFlag, formatVariable, optionSpecs, optionTable, otherVariables, type Word } from './table.ts';
@@ -307,3 +306,14 @@ function variableSettings(environment: Environment, warnings: string[]): Setting
   }
   return settings;
 }
+
+/** An empty configuration, used without a configuration file. A separate module, so that the parser is not loaded. */
+const emptyFile: ConfigurationFile = {
+  settings: [],
+  users: new Map(),
+  schemes: {},
+  clients: new Map(),
+  consumers: new Map(),
+  collections: undefined,
+  seed: undefined,
+};

@@ -1,5 +1,5 @@
 import { describeKind } from '../shape/fault.ts';
-import { elementName } from './element-name.ts';
+import { isUnprefixedName } from '../xml/name-form.ts';
 import { DeclarationError, type Members, readFlag, readMembers, readText, refuseUnknown } from './error.ts';
 import { compileSimple, unknownType } from './simple-declaration.ts';
 import { type Simple, type SimpleTypeName, simpleTypes } from './simple-type.ts';
@@ -209,4 +209,20 @@ function createField(
     key: `${JSON.stringify(name)}:`,
   };
   return { name, index, required, content, attributes, attributeByName, ...markup };
+}
+
+/**
+ * Checks the name of an element or an attribute and returns it.
+ * @throws {DeclarationError} if it is not an XML name, has a colon, begins with "xml" (reserved by XML 1.0
+ * §2.3; `xmlns` is one), or is `__proto__`
+ */
+function elementName(source: string, path: string): string {
+  if (source === '__proto__') throw new DeclarationError('name', path, 'is not allowed as a name');
+  if (!isUnprefixedName(source)) {
+    throw new DeclarationError('name', path, 'must be an XML name without a colon');
+  }
+  if (/^xml/i.test(source)) {
+    throw new DeclarationError('name', path, 'names that begin with "xml" are reserved by XML');
+  }
+  return source;
 }

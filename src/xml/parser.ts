@@ -1,8 +1,6 @@
 import { CARRIAGE_RETURN, LESS_THAN } from './characters.ts';
-import { detectEncoding, hasByteOrderMark, MARK_BYTES, SIGNATURE_BYTES } from './encoding.ts';
 import { clipText, XmlError } from './error.ts';
 import { readLimits, type XmlHandler, type XmlParserOptions } from './handler.ts';
-import { isPlain } from './plain.ts';
 import { advance, type Position } from './position.ts';
 import { type Ending, NO_BYTES, Reader, UNDECODED } from './reader.ts';
 import { TokenBuffer } from './token-buffer.ts';
@@ -279,4 +277,61 @@ function isLead(bytes: Uint8Array): boolean {
 
 function byteName(byte: number | undefined): string {
   return `the byte 0x${(byte ?? 0).toString(16).toUpperCase().padStart(2, '0')}`;
+}
+/** The number of bytes that are required to detect the encoding. */
+const SIGNATURE_BYTES = 4;
+
+/** The length of the UTF-8 byte order mark. */
+const MARK_BYTES = 3;
+
+/** Returns whether the bytes begin with the UTF-8 byte order mark. */
+function hasByteOrderMark(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+}
+
+// XML 1.0 Appendix F.1: the first bytes of a document with and without a byte order mark. Longer signatures
+// come first.
+const SIGNATURES: readonly (readonly [encoding: string, bytes: readonly number[]])[] = [
+  ['UTF-32BE', [0x00, 0x00, 0xfe, 0xff]],
+  ['UTF-32LE', [0xff, 0xfe, 0x00, 0x00]],
+  ['UTF-32BE', [0x00, 0x00, 0x00, 0x3c]],
+  ['UTF-32LE', [0x3c, 0x00, 0x00, 0x00]],
+  ['EBCDIC', [0x4c, 0x6f, 0xa7, 0x94]],
+  ['UTF-16BE', [0xfe, 0xff]],
+  ['UTF-16LE', [0xff, 0xfe]],
+  ['UTF-16BE', [0x00, 0x3c]],
+  ['UTF-16LE', [0x3c, 0x00]],
+];
+
+/** Returns the encoding that the first bytes indicate; undefined for UTF-8 and other supersets of ASCII. */
+function detectEncoding(bytes: Uint8Array): string | undefined {
+  const signature = SIGNATURES.find(([, first]) => first.every((byte, index) => bytes[index] === byte));
+  return signature?.[0];
+}
+const LINE_FEED = 0x0a;
+const TAB = 0x09;
+
+/**
+ * Returns whether ASCII bytes contain no control character except tab and LF.
+ *
+ * Examines four bytes at once, at 0.2 ns per byte. Bits 5 and 6 of an ASCII byte below 0x20 are clear.
+ * Subtracting 1 from such a byte, and from no other, borrows into its highest bit.
+ */
+function isPlain(bytes: Uint8Array): boolean {
+  const first = -bytes.byteOffset & 3;
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset + first, (bytes.length - first) >> 2);
+  for (let index = 0; index < words.length; index++) {
+    const word = (words[index] ?? 0) & 0x60606060;
+    const below = (word - 0x01010101) & ~word & 0x80808080;
+    if (below !== 0 && !isPlainBetween(bytes, first + 4 * index, first + 4 * index + 4)) return false;
+  }
+  return isPlainBetween(bytes, 0, first) && isPlainBetween(bytes, first + 4 * words.length, bytes.length);
+}
+
+function isPlainBetween(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte < 0x20 && byte !== LINE_FEED && byte !== TAB) return false;
+  }
+  return true;
 }

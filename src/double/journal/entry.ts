@@ -1,12 +1,11 @@
 import { linesInTurn } from '../../http/field-lines.ts';
-import type { FieldLine } from '../../http/fields.ts';
+import { type FieldLine, HttpHeaders } from '../../http/fields.ts';
 import { createRequest, type HttpRequest, type Response } from '../../http/message.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import type { JournalCors } from '../../pipeline/cors/cors.ts';
 import { type ClaimedUser, claimedUser } from '../claimed-user.ts';
 import type { Fault } from '../faults/declaration.ts';
 import { normalizePath } from '../match.ts';
-import { describeCors } from './cors.ts';
 import { entryOfAnswer } from './entry-key.ts';
 import type { RecordedExchange, RecordedRequest } from './exchange.ts';
 import { findUsualMistake } from './mistakes.ts';
@@ -258,4 +257,25 @@ function computeLength(texts: readonly string[]): number {
   let length = 0;
   for (const text of texts) length += text.length;
   return length;
+}
+
+/**
+ * Returns how a browser's request from another origin was answered, without secrets. A service without the CORS protocol checks
+ * none, but then every preflight fails.
+ */
+function describeCors(exchange: RecordedExchange, redact: Redact): JournalCors | undefined {
+  const cors = exchange.cors ?? describePreflight(exchange);
+  if (cors === undefined) return undefined;
+  const { origin, preflight, failedAt, detail } = cors;
+  return { origin: redact(origin), preflight, failedAt, detail: detail && redact(detail) };
+}
+
+function describePreflight({ request, response }: RecordedExchange): JournalCors | undefined {
+  if (request?.method !== 'OPTIONS') return undefined;
+  const fields = new HttpHeaders(request.raw);
+  const origin = fields.get('origin');
+  if (origin === undefined || !fields.has('access-control-request-method')) return undefined;
+  const isAnswered = response?.headers.some(([name]) => name.toLowerCase() === 'access-control-allow-origin');
+  if (isAnswered === true) return undefined;
+  return { origin, preflight: true, failedAt: 'origin', detail: 'the option cors is not set' };
 }

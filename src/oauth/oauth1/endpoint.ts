@@ -9,12 +9,11 @@ import type { Principal } from '../../principal.ts';
 import { encodeOctets, type Parameter, toOctets } from '../../signature/oauth1-parameters.ts';
 import type { Consumer } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
-import type { Reason } from '../reasons.ts';
+import { type Reason, recordReason } from '../reasons.ts';
 import type { SignedFor } from './checks.ts';
-import { buildReport, formatReportChallenge, oauth1Error } from './error.ts';
+import { addAdvice, buildReport, formatReportChallenge, oauth1Error } from './error.ts';
 import { addForm, type OAuth1Parameters } from './parameters.ts';
 import type { OAuth1Presented } from './presented.ts';
-import { addReason } from './reason.ts';
 import type { TokenSecrets } from './secrets.ts';
 import { createSignedRequests } from './signed-requests.ts';
 
@@ -147,4 +146,22 @@ function encodeParameter([name, value]: readonly [string, string]): Parameter {
 function formatForm(pairs: readonly Parameter[]): Representation {
   const content = pairs.map(([name, value]) => `${name}=${value}`).join('&');
   return { type: 'application/x-www-form-urlencoded', body: content };
+}
+
+/**
+ * Records the reason of a Problem of OAuth 1.0a in the trace. Returns the Problem; with `explain`, its report has the reason as
+ * advice (OAuth Problem Reporting extension).
+ */
+function addReason(
+  problem: Problem,
+  reason: Reason,
+  explain: boolean,
+  authTrace: AuthenticationTrace | undefined,
+): Problem {
+  const { type, detail, members } = problem;
+  recordReason(authTrace, 'oauth', reason, {
+    detail,
+    oauth_problem: String(members['oauth_problem'] ?? type),
+  });
+  return explain && reason.isPrivate !== true ? addAdvice(problem, reason.hint) : problem;
 }
