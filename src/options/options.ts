@@ -307,7 +307,7 @@ function variableSettings(environment: Environment, warnings: string[]): Setting
   return settings;
 }
 
-/** An empty configuration, used without a configuration file. A separate module, so that the parser is not loaded. */
+/** An empty configuration, used without a configuration file. */
 const emptyFile: ConfigurationFile = {
   settings: [],
   users: new Map(),
