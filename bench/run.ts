@@ -4,7 +4,7 @@ import { join, relative } from 'node:path';
 import { ArgumentError, readArguments, usage, type Wish } from './measure/arguments.ts';
 import type { Benchmark } from './measure/benchmark.ts';
 import { type CompiledTree, compileTree } from './measure/parts/compiled-tree.ts';
-import { build, checkOut } from './measure/parts/worktree.ts';
+import { build, checkOut, type Worktree } from './measure/parts/worktree.ts';
 import { progressOn } from './measure/progress.ts';
 import { compareTrees } from './measure/results/against.ts';
 import { keepResult, publish } from './measure/results/publish.ts';
@@ -91,12 +91,23 @@ async function loaded(name: string): Promise<Benchmark> {
   return benchmark;
 }
 
+/** Compiles a commit with this `bench/`; with its own one if its modules have other names than those that this one imports. */
+function compileOther(other: Worktree): CompiledTree {
+  try {
+    return compileTree(other.root);
+  } catch {
+    console.log(`${other.commit} is measured with its own bench/: this one does not compile there.`);
+    other.takeOwnBench();
+    return compileTree(other.root);
+  }
+}
+
 async function compare(names: readonly string[], wish: Wish, ref: string): Promise<void> {
   const other = checkOut(root, ref);
   process.once('exit', other.remove);
   try {
     if (names.some((name) => name.endsWith('start'))) for (const tree of [other.root, root]) build(tree);
-    const [before, now] = [compileTree(other.root), compileTree(root)];
+    const [before, now] = [compileOther(other), compileTree(root)];
     const moved: string[] = [];
     for (const name of names) {
       const found = await compareTrees(await loaded(name), settingOf(name, wish, now), before.root);

@@ -81,6 +81,7 @@ const chunks = {
     'xml/name-form',
   ],
   signing: [
+    'auth/parse-account-key',
     'auth/user-name',
     'client/sign',
     'client/signed-fetch',

@@ -28,3 +28,13 @@ export function parseDuration(text: string): number | undefined {
   const length = unitLengths.get(unit);
   return length === undefined ? undefined : Number(digits) * length;
 }
+
+/**
+ * Returns the milliseconds of a duration, whose numbers are milliseconds.
+ * @throws RangeError if it is neither a number from 0 nor text such as `10s`
+ */
+export function requireDuration(duration: Duration, name: string): number {
+  const length = readDuration(duration, 1);
+  if (length !== undefined) return length;
+  throw new RangeError(`${name} is not a number of milliseconds or a duration such as '10s'`);
+}

@@ -52,6 +52,8 @@ export {
 export type { NonceClaim, Principal, Scope } from './principal.ts';
 export { DeclarationError } from './schema/error.ts';
 export type { FieldDeclaration } from './schema/field.ts';
+export type { Fetch } from './service/fetch/fetch.ts';
+export type { FetchInit } from './service/fetch/fetch-request.ts';
 export type { OpenApiDocument } from './service/openapi/document.ts';
 export type {
   AccessLogEntry,

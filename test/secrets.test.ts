@@ -4,7 +4,8 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFi
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createRequest } from '../src/http/message.ts';
-import { action, createService } from '../src/index.ts';
+import { action } from '../src/index.ts';
+import { createControllableService } from '../src/service/service.ts';
 import { call, run, startServer } from './support/cli/command.ts';
 import { makeIdentity, transport } from './support/net/transport.ts';
 import { exchange } from './support/net/wire.ts';
@@ -300,11 +301,11 @@ test('a users file that is damaged, anywhere, is told without what is in it; and
 test('a fault of the server is told to its log alone, and the reply says nothing of it', async () => {
   const faults: unknown[] = [];
   const logged: unknown[] = [];
-  const service = createService({
+  const service = createControllableService({
     users: { ann: { secret } },
     explain: true,
     onError: (error) => faults.push(error),
-    log: (entry) => logged.push(entry),
+    onRequest: (entry) => logged.push(entry),
     resources: {
       '/fault': {
         GET: action('anyone', async () => {
@@ -314,13 +315,13 @@ test('a fault of the server is told to its log alone, and the reply says nothing
     },
   });
   for (const fields of [[], [['Accept', 'application/json']]] as [string, string][][]) {
-    const reply = await service.handle(createRequest({ method: 'GET', target: '/fault', headers: fields }));
+    const reply = await service.respond(createRequest({ method: 'GET', target: '/fault', headers: fields }));
     assert.equal(reply.status, 500);
     assertUnspoken(JSON.stringify([reply.headers, String(reply.body)]), 'the reply');
   }
   assert.equal(faults.length, 2);
   assertUnspoken(JSON.stringify(logged), 'the log');
-  await service.close(0);
+  await service.close({ grace: 0 });
 });
 
 test('the search of a transcript finds a secret, a password and a signature that were said', () => {

@@ -2,10 +2,12 @@
  * Holds a service without a socket in its own process. Its words are the quantity and its size. Each order names an
  * operation and returns the time of one request.
  */
+
 import { createHmac } from 'node:crypto';
 import type { CollectionDeclaration } from '../../src/collections/declaration.ts';
 import { createRequest, type HttpRequest } from '../../src/http/message.ts';
-import { createService, type Service } from '../../src/service/service.ts';
+import { type ControllableService, createControllableService } from '../../src/service/service.ts';
+
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store } from '../../src/store/store.ts';
 import { article, articles } from '../data/articles.ts';
@@ -41,7 +43,7 @@ async function ofArticles(size: number): Promise<Rounds> {
   for (let number = 0; number < size; number += 1) {
     await store.apply({ kind: 'create', collection: articles, value: article(number), at: 0 });
   }
-  const service = createService({ store });
+  const service = createControllableService({ store });
   const someId = picked(size);
   return {
     GET: asking(service, () => get(`${articles}/${someId()}`)),
@@ -66,7 +68,11 @@ function ofUsers(size: number): Rounds {
   const users = new Map(
     Array.from({ length: size }, (_, number) => [`user${number}`, { secret: secretOf(number) }]),
   );
-  const service = createService({ users, maxNoncesPerUser: 10_000_000, seed: { [articles]: [article(1)] } });
+  const service = createControllableService({
+    users,
+    maxNoncesPerUser: 10_000_000,
+    seed: { [articles]: [article(1)] },
+  });
   const some = picked(size);
   let made = 0;
   const signed = (): HttpRequest => {
@@ -94,14 +100,14 @@ function ofRoutes(size: number): Rounds {
   const collections = Object.fromEntries(
     Array.from({ length: size }, (_, number) => [`/things-${number + 1}`, declaration]),
   );
-  const service = createService({ collections });
+  const service = createControllableService({ collections });
   const some = picked(size);
   return { GET: asking(service, () => get(`/things-${some()}`)) };
 }
 
 /** Returns an article with a title of `bytes` bytes. */
 function ofBodies(size: number): Rounds {
-  const service = createService({
+  const service = createControllableService({
     users: { demo: { secret: 'a secret' } },
     collections: {
       [articles]: {
@@ -151,7 +157,7 @@ function picked(count: number): () => number {
 const mostRequests = 20_000;
 
 /** Runs rounds of requests that are created beforehand, so that only their handling is measured. Each is sent once. */
-function asking(service: Service, make: () => HttpRequest): () => Promise<Sample> {
+function asking(service: ControllableService, make: () => HttpRequest): () => Promise<Sample> {
   let requests: HttpRequest[] = [];
   let needed = mostRequests;
   const run = repeating(
@@ -159,7 +165,7 @@ function asking(service: Service, make: () => HttpRequest): () => Promise<Sample
       needed = count;
       for (let number = 0; number < count; number += 1) {
         const request = requests.pop() ?? make();
-        const { status } = await service.handle(request);
+        const { status } = await service.respond(request);
         if (status >= 300) throw new Error(`${request.method} ${request.target} is answered ${status}`);
       }
     },

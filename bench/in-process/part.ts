@@ -1,10 +1,12 @@
 /** Measures one way to request an article in this process; each order runs one round. */
+
 import { Agent, createServer, get } from 'node:http';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { startDouble } from '../../src/double/index.ts';
 import { createRequest } from '../../src/http/message.ts';
-import { createService } from '../../src/service/service.ts';
+import { createControllableService } from '../../src/service/service.ts';
+
 import { article, articles } from '../data/articles.ts';
 import type { Answer } from '../measure/parts/part.ts';
 import { repeating } from '../measure/timing.ts';
@@ -71,10 +73,10 @@ async function stubs(count: number): Promise<() => Promise<unknown>> {
 }
 
 async function handle(): Promise<() => Promise<unknown>> {
-  const service = createService({ seed });
+  const service = createControllableService({ seed });
   await service.ready;
   const request = createRequest({ method: 'GET', target });
-  return () => service.handle(request);
+  return () => service.respond(request);
 }
 
 interface Fastify {

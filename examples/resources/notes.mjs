@@ -1,4 +1,4 @@
-import { action, bytes, Problem, text } from 'countersign';
+import { action, Problem, readBytes, text } from 'countersign';
 
 /** Creates a resource for `/notes/{user}`: anyone can read a user's note, only that user can change it. */
 export function createNotes() {
@@ -9,22 +9,22 @@ export function createNotes() {
     // Called before the action. `tag` becomes the ETag, so If-Match and If-None-Match work.
     find: ({ parameters }) => notes.get(parameters.user),
 
-    GET: action('anyone', ({ found }) => ({
+    GET: action('anyone', ({ state }) => ({
       status: 200,
-      representation: text(found.state),
-      shows: found,
+      representation: text(state.value),
+      state,
     })),
 
     PUT: action(
       'owner:user',
-      ({ parameters, found, content, now }) => {
-        const note = Buffer.from(content).toString('utf8');
+      ({ parameters, state, body, now }) => {
+        const note = Buffer.from(body).toString('utf8');
         if (note.includes('\0')) throw new Problem('invalid-content', 'A note has no NUL characters.');
         changes += 1;
-        notes.set(parameters.user, { tag: String(changes), modified: now, state: note });
-        return { status: found === undefined ? 201 : 204 };
+        notes.set(parameters.user, { tag: String(changes), modified: now, value: note });
+        return { status: state === undefined ? 201 : 204 };
       },
-      { reads: [{ ...bytes, type: 'text/plain' }], mayCreate: () => true },
+      { reads: [{ ...readBytes, type: 'text/plain' }], mayCreate: () => true },
     ),
 
     DELETE: action('owner:user', ({ parameters }) => {

@@ -1,5 +1,9 @@
 import { basicHeader } from '../client/schemes/credentials.ts';
-import { defaultLifetimes } from '../oauth/lifetimes.ts';
+import type { Response as HttpResponse } from '../http/message.ts';
+import { readLifetimes } from '../oauth/lifetimes.ts';
+import { createFetch, createSender, type Fetch, type InProcessServer } from '../service/fetch/fetch.ts';
+import type { Addresses } from '../service/fetch/fetch-request.ts';
+import { addressOf, fetchRequestOf } from '../service/fetch/fetch-request.ts';
 import type { ControllableService } from '../service/service.ts';
 import { createAuthControl, type DoubleAuth } from './auth/auth-control.ts';
 import { consumerOf, createOAuth1Control, type DoubleOAuth1 } from './auth/oauth1.ts';
@@ -7,12 +11,12 @@ import { clientOf, createOAuth2Control, type DoubleOAuth2 } from './auth/oauth2.
 import type { KnownNames } from './auth/tokens.ts';
 import { type ComposedService, namesOf } from './compose.ts';
 import type { DoubleFaults, FaultsPart } from './faults/faults.ts';
+import { type InProcessResponse, inProcessResponse } from './faults/in-process.ts';
 import type { AsOptions, ConfiguredAsOptions } from './fetch/as-options.ts';
-import { createFetch, createSender, type Fetch } from './fetch/fetch.ts';
-import { addressOf, fetchRequestOf } from './fetch/fetch-request.ts';
-import { type Addresses, ownOrigins } from './fetch/origins.ts';
+import { ownOrigins } from './fetch/origins.ts';
 import { type ClientParts, createSigner, type SigningClient } from './fetch/signed-client.ts';
 import { passwordOf } from './fetch/signing.ts';
+import { entryOfAnswer } from './journal/entry-key.ts';
 import type { DoubleJournal } from './journal/journal.ts';
 import type { DoubleClock } from './state/clock.ts';
 
@@ -65,14 +69,21 @@ export interface DoubleApi {
 export function createDoubleApi(context: ComposedService, addresses: Addresses): DoubleApi {
   const { service, schemes, users, nonces, faults, journal, masterKey, random } = context;
   const { clock } = context.time;
-  const { oauth, handle } = service;
+  const { oauth, respond: handle } = service;
   const { awaited } = faults;
   const origins = ownOrigins(addresses, otherOriginsOf(context));
-  const server = { respond: withConnectionFaults(handle, faults), awaited, ...addresses, origins };
+  const server: InProcessServer = {
+    respond: withConnectionFaults(handle, faults),
+    awaited,
+    present: presentFault,
+    mark: withEntry,
+    ...addresses,
+    origins,
+  };
   const fetch = createFetch(server);
   // A consent page can be requested by the address of a proxy.
-  const anyOrigin = { ...server, origins: undefined };
-  const lifetimes = { ...defaultLifetimes, ...context.options.lifetimes };
+  const anyOrigin = { ...server, origins: undefined, followsAll: true };
+  const lifetimes = readLifetimes(context.options.lifetimes);
   const names: KnownNames = {
     users: () => [...users.all.keys()],
     clients: () => [...namesOf(context.options.clients), ...namesOf(context.options.consumers)],
@@ -126,11 +137,21 @@ function otherOriginsOf({ options: { aliases = [], publicUrl } }: ComposedServic
   return publicUrl === undefined ? aliases : [...aliases, publicUrl];
 }
 
+/** Returns what the platform's fetch would present of a response with a fault. */
+function presentFault(reply: HttpResponse, isHead: boolean): InProcessResponse {
+  return inProcessResponse(reply.fault ?? {}, reply, isHead);
+}
+
+/** Adds the entry of the journal, for assertions about the response. */
+function withEntry(response: Response, { record }: HttpResponse): Response {
+  return Object.defineProperty(response, entryOfAnswer, { value: record });
+}
+
 /** Applies connection faults to in-process requests over TLS, as the listener does to connections. */
 function withConnectionFaults(
-  handle: ControllableService['handle'],
+  handle: ControllableService['respond'],
   faults: FaultsPart,
-): ControllableService['handle'] {
+): ControllableService['respond'] {
   return async (request) => {
     const failure = request.connection.secure ? faults.connect() : undefined;
     if (failure !== undefined) throw failure;

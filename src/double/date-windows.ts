@@ -1,5 +1,5 @@
 import { type ConfiguredScheme, readSchemes } from '../auth/configured-schemes.ts';
-import { defaultLifetimes } from '../oauth/lifetimes.ts';
+import { readLifetimes } from '../oauth/lifetimes.ts';
 import type { ServiceOptions } from '../service/options.ts';
 
 /** The default window of HMAC, in seconds. */
@@ -12,7 +12,7 @@ export function dateWindows({
   schemes = {},
 }: Pick<ServiceOptions, 'window' | 'lifetimes' | 'schemes'>): Readonly<Record<string, number>> {
   const configured = readSchemes(schemes);
-  const { oauth1Window } = { ...defaultLifetimes, ...lifetimes };
+  const { oauth1Window } = readLifetimes(lifetimes);
   return {
     hmac: window,
     oauth: oauth1Window / 1000,

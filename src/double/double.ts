@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import type { CollectionDeclaration } from '../collections/declaration.ts';
 import { type RequestListener, requestListener } from '../net/request-listener.ts';
+import type { Addresses } from '../service/fetch/fetch-request.ts';
 import type { OpenApiDocument } from '../service/openapi/document.ts';
 import type { ControllableService } from '../service/service.ts';
 import { createDoubleApi, type DoubleApi } from './api.ts';
@@ -13,7 +14,6 @@ import type { MemoryControl } from './control/target.ts';
 import { dateWindows } from './date-windows.ts';
 import { DoubleError } from './error.ts';
 import type { DoubleEventMap, Subscription } from './events.ts';
-import type { Addresses } from './fetch/origins.ts';
 import { checkDoubleOptions, type DoubleOptions } from './options.ts';
 import type { DoublePartner } from './partner/partner.ts';
 import { createSeededRandom, type SeededRandom } from './state/random.ts';
@@ -134,7 +134,7 @@ async function listen(
   } catch (error) {
     // `close` would miss a port that is still being opened.
     await Promise.allSettled([opening, securing]);
-    await service.close(0);
+    await service.close({ grace: 0 });
     throw error;
   }
 }
@@ -158,7 +158,10 @@ function doubleOf(
     closed = true;
     faults.close();
     journal.close();
-    await Promise.all([service.close(grace), ...[...controls].map((control) => control.close({ grace }))]);
+    await Promise.all([
+      service.close({ grace }),
+      ...[...controls].map((control) => control.close({ grace })),
+    ]);
     if (options.pendingFaults === 'error') faults.assertApplied();
   };
   return {
@@ -172,7 +175,7 @@ function doubleOf(
       return authority?.certificate ?? httpsDisabled(url);
     },
     randomSeed: random.seed,
-    handler: requestListener(service.handle),
+    handler: requestListener(service.respond),
     get partner() {
       return partner?.control ?? noPartner(service);
     },

@@ -6,11 +6,11 @@ import { ownerParameter } from '../pipeline/access-rule.ts';
 import type { Resource } from '../pipeline/resource.ts';
 import type { Route } from '../pipeline/router.ts';
 import { checkMembers } from '../service/argument-checks.ts';
+import type { Addresses } from '../service/fetch/fetch-request.ts';
 import type { MemorySnapshot } from '../store/memory.ts';
 import { createDoubleApi, type DoubleApi } from './api.ts';
 import type { ComposedDouble } from './compose.ts';
 import { DoubleError } from './error.ts';
-import type { Addresses } from './fetch/origins.ts';
 
 /** Selects the principals and paths to try. */
 export interface AccessMatrixOptions {
@@ -124,7 +124,7 @@ export async function accessMatrix(
     if (matrix.differences.length > 0) throw mismatch(matrix);
     return matrix;
   } finally {
-    await context.service.close(0);
+    await context.service.close({ grace: 0 });
   }
 }
 

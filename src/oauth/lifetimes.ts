@@ -1,3 +1,5 @@
+import { type Duration, readDuration } from '../duration.ts';
+
 /** Lifetimes of codes, tokens and tickets, in ms. */
 export interface Lifetimes {
   /** An authorization code of OAuth 2.0. */
@@ -34,3 +36,33 @@ export const defaultLifetimes: Lifetimes = {
   ticket: 5 * minute,
   oauth1Window: 300 * second,
 };
+
+/**
+ * Returns the lifetimes (ms) of an option, whose numbers are seconds; the others have their defaults.
+ * @throws RangeError if text is not a duration
+ */
+export function readLifetimes(given: { readonly [Name in keyof Lifetimes]?: Duration } = {}): Lifetimes {
+  const lifetimes: { -readonly [Name in keyof Lifetimes]: number } = { ...defaultLifetimes };
+  for (const name of lifetimeNames) lifetimes[name] = readLifetime(given[name], name) ?? lifetimes[name];
+  return lifetimes;
+}
+
+const lifetimeNames = [
+  'code',
+  'access',
+  'refresh',
+  'refreshTotal',
+  'requestToken',
+  'oauth1Access',
+  'ticket',
+  'oauth1Window',
+] as const satisfies readonly (keyof Lifetimes)[];
+
+function readLifetime(given: Duration | undefined, name: string): number | undefined {
+  if (given === undefined) return undefined;
+  const parsed = readDuration(given, 1000);
+  if (parsed !== undefined) return parsed;
+  throw new RangeError(
+    `lifetimes.${name} is ${JSON.stringify(given)}, not seconds or a duration such as '10m'`,
+  );
+}

@@ -41,7 +41,7 @@ export interface PipelineOptions {
   /** Whether responses have the id of the request in X-Request-Id. Default: false. */
   readonly requestId?: boolean;
   /** Called for every answered request. */
-  readonly log?: (entry: AccessLogEntry) => void;
+  readonly onRequest?: (entry: AccessLogEntry) => void;
   /** Observes every request and response in full. Default: none, at no cost. */
   readonly observer?: Observer;
   /** Called with internal errors, which a client sees as 500. Default: writes to standard error. */

@@ -96,7 +96,7 @@ export class Pipeline {
 
   async #answer(request: HttpRequest, trace: RequestTrace): Promise<Response> {
     const { context, seeded, keepNonce, options } = this.#parts;
-    const begun = options.log === undefined ? 0 : context.clock.steady();
+    const begun = options.onRequest === undefined ? 0 : context.clock.steady();
     let outcome: Response | Problem;
     try {
       if (!this.#isSeeded) await seeded;
@@ -153,9 +153,9 @@ export class Pipeline {
     begun: number,
   ): Response {
     const { context, options } = this.#parts;
-    if (options.log === undefined) return response;
+    if (options.onRequest === undefined) return response;
     trace.requestId ??= this.#parts.requestIds(request);
-    options.log(accessEntry(request, response, trace, context.clock, begun));
+    options.onRequest(accessEntry(request, response, trace, context.clock, begun));
     return response;
   }
 }

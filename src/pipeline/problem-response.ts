@@ -1,3 +1,4 @@
+import { linesOf } from '../http/field-lines.ts';
 import type { HttpRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { isStoreError } from '../store/errors.ts';
@@ -58,7 +59,8 @@ export function toProblemResponse(
     writeProblem(problem, instance, request?.headers.get('accept'), trace.defaultFormat);
   const isNotStored = own?.noStore ?? rejectsPrincipal.has(problem.status);
   const fields = leadingFields(date, trace.principal, isNotStored);
-  fields.push(['Content-Type', type], noSniff, ...(own?.headers ?? problem.headers));
+  fields.push(['Content-Type', type], noSniff);
+  for (const [name, value] of linesOf(own?.headers ?? problem.headers)) fields.push([name, value]);
   return {
     status: problem.document?.status ?? problem.status,
     headers: fields,

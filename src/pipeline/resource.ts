@@ -1,4 +1,4 @@
-import type { FieldLine } from '../http/fields.ts';
+import type { HeadersInput } from '../http/field-lines.ts';
 import type { HttpRequest } from '../http/message.ts';
 import { isSafe } from '../http/method.ts';
 import type { Problem } from '../http/problem.ts';
@@ -86,7 +86,7 @@ export interface ActionResponse {
   /** The status code, 200 to 599. */
   readonly status: number;
   /** Fields such as `Location` and `Link`. The server adds Content-Type, Content-Length, Date and the like. */
-  readonly headers?: readonly FieldLine[];
+  readonly headers?: HeadersInput;
   readonly representation?: Representation;
   /** Whether the response is `Cache-Control: no-store`, because it contains or uses up a secret. Default: false. */
   readonly noStore?: boolean;

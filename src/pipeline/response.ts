@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { linesOf } from '../http/field-lines.ts';
 import { type FieldLine, furtherLine } from '../http/fields.ts';
 import { acceptsCoding } from '../http/headers/accept.ts';
 import { formatEntityTag } from '../http/headers/entity-tag.ts';
@@ -108,8 +109,8 @@ export function toResponse(call: CallContext, outcome: ActionResponse): Response
 }
 
 /** Returns whether the action has encoded the content itself. */
-function isCoded({ headers: fields = [] }: ActionResponse): boolean {
-  return fields.some(([name]) => name.toLowerCase() === 'content-encoding');
+function isCoded({ headers = [] }: ActionResponse): boolean {
+  return linesOf(headers).some(([name]) => name.toLowerCase() === 'content-encoding');
 }
 
 /** Returns whether a status is final: after a 1xx, the client would keep waiting (RFC 9110 §15.2). */
@@ -143,7 +144,7 @@ function assemble(
 ): Response {
   const { status, representation, state: shows } = outcome;
   const leading = leadingFields(call.date, call.principal, outcome.noStore);
-  const own = outcome.headers ?? [];
+  const own = linesOf(outcome.headers ?? []);
   // A Cache-Control of the action replaces the usual one.
   const isCached = outcome.noStore !== true && own.some(([name]) => name.toLowerCase() === 'cache-control');
   const fields = isCached ? leading.filter(([name]) => name !== 'Cache-Control') : leading;

@@ -11,7 +11,7 @@ import { SchemeLimits } from '../auth/scheme-limits.ts';
 import { type AccountRecord, toAccountRecord } from '../auth/user-declaration.ts';
 import type { Clock } from '../clock.ts';
 import type { HttpRequest } from '../http/message.ts';
-import { defaultLifetimes } from '../oauth/lifetimes.ts';
+import { readLifetimes } from '../oauth/lifetimes.ts';
 import type { TokenEvent } from '../oauth/records.ts';
 import { httpsOrigin, type Origins } from '../pipeline/origin.ts';
 import type { Principal, Scope } from '../principal.ts';
@@ -199,7 +199,7 @@ function nonceWindowOf(
   { lifetimes }: Pick<ServiceOptions, 'lifetimes'>,
   schemes: readonly ConfiguredScheme[],
 ): number {
-  const oauth1Window = lifetimes?.oauth1Window ?? defaultLifetimes.oauth1Window;
+  const { oauth1Window } = readLifetimes(lifetimes);
   return Math.max(window, oauth1Window, ...schemes.map((scheme) => scheme.window));
 }
 

@@ -7,7 +7,7 @@ import { grantsResource } from '../oauth/consent/grants-resource.ts';
 import { createPageTickets } from '../oauth/consent/page-ticket.ts';
 import type { OAuthContext } from '../oauth/context.ts';
 import { createGrants, type Grants } from '../oauth/grants.ts';
-import { defaultLifetimes } from '../oauth/lifetimes.ts';
+import { readLifetimes } from '../oauth/lifetimes.ts';
 import { createOAuth1 } from '../oauth/oauth1/module.ts';
 import { createOAuth2 } from '../oauth/oauth2/module.ts';
 import { grantsPath } from '../oauth/paths.ts';
@@ -66,7 +66,7 @@ export function createAuthorizationServer(
     clients,
     consumers,
     approver: createAuthenticator([basic], rateLimiter, limits),
-    lifetimes: { ...defaultLifetimes, ...options.lifetimes },
+    lifetimes: readLifetimes(options.lifetimes),
     masterKey: options.masterKey ?? random(32),
   };
   const modules = [createOAuth2(context), createOAuth1(context)];

@@ -67,12 +67,12 @@ function isCheck(sent: string, path: string): boolean {
 export function withQuietHealth(
   health: HealthOptions,
   options: PipelineOptions,
-): Pick<PipelineOptions, 'log' | 'observer'> {
-  const { log, observer, basePath = '' } = options;
+): Pick<PipelineOptions, 'onRequest' | 'observer'> {
+  const { onRequest: log, observer, basePath = '' } = options;
   const paths = [health.path, readinessPath(health)].map((path) => basePath + path);
   return {
     ...(log && {
-      log: (entry) => {
+      onRequest: (entry) => {
         if (!paths.includes(entry.path) || entry.status >= 400) log(entry);
       },
     }),

@@ -6,6 +6,7 @@ import { formatLast, formatOwned, type ShapeFault } from '../shape/fault.ts';
 import {
   anything,
   callback,
+  either,
   flag,
   grammar,
   listOf,
@@ -32,6 +33,10 @@ const positive = number({ min: 0, whole: false });
 function describeNumbers(defaults: object): Shape<unknown> {
   return object(Object.fromEntries(Object.keys(defaults).map((name) => [name, optional(positive)])));
 }
+
+const lifetimesShape = object(
+  Object.fromEntries(Object.keys(defaultLifetimes).map((name) => [name, optional(either(positive, text()))])),
+);
 
 /** Describes objects by name, or a Map of them. Their messages contain no value, which can be a secret. */
 function describeRegistered(one: string): Optional<unknown> {
@@ -89,7 +94,7 @@ export const serviceMembers = {
   schemes: optional(anything),
   clients: describeRegistered('client'),
   consumers: describeRegistered('consumer'),
-  lifetimes: optional(describeNumbers(defaultLifetimes)),
+  lifetimes: optional(lifetimesShape),
   publicUrl: optional(text()),
   masterKey: optional(anything),
   nonces: optional(anything),
@@ -109,7 +114,7 @@ export const serviceMembers = {
   limits: optional(describeNumbers(defaultLimits)),
   health: optional(healthShape),
   requestId: optional(flag()),
-  log: optional(callback()),
+  onRequest: optional(callback()),
   observer: optional(anything),
   onError: optional(callback()),
 } satisfies ShapesOf<ServiceOptions>;

@@ -4,6 +4,7 @@ import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import type { UserDeclaration } from '../auth/user-declaration.ts';
 import type { Clock } from '../clock.ts';
 import type { Collection, CollectionDeclaration } from '../collections/declaration.ts';
+import type { Duration } from '../duration.ts';
 import type { Lifetimes } from '../oauth/lifetimes.ts';
 import type { CorsDeclaration } from '../pipeline/cors/policy.ts';
 import type { PipelineOptions } from '../pipeline/options.ts';
@@ -95,8 +96,11 @@ export interface ServiceOptions extends PipelineOptions {
   readonly clients?: RegisteredBy<ClientDeclaration>;
   /** OAuth 1.0a consumers by key. Default: none, and OAuth 1.0a is not offered. */
   readonly consumers?: RegisteredBy<ConsumerDeclaration>;
-  /** The lifetimes of tokens, codes and temporary credentials. */
-  readonly lifetimes?: Partial<Lifetimes>;
+  /**
+   * The lifetimes of tokens, codes and temporary credentials, in seconds or as text.
+   * @example { access: '10m', code: 30 }
+   */
+  readonly lifetimes?: { readonly [Name in keyof Lifetimes]?: Duration };
   /** The origin in the issuer and in absolute links behind a proxy. Default: that of the HTTPS listener. */
   readonly publicUrl?: string;
   /**

@@ -9,6 +9,7 @@ import type { Collection } from '../collections/declaration.ts';
 import { Idempotency, type IdempotencyOptions } from '../collections/idempotency.ts';
 import { ScanQueue } from '../collections/lists/scan-queue.ts';
 import { loadSeed } from '../collections/seed.ts';
+import { type Duration, requireDuration } from '../duration.ts';
 import { writeDescription, writeProblem } from '../formats/server-documents.ts';
 import { createDateCache } from '../http/headers/date.ts';
 import type { HttpRequest, Response } from '../http/message.ts';
@@ -39,6 +40,7 @@ import { checkMembers, checkText } from './argument-checks.ts';
 import { createAuthentication } from './authentication.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { someUseCors } from './cors-checks.ts';
+import { createFetch, type Fetch } from './fetch/fetch.ts';
 import { healthResource, readinessPath, readinessResource, withQuietHealth } from './health.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
 import { loadOpenApi, openApiResource, withOpenApi } from './openapi/resource.ts';
@@ -80,10 +82,14 @@ export interface ListenOptions {
 
 /** An HTTP service, with or without listening on a port. */
 export interface Service {
+  /**
+   * Sends a request to the service in this process, without a socket. Its interface is that of the platform's `fetch`, with the options
+   * `secure` (whether a path counts as requested over TLS) and `peer` (the address of the sender). A redirect to another origin is returned.
+   * @example const response = await service.fetch('/articles', { method: 'POST', body });
+   */
+  readonly fetch: Fetch;
   /** Resolves when the seed is stored. Requests wait for it. */
   readonly ready: Promise<void>;
-  /** Returns the response to a request. Never rejects. */
-  handle(request: HttpRequest): Promise<Response>;
   /** Opens a port. Rejects with ListenError, or with TlsError if the certificate or its key cannot be used. */
   listen(address: ListenOptions): Promise<Listener>;
   /** Replaces all users. Requests that are not authenticated yet are checked against the new ones. Throws RangeError. */
@@ -104,8 +110,13 @@ export interface Service {
    * a client obtains the document
    */
   openapi(origins?: readonly string[]): Promise<OpenApiDocument>;
-  /** Stops accepting requests, finishes those in flight within `grace` milliseconds, and closes everything. Default: 10 000. */
-  close(grace?: number): Promise<void>;
+  /**
+   * Stops accepting requests, finishes those in flight within `grace`, and closes everything.
+   * @param options.grace milliseconds, or text such as `'10s'`. Default: 10 seconds
+   */
+  close(options?: { readonly grace?: Duration }): Promise<void>;
+  /** Closes the service: see `close`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** The parts of a service that a test double controls. */
@@ -128,6 +139,8 @@ export interface ServiceControls {
 
 /** A service with the parts that a test double controls. */
 export interface ControllableService extends Service {
+  /** Returns the response to a request. Never rejects. */
+  respond(request: HttpRequest): Promise<Response>;
   readonly oauth: AuthorizationServer;
   /** The counts of requests by principal and peer. */
   readonly quotas: Pick<Quotas, 'snapshot' | 'restore'>;
@@ -276,12 +289,20 @@ export function createControllableService(
       writeProblem(problem, instance, accept, format, options.basePath),
   };
   const pipeline = new Pipeline(parts);
+  const close: Service['close'] = async ({ grace = '10s' } = {}) => {
+    const wait = requireDuration(grace, 'grace');
+    closing = true;
+    await Promise.all(listeners.map((listener) => listener.close(wait)));
+    await oauth.departures.done?.catch(() => {});
+    if (options.store === undefined) await store.close();
+  };
   const handle = (request: HttpRequest): Promise<Response> => pipeline.respond(request);
   const refuse: Pipeline['respondToInvalid'] = (...invalid) => pipeline.respondToInvalid(...invalid);
 
   return {
     ready,
-    handle,
+    fetch: createFetch({ respond: handle, ...inProcess }),
+    respond: handle,
     async listen(address) {
       const { listener, listening } = await openPort(address, {
         limits,
@@ -328,14 +349,13 @@ export function createControllableService(
         throw new RangeError('a selection of grants must have a grant, user or client');
       await oauth.departures.revoke(selection);
     },
-    async close(grace = 10_000) {
-      closing = true;
-      await Promise.all(listeners.map((listener) => listener.close(grace)));
-      await oauth.departures.done?.catch(() => {});
-      if (options.store === undefined) await store.close();
-    },
+    close,
+    [Symbol.asyncDispose]: () => close(),
   };
 }
+
+/** The addresses of requests that pass no socket. */
+const inProcess = { url: 'http://localhost', secureUrl: 'https://localhost', origins: undefined };
 
 /** Adds the resources of further routes. Of several at a path, the last one that implements a method is described. */
 function withRoutes(api: ServedApi, routes: readonly Route[]): ServedApi {

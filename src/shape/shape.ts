@@ -416,11 +416,6 @@ export function convert<T, Converted>(shape: Shape<T>, change: (value: T) => Con
   };
 }
 
-/** A shape whose schema is a definition of the document: `#/$defs/quota`. */
-export function refer<T>(shape: Shape<T>, name: string): Shape<T> {
-  return { expected: shape.expected, read: shape.read, schema: { $ref: `#/$defs/${name}` } };
-}
-
 function readSchema(shape: Shape<unknown> | Optional<unknown>): JsonSchema {
   return 'optional' in shape ? shape.optional.schema : shape.schema;
 }

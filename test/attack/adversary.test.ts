@@ -42,7 +42,7 @@ async function ours(context: TestContext, options: ServiceOptions = {}) {
     seed: { '/articles': [{ title: 'First', price: { value: '9.99', currency: 'EUR' } }] },
     ...options,
   });
-  context.after(() => service.close(0));
+  context.after(() => service.close({ grace: 0 }));
   const tls = makeIdentity();
   const [plain, secure] = [await service.listen({}), await service.listen({ tls })];
   return {

@@ -55,7 +55,7 @@ const rsaFile = join(directory, 'rsa.pem');
 writeFileSync(ca, identity.cert);
 writeFileSync(rsaFile, rsa.privateKey.export({ type: 'pkcs8', format: 'pem' }));
 after(async () => {
-  await service.close(0);
+  await service.close({ grace: 0 });
 });
 
 const here = import.meta.dirname;

@@ -4,8 +4,8 @@ import { createManualClock, type ManualClock } from '../../src/clock.ts';
 import type { CollectionDeclaration } from '../../src/collections/declaration.ts';
 import type { Response } from '../../src/http/message.ts';
 import { createRequest } from '../../src/http/message.ts';
-import { createService, type Service } from '../../src/index.ts';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
+import { type ControllableService, createControllableService } from '../../src/service/service.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store, StoredPage } from '../../src/store/store.ts';
 import { deferred } from '../support/net/service.ts';
@@ -23,7 +23,7 @@ const things = {
 const size = 5000;
 
 interface Scanned {
-  readonly service: Service;
+  readonly service: ControllableService;
   /** How often the store was read. */
   readonly steps: () => number;
 }
@@ -48,14 +48,14 @@ function scanned(
       return waiting === undefined ? page() : waiting.then(page);
     },
   };
-  const service = createService({ clock, store, collections: { '/things': things } });
-  context.after(() => service.close(0));
+  const service = createControllableService({ clock, store, collections: { '/things': things } });
+  context.after(() => service.close({ grace: 0 }));
   return { service, steps: () => steps };
 }
 
-function search(service: Service, isOpen: () => boolean = () => true): Promise<Response> {
+function search(service: ControllableService, isOpen: () => boolean = () => true): Promise<Response> {
   const request = createRequest({ method: 'GET', target: '/things?sort=count&limit=1' });
-  return service.handle({ ...request, connection: { ...request.connection, isOpen } });
+  return service.respond({ ...request, connection: { ...request.connection, isOpen } });
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -10,7 +10,8 @@ import {
   StoredDataError,
 } from '../../src/collections/stored-data-check.ts';
 import { createRequest } from '../../src/http/message.ts';
-import { createService } from '../../src/index.ts';
+import { createControllableService } from '../../src/service/service.ts';
+
 import { createMemoryStore, type MemoryStore } from '../../src/store/memory.ts';
 import type { StoredItem, StoredRecord } from '../../src/store/store.ts';
 import { call, run, startServer } from '../support/cli/command.ts';
@@ -167,12 +168,12 @@ test('with --on-mismatch warn, the server starts and reports what breaks the rul
 });
 
 test('POST with the field that does not match, and DELETE, apply to an item that is not shown', async () => {
-  const service = createService({
+  const service = createControllableService({
     store: openedWith({ title: ['a'], price }, { title: ['b'], price }),
     collections: { '/articles': { ...articles, access: open } },
   });
   const request = (method: string, path: string, content?: string) =>
-    service.handle(
+    service.respond(
       createRequest({
         method,
         target: path,

@@ -22,8 +22,8 @@ async function serve(
 ): Promise<Listener & { cert: string; close(): Promise<void> }> {
   const service = createService({ limits });
   const listening = await service.listen({ tls });
-  context.after(() => service.close(0));
-  return { ...listening, cert: tls.cert, close: () => service.close(0) };
+  context.after(() => service.close({ grace: 0 }));
+  return { ...listening, cert: tls.cert, close: () => service.close({ grace: 0 }) };
 }
 
 /** Connects with TLS; rejects with what hinders it. */
@@ -123,7 +123,7 @@ test('a certificate that is made for the first client is made once, and not wher
   for (const replaced of [false, true]) {
     let made = 0;
     const service = createService();
-    t.after(() => service.close(0));
+    t.after(() => service.close({ grace: 0 }));
     const tls = () => {
       made += 1;
       return own;
@@ -155,7 +155,7 @@ test('what cannot be used is refused when it listens, and later leaves what was 
     (await agree(port, { ca: cert })).destroy();
   }
   const plain = createService();
-  t.after(() => plain.close(0));
+  t.after(() => plain.close({ grace: 0 }));
   const listening = await plain.listen({});
   assert.throws(() => listening.replaceCertificate(one), TypeError);
 });
@@ -166,7 +166,7 @@ test('who speaks plain HTTP to the port of HTTPS is let go, and TLS to the port 
   lost.write(request);
   assert.doesNotMatch(await received(lost), /HTTP\/1\.1 2/);
   const service = createService();
-  t.after(() => service.close(0));
+  t.after(() => service.close({ grace: 0 }));
   const plain = await service.listen({});
   const hello = connect(plain.port, '127.0.0.1');
   const [, first] = await Promise.all([

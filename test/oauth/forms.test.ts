@@ -4,13 +4,8 @@ import { gzipSync } from 'node:zlib';
 import type { Response } from '../../src/http/message.ts';
 import { createRequest } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
-import {
-  action,
-  type HttpRequest,
-  type Resource,
-  type Service,
-  type ServiceOptions,
-} from '../../src/index.ts';
+import { action, type HttpRequest, type Resource, type ServiceOptions } from '../../src/index.ts';
+import type { ControllableService } from '../../src/service/service.ts';
 import { consumers, requestToken, startSecond } from '../support/oauth/consumer.ts';
 import {
   answerOf,
@@ -73,10 +68,10 @@ function withheld(request: HttpRequest): { readonly request: HttpRequest; readon
 }
 
 /** The reply to a request whose content never arrives. Fails if the service waits for it. */
-async function replyWithout(service: Service, request: HttpRequest): Promise<Response> {
+async function replyWithout(service: ControllableService, request: HttpRequest): Promise<Response> {
   const { request: sent, asked } = withheld(request);
   const reply = await Promise.race([
-    service.handle(sent),
+    service.respond(sent),
     new Promise<undefined>((resolve) => setImmediate(() => setImmediate(() => resolve(undefined)))),
   ]);
   assert.ok(reply !== undefined && !asked(), `the content of ${request.method} ${request.target} is awaited`);
@@ -137,7 +132,7 @@ test('a form that unpacks to more than 64 KiB is 413', async () => {
     ['Content-Encoding', 'gzip'],
   ];
   const parts = { method: 'POST', target: '/oauth2/token', secure: true, headers: fields, body: content };
-  assert.equal((await service.handle(createRequest(parts))).status, 413);
+  assert.equal((await service.respond(createRequest(parts))).status, 413);
 });
 
 test('a query of more than 1,000 parameters is refused before it is decoded', async () => {
@@ -184,7 +179,7 @@ test('a form of up to the limit of the server still reaches the resource', async
   const { service } = open();
   const request = formRequest('/open', 100_000);
   const { body } = createRequest({ method: 'POST', target: '/', body: 'x'.repeat(100_000) });
-  const reply = await service.handle({ ...request, body });
+  const reply = await service.respond({ ...request, body });
   assert.equal(String(reply.body), '100000 bytes');
 });
 
@@ -260,7 +255,7 @@ test('content that breaks off is no malformed attempt', async () => {
     Promise.reject(new Problem('content-incomplete', 'The connection ended.', { close: true }));
   const body = { present: true, consume: broken, hold: broken };
   for (let time = 0; time < 2; time += 1)
-    assert.equal((await service.handle({ ...formRequest('/open', 10), body })).status, 400);
+    assert.equal((await service.respond({ ...formRequest('/open', 10), body })).status, 400);
   assert.equal((await ask('GET', '/greeting', { basic: 'ann:ann-password' })).status, 200);
 });
 
@@ -299,7 +294,7 @@ test('only a form next to a valid token is read for an access_token, up to 64 Ki
     target: '/',
     body: `access_token=a&b=${'x'.repeat(90_000)}`,
   });
-  const long = await server.service.handle({ ...formRequest('/closed', 90_017, `Bearer ${access}`), body });
+  const long = await server.service.respond({ ...formRequest('/closed', 90_017, `Bearer ${access}`), body });
   assert.equal(answerOf(long).text, '90017 bytes');
   const undeclared = await server.ask('POST', '/closed', { bearer: access, form: 'x'.repeat(90_000) });
   assert.equal(undeclared.text, '90000 bytes');

@@ -3,8 +3,9 @@ import { createHmac } from 'node:crypto';
 import { after, test } from 'node:test';
 import { runInNewContext } from 'node:vm';
 import { createRequest } from '../../src/http/message.ts';
-import { action, createService, Problem, type Resource, type Service, text } from '../../src/index.ts';
+import { action, Problem, type Resource, text } from '../../src/index.ts';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
+import { type ControllableService, createControllableService } from '../../src/service/service.ts';
 import { exchange, type WireReply } from '../support/net/wire.ts';
 
 /** A request in the making; each step that it is to fail changes something in it. */
@@ -222,8 +223,8 @@ function resources(): Record<string, Resource> {
   };
 }
 
-async function start(connections: number): Promise<{ service: Service; port: number }> {
-  const service = createService({
+async function start(connections: number): Promise<{ service: ControllableService; port: number }> {
+  const service = createControllableService({
     users: { ann: { secret: 'ann-secret' } },
     collections: {
       '/vault': {
@@ -250,7 +251,7 @@ const [createdReply] = await exchange(open.port, write({ ...draftFailing(new Set
 assert.equal(createdReply?.status, 201);
 
 after(async () => {
-  await Promise.all([open.service.close(0), full.service.close(0)]);
+  await Promise.all([open.service.close({ grace: 0 }), full.service.close({ grace: 0 })]);
 });
 
 async function answerTo(failing: readonly number[]): Promise<WireReply> {
@@ -325,7 +326,7 @@ for (const { name, give } of ways) {
     };
     const read = action('anyone', () => give(() => text('here')));
     const found = () => give(() => thing);
-    const service = createService({
+    const service = createControllableService({
       resources: {
         '/there': { GET: read, find: found },
         '/gone': { GET: read, find: () => give(() => undefined) },
@@ -336,16 +337,16 @@ for (const { name, give } of ways) {
     });
     const answers: Record<string, number> = {};
     for (const target of ['/there', '/gone', '/broken', '/full']) {
-      const { status } = await service.handle(createRequest({ method: 'GET', target }));
+      const { status } = await service.respond(createRequest({ method: 'GET', target }));
       answers[target] = status;
     }
     assert.deepEqual(answers, { '/there': 200, '/gone': 404, '/broken': 500, '/full': full.status });
     assert.deepEqual(faults, [broken]);
     const etag = ['If-None-Match', '"a"'] as const;
-    const { status } = await service.handle(
+    const { status } = await service.respond(
       createRequest({ method: 'GET', target: '/there', headers: [[...etag]] }),
     );
     assert.equal(status, 304);
-    await service.close(0);
+    await service.close({ grace: 0 });
   });
 }

@@ -3,13 +3,14 @@ import { createHook } from 'node:async_hooks';
 import { test } from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { createRequest } from '../../src/http/message.ts';
-import { action, createService, readBytes, text } from '../../src/index.ts';
+import { action, readBytes, text } from '../../src/index.ts';
+import { createControllableService } from '../../src/service/service.ts';
 
 /** Content that takes zlib tens of milliseconds. */
 const content = Array.from({ length: 60_000 }, (_, at) => `line ${(at * 7919) % 60_000}`).join('\n');
 
 function serviceOf() {
-  return createService({
+  return createControllableService({
     collections: {},
     resources: {
       '/long': { GET: action('anyone', () => text(content)) },
@@ -29,7 +30,7 @@ test('of the responses that are to be compressed one is at a time, whatever else
   let answered = 0;
   const ahead: number[] = [];
   const replies = Array.from({ length: 12 }, async () => {
-    const reply = await service.handle(asked);
+    const reply = await service.respond(asked);
     ahead.push(begun.length - answered);
     answered += 1;
     return reply;
@@ -45,7 +46,7 @@ test('of the responses that are to be compressed one is at a time, whatever else
 
 test('where many responses wait to be compressed, further ones are sent as they are', async () => {
   const service = serviceOf();
-  const replies = await Promise.all(Array.from({ length: 40 }, () => service.handle(asked)));
+  const replies = await Promise.all(Array.from({ length: 40 }, () => service.respond(asked)));
   const coded = replies.filter(({ headers: fields }) => fields.some(([name]) => name === 'Content-Encoding'));
   assert.ok(coded.length >= 10 && coded.length < 40, `${coded.length} of 40 are compressed`);
   for (const reply of replies.filter((each) => !coded.includes(each))) {
@@ -54,7 +55,7 @@ test('where many responses wait to be compressed, further ones are sent as they 
     assert.match(fields.get('Vary') ?? '', /Accept-Encoding/);
     assert.doesNotMatch(fields.get('ETag') ?? '', /-gzip/);
   }
-  const later = await service.handle(asked);
+  const later = await service.respond(asked);
   assert.equal(new Map(later.headers).get('Content-Encoding'), 'gzip');
 });
 
@@ -71,7 +72,7 @@ test('content that comes compressed waits for its turn, and is refused nowhere',
   const sent = gzipSync(content);
   const requests = Array.from({ length: 40 }, () => createRequest({ ...request, body: sent }));
   const broken = createRequest({ ...request, body: sent.subarray(0, 100) });
-  const replies = await Promise.all([broken, ...requests].map((each) => service.handle(each)));
+  const replies = await Promise.all([broken, ...requests].map((each) => service.respond(each)));
   const [refused, ...others] = replies;
   assert.equal(refused?.status, 400);
   for (const { status, body: length } of others)

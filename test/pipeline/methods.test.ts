@@ -1,17 +1,22 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createRequest } from '../../src/http/message.ts';
-import { action, createService, json, readBytes } from '../../src/index.ts';
+import { action, json, readBytes } from '../../src/index.ts';
+import { createControllableService } from '../../src/service/service.ts';
 
 const patchType = 'application/merge-patch+json';
 const reads = [{ ...readBytes, type: patchType }];
 
 function serve(resource: object, onError: (error: unknown) => void = () => {}) {
-  const service = createService({ collections: {}, resources: { '/orders/{id}': resource }, onError });
+  const service = createControllableService({
+    collections: {},
+    resources: { '/orders/{id}': resource },
+    onError,
+  });
   return async (method: string, parts: { content?: string; type?: string; target?: string } = {}) => {
     const { content, type, target = '/orders/1' } = parts;
     const fields: [string, string][] = type === undefined ? [] : [['Content-Type', type]];
-    const response = await service.handle(
+    const response = await service.respond(
       createRequest({ method, target, headers: fields, ...(content !== undefined && { body: content }) }),
     );
     const named = new Map(response.headers.map(([name, value]) => [name.toLowerCase(), value]));

@@ -142,7 +142,7 @@ const basic = (pair: string): [string, string] => [
 
 async function status(service: ReturnType<typeof openService>['service'], fields: Lines): Promise<number> {
   const request = createRequest({ method: 'GET', target: '/articles', headers: fields, peer: proxy });
-  const reply = await service.handle(request);
+  const reply = await service.respond(request);
   await new Promise((resolve) => setImmediate(resolve)); // as long as a reply takes at least to reach its client
   return reply.status;
 }

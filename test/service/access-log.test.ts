@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createRequest } from '../../src/http/message.ts';
-import { type AccessLogEntry, createService } from '../../src/index.ts';
+import type { AccessLogEntry } from '../../src/index.ts';
+import { createControllableService } from '../../src/service/service.ts';
 import { article, openService } from '../support/service/guest.ts';
 
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
@@ -13,7 +14,7 @@ function logged() {
 
 test('an entry has the address, the ids, the bytes of content and the user agent', async () => {
   const { entries, log } = logged();
-  const { ask } = openService({ log });
+  const { ask } = openService({ onRequest: log });
   const fields = { 'X-Request-Id': 'abc-1', traceparent, 'User-Agent': 'client/1.0' };
   const content = article('Tea');
   const created = await ask('POST', '/articles', { user: 'ann', content, fields });
@@ -44,7 +45,7 @@ test('an entry has the address, the ids, the bytes of content and the user agent
 
 test('a request without a usable id gets a new one, and an invalid traceparent is ignored', async () => {
   const { entries, log } = logged();
-  const { ask } = openService({ log });
+  const { ask } = openService({ onRequest: log });
   await ask('GET', '/articles');
   await ask('GET', '/articles', { fields: { 'X-Request-Id': 'a"b', traceparent: `${traceparent}x` } });
   await ask('GET', '/articles', { fields: { 'X-Request-Id': 'a'.repeat(129) } });
@@ -57,16 +58,16 @@ test('a request without a usable id gets a new one, and an invalid traceparent i
 
 test('the user agent is cut after 256 characters', async () => {
   const { entries, log } = logged();
-  await openService({ log }).ask('GET', '/', { fields: { 'User-Agent': 'a'.repeat(5000) } });
+  await openService({ onRequest: log }).ask('GET', '/', { fields: { 'User-Agent': 'a'.repeat(5000) } });
   assert.equal(entries[0]?.userAgent?.length, 256);
 });
 
 test('behind a trusted proxy, the address is that of the client', async () => {
   const { entries, log } = logged();
-  const service = createService({ log, trustProxy: ['10.0.0.1/32'] });
+  const service = createControllableService({ onRequest: log, trustProxy: ['10.0.0.1/32'] });
   const fields = [['X-Forwarded-For', '192.0.2.7']] as const;
   for (const peer of ['10.0.0.1', '10.0.0.2'])
-    await service.handle(createRequest({ method: 'GET', target: '/', peer, headers: fields }));
+    await service.respond(createRequest({ method: 'GET', target: '/', peer, headers: fields }));
   assert.deepEqual(
     entries.map(({ peer }) => peer),
     ['192.0.2.7', '10.0.0.2'],
@@ -75,10 +76,10 @@ test('behind a trusted proxy, the address is that of the client', async () => {
 
 test('responses have no X-Request-Id by default, and with requestId that of the log', async () => {
   const plain = logged();
-  const { ask } = openService({ log: plain.log });
+  const { ask } = openService({ onRequest: plain.log });
   assert.equal((await ask('GET', '/', { fields: { 'X-Request-Id': 'abc' } })).field('X-Request-Id'), '');
   const { entries, log } = logged();
-  const identified = openService({ log, requestId: true });
+  const identified = openService({ onRequest: log, requestId: true });
   assert.equal(
     (await identified.ask('GET', '/', { fields: { 'X-Request-Id': 'abc' } })).field('X-Request-Id'),
     'abc',

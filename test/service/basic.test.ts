@@ -16,7 +16,7 @@ function openDoor(options: ServiceOptions = {}) {
     ask(method: string, target: string, pair?: string, secure = true): Promise<Response> {
       const value = pair === undefined ? undefined : `Basic ${Buffer.from(pair).toString('base64')}`;
       const fields: [string, string][] = value === undefined ? [] : [['Authorization', value]];
-      return service.handle(createRequest({ method, target, headers: fields, secure }));
+      return service.respond(createRequest({ method, target, headers: fields, secure }));
     },
   };
 }
@@ -70,7 +70,7 @@ test('no password is in a reply, in the log or in a fault', async () => {
   const note = (what: unknown): void => {
     told.push(JSON.stringify(what));
   };
-  const { ask } = openDoor({ log: note, onError: note, explain: true });
+  const { ask } = openDoor({ onRequest: note, onError: note, explain: true });
   for (const pair of ['ann:ann:pw£', 'ann:geheim', 'geheim', ':geheim', 'ann:geheim\n']) {
     for (const secure of [true, false]) note(await ask('GET', own, pair, secure));
   }
@@ -111,7 +111,7 @@ test('a burst of a thousand guesses gets no further than the limit, and the righ
     peer: '192.0.2.7',
     secure: true,
   });
-  assert.equal((await service.handle(elsewhere)).status, 200);
+  assert.equal((await service.respond(elsewhere)).status, 200);
   const statuses = (await Promise.all(guesses)).map(({ status }) => status);
   assert.equal(statuses.filter((status) => status === 401).length, 20);
   assert.equal(statuses.filter((status) => status === 429).length, 980);

@@ -276,7 +276,7 @@ test('the journal and the events of a controlled service have a replay that is f
   const signing = { method: 'DELETE', url: `http://localhost${target}`, user: 'ann', secret: 'ann-secret' };
   const fields = Object.entries(signRequest(signing));
   for (const status of [404, 401]) {
-    const reply = await service.handle(createRequest({ method: 'DELETE', target, headers: fields }));
+    const reply = await service.respond(createRequest({ method: 'DELETE', target, headers: fields }));
     assert.equal(reply.status, status);
   }
   assert.deepEqual(replays, ['ann']);

@@ -49,7 +49,7 @@ test('of the passwords of users and the secrets of clients no more than two are 
   const { begun, goOn } = holdHashes(context);
   const askAsUser = (password: string): Promise<Response> => {
     const fields = [basic(`ann:${password}`)];
-    return service.handle(
+    return service.respond(
       createRequest({ method: 'GET', target: '/users/ann/financialrecords', headers: fields, secure: true }),
     );
   };
@@ -57,7 +57,7 @@ test('of the passwords of users and the secrets of clients no more than two are 
     const form: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
     const content = 'grant_type=client_credentials&scope=read';
     const fields = [basic(`app:${secret}`), form];
-    return service.handle(
+    return service.respond(
       createRequest({
         method: 'POST',
         target: '/oauth2/token',

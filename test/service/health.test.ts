@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
 import { createRequest } from '../../src/http/message.ts';
-import { type AccessLogEntry, createService } from '../../src/index.ts';
+import type { AccessLogEntry } from '../../src/index.ts';
+import { createControllableService } from '../../src/service/service.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { openService } from '../support/service/guest.ts';
@@ -33,7 +34,7 @@ test('a readiness check gets 503 while the store cannot be reached, and a health
   };
   const entries: AccessLogEntry[] = [];
   const log = (entry: AccessLogEntry): unknown => entries.push(entry);
-  const { ask } = openService({ store, log, health: { path: '/health' } });
+  const { ask } = openService({ store, onRequest: log, health: { path: '/health' } });
   const ready = await ask('GET', '/health/ready');
   assert.deepEqual([ready.status, ready.text, entries.length], [200, '{"status":"ready"}', 0]);
   state.isReachable = false;
@@ -55,7 +56,7 @@ test('without the option, the path is 404', async () => {
 
 test('a health check gets 503 while the service stops', async () => {
   const { ask, service } = openService({ health: { path: '/health' } });
-  await service.close(0);
+  await service.close({ grace: 0 });
   assert.equal((await ask('GET', '/health')).status, 503);
 });
 
@@ -64,7 +65,7 @@ test('health checks are not limited by a quota, and are logged only if they fail
   let reason: string | undefined;
   const { ask } = openService({
     quota: '1/1h',
-    log: (entry) => entries.push(entry),
+    onRequest: (entry) => entries.push(entry),
     health: { path: '/health', check: () => reason },
   });
   for (let sent = 0; sent < 3; sent += 1) {
@@ -83,14 +84,14 @@ test('health checks are not limited by a quota, and are logged only if they fail
 
 test('below a path prefix, a check that the proxy forwards and a direct one are the same', async () => {
   const entries: AccessLogEntry[] = [];
-  const service = createService({
+  const service = createControllableService({
     basePath: '/api',
     quota: '1/1h',
     health: { path: '/health' },
-    log: (entry) => entries.push(entry),
+    onRequest: (entry) => entries.push(entry),
   });
   for (let sent = 0; sent < 2; sent += 1) {
-    const { status } = await service.handle(createRequest({ method: 'GET', target: '/health' }));
+    const { status } = await service.respond(createRequest({ method: 'GET', target: '/health' }));
     assert.equal(status, 200);
   }
   assert.deepEqual(entries, []);
@@ -106,8 +107,8 @@ test('the journal of a double has no health checks', async () => {
 test('an invalid path, and one that a collection has, are refused', () => {
   for (const path of ['health', '/health/', ''])
     assert.throws(
-      () => createService({ health: { path } }),
+      () => createControllableService({ health: { path } }),
       /path of health must be a path such as \/health/,
     );
-  assert.throws(() => createService({ health: { path: '/articles' } }), RangeError);
+  assert.throws(() => createControllableService({ health: { path: '/articles' } }), RangeError);
 });

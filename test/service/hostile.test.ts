@@ -19,7 +19,7 @@ const service = createService({
 const { port } = await service.listen({});
 
 after(async () => {
-  await service.close(0);
+  await service.close({ grace: 0 });
   assert.deepEqual(faults, []);
 });
 

@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { signRequest } from '../../src/client/sign.ts';
 import { createRequest } from '../../src/http/message.ts';
 import type { NonceClaim } from '../../src/principal.ts';
-import { createService } from '../../src/service/service.ts';
+import { createControllableService } from '../../src/service/service.ts';
+
 import { StoreError } from '../../src/store/errors.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { NonceStore } from '../../src/store/nonces/nonces.ts';
@@ -52,7 +53,12 @@ function openWatched(release: () => Promise<void> | undefined = () => undefined)
     },
   };
   const nonces: NonceStore = earlier;
-  const service = createService({ store, nonces, users: { ann: { secret: 'secret' } }, onError: () => {} });
+  const service = createControllableService({
+    store,
+    nonces,
+    users: { ann: { secret: 'secret' } },
+    onError: () => {},
+  });
   const send = async (method: string, target: string, nonce: string, body?: string) => {
     const headers = signRequest({
       method,
@@ -62,7 +68,7 @@ function openWatched(release: () => Promise<void> | undefined = () => undefined)
       nonce,
     });
     const fields = Object.entries({ ...headers, 'Content-Type': 'application/xml' });
-    const reply = await service.handle(
+    const reply = await service.respond(
       createRequest({ method, target, headers: fields, ...(body === undefined ? {} : { body: body }) }),
     );
     return reply.status;

@@ -200,7 +200,7 @@ test('a page that nobody reads holds no more than its own bytes', async () => {
   const list = Array.from({ length: 2000 }, (_, at) => String(at % 10));
   const { service } = await serviceOf(Array.from({ length: 400 }, () => ({ list })));
   const ask = (): Promise<Response> =>
-    service.handle(createRequest({ method: 'GET', target: '/things?limit=500' }));
+    service.respond(createRequest({ method: 'GET', target: '/things?limit=500' }));
   const unread: Response[] = [await ask()];
   const before = memoryInUse();
   for (let count = 0; count < 20; count += 1) unread.push(await ask());

@@ -5,7 +5,8 @@ import { createManualClock } from '../../src/clock.ts';
 import type { Response } from '../../src/http/message.ts';
 import { createRequest } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
-import { createService } from '../../src/index.ts';
+import { createControllableService } from '../../src/service/service.ts';
+
 import { type Answer, openService } from '../support/service/guest.ts';
 
 const field = ({ headers: fields }: Response, name: string): string | undefined =>
@@ -106,7 +107,10 @@ test('the fields are on responses of every status, 304 and problems included, on
     assert.equal(answer.field('RateLimit-Policy'), '"1h";q=100;w=3600', String(answer.status));
     assert.match(answer.field('RateLimit'), /^"1h";r=[0-9]+;t=3600$/);
   }
-  const rejected = await service.handle({ ...createRequest({ method: 'GET', target: '/' }), version: '2.0' });
+  const rejected = await service.respond({
+    ...createRequest({ method: 'GET', target: '/' }),
+    version: '2.0',
+  });
   assert.equal(field(rejected, 'RateLimit'), '"1h";r=99;t=3600');
 });
 
@@ -135,11 +139,15 @@ test('a user can get a quota while a service without one runs, and lose it', asy
 });
 
 test('behind a trusted proxy, each client address has its own quota', async () => {
-  const service = createService({ quota: '1/1h', trustProxy: ['10.0.0.0/8'], clock: createManualClock(0) });
+  const service = createControllableService({
+    quota: '1/1h',
+    trustProxy: ['10.0.0.0/8'],
+    clock: createManualClock(0),
+  });
   const from = async (client: string): Promise<number> => {
     const fields = [['X-Forwarded-For', client]] as const;
     return (
-      await service.handle(
+      await service.respond(
         createRequest({ method: 'GET', target: '/articles', peer: '10.0.0.1', headers: fields }),
       )
     ).status;
@@ -149,17 +157,23 @@ test('behind a trusted proxy, each client address has its own quota', async () =
 });
 
 test('the addresses of one IPv6 network share a quota', async () => {
-  const service = createService({ quota: '1/1h', clock: createManualClock(0) });
+  const service = createControllableService({ quota: '1/1h', clock: createManualClock(0) });
   const from = async (peer: string): Promise<number> =>
-    (await service.handle(createRequest({ method: 'GET', target: '/articles', peer }))).status;
+    (await service.respond(createRequest({ method: 'GET', target: '/articles', peer }))).status;
   assert.deepEqual([await from('2001:db8::1'), await from('2001:db8::2')], [200, 429]);
   assert.equal(await from('2001:db8:0:1::1'), 200);
 });
 
 test('an invalid quota of the service or of a user is refused', () => {
-  assert.throws(() => createService({ quota: '5' }), /^RangeError: quota must be such as 1000\/1h/);
+  assert.throws(
+    () => createControllableService({ quota: '5' }),
+    /^RangeError: quota must be such as 1000\/1h/,
+  );
   const users = { ann: { secret: 'a', quota: { requests: 0, window: '1h' } } };
-  assert.throws(() => createService({ users }), /requests of quota of the user "ann" must be a whole number/);
+  assert.throws(
+    () => createControllableService({ users }),
+    /requests of quota of the user "ann" must be a whole number/,
+  );
 });
 
 test('memory is bounded: of too many addresses, the one whose window began first is dropped', () => {

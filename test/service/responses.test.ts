@@ -4,7 +4,8 @@ import test from 'node:test';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { createRequest } from '../../src/http/message.ts';
 import { problemTypes } from '../../src/http/problem-types.ts';
-import { type ActionResponse, action, createService, json, readBytes, xml } from '../../src/index.ts';
+import { type ActionResponse, action, json, readBytes, xml } from '../../src/index.ts';
+import { createControllableService } from '../../src/service/service.ts';
 import { article, openService } from '../support/service/guest.ts';
 
 const ann = { user: 'ann' };
@@ -53,9 +54,11 @@ test('an action gives no content to a status that never has any', async () => {
   const answering = (status: number) => ({
     GET: action('anyone', () => ({ status, representation: { type: 'text/plain', body: 'x' } })),
   });
-  const service = createService({ resources: { '/204': answering(204), '/205': answering(205) } });
+  const service = createControllableService({
+    resources: { '/204': answering(204), '/205': answering(205) },
+  });
   for (const target of ['/204', '/205']) {
-    const reply = await service.handle(createRequest({ method: 'GET', target }));
+    const reply = await service.respond(createRequest({ method: 'GET', target }));
     assert.equal(reply.body, undefined, target);
     assert.ok(!reply.headers.some(([name]) => name === 'Content-Type'), target);
   }
@@ -64,11 +67,11 @@ test('an action gives no content to a status that never has any', async () => {
 test('an action that gives what no reply can say has failed', async () => {
   const faults: string[] = [];
   const statusOf = async (outcome: ActionResponse): Promise<number> => {
-    const service = createService({
+    const service = createControllableService({
       resources: { '/it': { GET: action('anyone', () => outcome) } },
       onError: (error) => faults.push(String(error)),
     });
-    return (await service.handle(createRequest({ method: 'GET', target: '/it' }))).status;
+    return (await service.respond(createRequest({ method: 'GET', target: '/it' }))).status;
   };
   for (const status of [101, 99, 0, 600, 200.5, Number.NaN]) assert.equal(await statusOf({ status }), 500);
   for (const line of [
@@ -410,7 +413,7 @@ test('a service that is closed answers 503 with Retry-After', async () => {
 
 test('the log is told of method, path, status, principal and problem, and of nothing secret', async () => {
   const entries: string[] = [];
-  const { ask } = openService({ log: (entry) => entries.push(JSON.stringify(entry)) });
+  const { ask } = openService({ onRequest: (entry) => entries.push(JSON.stringify(entry)) });
   await ask('PUT', '/articles/1?token=hidden', { ...ann, content: article('Tea') });
   await ask('GET', '/nowhere');
   const [put, get] = entries.map((entry) => JSON.parse(entry));
@@ -424,9 +427,9 @@ test('the log is told of method, path, status, principal and problem, and of not
 
 test('who is named in an absolute target is neither logged nor shown', async () => {
   const entries: string[] = [];
-  const { service } = openService({ log: (entry) => entries.push(JSON.stringify(entry)) });
+  const { service } = openService({ onRequest: (entry) => entries.push(JSON.stringify(entry)) });
   for (const target of ['http://me:hunter2@x/nope?a', 'http://x/nope']) {
-    const { body: content } = await service.handle(createRequest({ method: 'GET', target }));
+    const { body: content } = await service.respond(createRequest({ method: 'GET', target }));
     assert.match(String(content), /<instance>\/nope<\/instance>/);
     assert.doesNotMatch(String(content), /hunter2/);
   }
@@ -436,5 +439,5 @@ test('who is named in an absolute target is neither logged nor shown', async () 
 
 test('an option that does not exist is refused with the nearest one', () => {
   const options = { window: 60, hmacSimpel: 'off' };
-  assert.throws(() => createService(options), /hmacSimpel .* "hmacSimple"/);
+  assert.throws(() => createControllableService(options), /hmacSimpel .* "hmacSimple"/);
 });

@@ -7,7 +7,7 @@ import { defaultDeclarations } from '../../src/collections/declaration.ts';
 import { createRequest, type RequestParts, type Response } from '../../src/http/message.ts';
 import { action } from '../../src/pipeline/resource.ts';
 import type { ServiceOptions } from '../../src/service/options.ts';
-import { createService } from '../../src/service/service.ts';
+import { createControllableService } from '../../src/service/service.ts';
 
 const now = Date.UTC(2026, 10, 22, 12);
 const partner = {
@@ -24,12 +24,12 @@ const schemes: SchemeDeclarations = {
 const users = { ann: { secret: 'secret of ann' } };
 
 function service(options: Partial<ServiceOptions> = {}) {
-  return createService({ clock: createManualClock(now), users, schemes, ...options });
+  return createControllableService({ clock: createManualClock(now), users, schemes, ...options });
 }
 
 async function answer(options: Partial<ServiceOptions>, parts: Partial<RequestParts>): Promise<Response> {
   const served = service(options);
-  const response = await served.handle(createRequest({ method: 'POST', target: '/articles', ...parts }));
+  const response = await served.respond(createRequest({ method: 'POST', target: '/articles', ...parts }));
   await served.close();
   return response;
 }
@@ -67,8 +67,8 @@ describe('a configured scheme', () => {
       headers: signed(),
       body: article.replace('3', '4'),
     };
-    assert.equal((await served.handle(createRequest(request))).status, 401);
-    const list = await served.handle(createRequest({ method: 'GET', target: '/articles' }));
+    assert.equal((await served.respond(createRequest(request))).status, 401);
+    const list = await served.respond(createRequest({ method: 'GET', target: '/articles' }));
     assert.equal(String(list.body), '<articles></articles>');
     await served.close();
   });

@@ -7,7 +7,8 @@ import type { ResponseSigningDeclaration } from '../../src/auth/scheme-declarati
 import { createManualClock } from '../../src/clock.ts';
 import { createRequest } from '../../src/http/message.ts';
 import type { ServiceOptions } from '../../src/service/options.ts';
-import { createService } from '../../src/service/service.ts';
+import { createControllableService } from '../../src/service/service.ts';
+
 import { publicKey, signingKey } from '../support/signature/rfc9421.ts';
 
 const tests = join(import.meta.dirname, '..');
@@ -32,7 +33,7 @@ const declared: ResponseSigningDeclaration = { key: { id, algorithm: 'ed25519', 
 const seed = { '/articles': [{ title: 'Tea', price: { value: '3.50', currency: 'EUR' } }] };
 
 function service(signResponses: ResponseSigningDeclaration = declared) {
-  return createService({ schemes: { 'message-signatures': { signResponses } }, seed });
+  return createControllableService({ schemes: { 'message-signatures': { signResponses } }, seed });
 }
 
 /** Verifies a response with http-message-signatures. */
@@ -70,12 +71,12 @@ for (const [title, status, accept, init] of requests) {
 
 test('a response is unsigned without Accept-Signature, and unless signResponses is configured', async () => {
   const served = service();
-  const plain = createService({ schemes: { 'message-signatures': {} }, seed });
+  const plain = createControllableService({ schemes: { 'message-signatures': {} }, seed });
   const target = '/articles/1';
   const asking: [string, string][] = [['Accept-Signature', 'sig=("@status")']];
   const responses = [
-    await served.handle(createRequest({ method: 'GET', target })),
-    await plain.handle(createRequest({ method: 'GET', target, headers: asking })),
+    await served.respond(createRequest({ method: 'GET', target })),
+    await plain.respond(createRequest({ method: 'GET', target, headers: asking })),
   ];
   for (const { status, headers: fields } of responses) {
     assert.equal(status, 200);
@@ -87,8 +88,8 @@ test('a response is unsigned without Accept-Signature, and unless signResponses 
 test('with components, all responses are signed, also the first one, at the time of the clock', async () => {
   const clock = createManualClock(Date.UTC(2026, 10, 22, 12));
   const signResponses = { ...declared, components: ['@status', '@path;req'] };
-  const served = createService({ clock, schemes: { 'message-signatures': { signResponses } } });
-  const { status, headers: fields } = await served.handle(
+  const served = createControllableService({ clock, schemes: { 'message-signatures': { signResponses } } });
+  const { status, headers: fields } = await served.respond(
     createRequest({ method: 'GET', target: '/nowhere' }),
   );
   assert.equal(status, 404);
@@ -103,7 +104,7 @@ test('an invalid key of responses is refused without showing it', () => {
       const options: ServiceOptions = JSON.parse(
         JSON.stringify({ schemes: { 'message-signatures': { signResponses } } }),
       );
-      createService(options);
+      createControllableService(options);
       return 'created';
     } catch (error) {
       return String(error);

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { signRequest } from '../../src/client/index.ts';
 import { createRequest } from '../../src/http/message.ts';
-import { action, createService, type DurableStore, json, openDurableStore } from '../../src/index.ts';
+import { action, type DurableStore, json, openDurableStore } from '../../src/index.ts';
+import { createControllableService } from '../../src/service/service.ts';
 import { run } from '../support/cli/command.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -24,7 +25,7 @@ function serviceOn(store: DurableStore) {
       return { status: 204 };
     }),
   };
-  return createService({ store, users, resources: { '/visits': resource } });
+  return createControllableService({ store, users, resources: { '/visits': resource } });
 }
 
 function signed(method: string, path: string): [string, string][] {
@@ -33,11 +34,11 @@ function signed(method: string, path: string): [string, string][] {
 }
 
 async function statusOf(service: ReturnType<typeof serviceOn>, fields: [string, string][], method = 'POST') {
-  return (await service.handle(createRequest({ method, target: '/visits', headers: fields }))).status;
+  return (await service.respond(createRequest({ method, target: '/visits', headers: fields }))).status;
 }
 
 async function visited(service: ReturnType<typeof serviceOn>): Promise<string> {
-  const { body: content } = await service.handle(createRequest({ method: 'GET', target: '/visits' }));
+  const { body: content } = await service.respond(createRequest({ method: 'GET', target: '/visits' }));
   return String(content);
 }
 
@@ -71,8 +72,8 @@ describe('openDurableStore', () => {
     const tags: (string | undefined)[] = [];
     for (let round = 0; round < 2; round += 1) {
       const store = await openDurableStore(directory);
-      const service = createService({ store, collections, seed: { '/notes': [{}] } });
-      const { headers: fields } = await service.handle(createRequest({ method: 'GET', target: '/notes/1' }));
+      const service = createControllableService({ store, collections, seed: { '/notes': [{}] } });
+      const { headers: fields } = await service.respond(createRequest({ method: 'GET', target: '/notes/1' }));
       tags.push(fields.find(([name]) => name.toLowerCase() === 'etag')?.[1]);
       await service.close();
       await store.close();
@@ -168,13 +169,13 @@ describe('openDurableStore', () => {
 
   test('refuses a service whose dates are valid for longer than nonces are stored', async () => {
     const store = await openDurableStore(freshDirectory());
-    assert.throws(() => createService({ store, window: 900 }), {
+    assert.throws(() => createControllableService({ store, window: 900 }), {
       name: 'RangeError',
       message: 'nonces are stored for 600 s, and dates are valid for 900 s: open the store with that window',
     });
     await store.close();
     const longer = await openDurableStore(freshDirectory(), { window: 900 });
-    await createService({ store: longer, window: 900 }).close();
+    await createControllableService({ store: longer, window: 900 }).close();
     await longer.close();
   });
 });

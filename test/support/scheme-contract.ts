@@ -9,7 +9,8 @@ import { type Double, type DoubleOptions, startDouble } from '../../src/double/i
 import { createRequest } from '../../src/http/message.ts';
 import { action } from '../../src/pipeline/resource.ts';
 import type { UserDeclaration } from '../../src/service/options.ts';
-import { createService, type Service } from '../../src/service/service.ts';
+import { type ControllableService, createControllableService } from '../../src/service/service.ts';
+
 import { openDurableStore } from '../../src/store/open-durable-store.ts';
 import { catalogue, type MistakeName } from './schemes/catalogue.ts';
 import { operationsOf } from './schemes/counted-crypto.ts';
@@ -378,7 +379,7 @@ function replayRows(subject: SchemeSubject, row: Rows): void {
           const status = await statusOf(service, each);
           assert.equal(status < 300 ? 'accepted' : 'refused', expected, `${status} ${each.method}`);
         }
-        await service.close(0);
+        await service.close({ grace: 0 });
         await store.close();
       }
     },
@@ -387,10 +388,10 @@ function replayRows(subject: SchemeSubject, row: Rows): void {
 }
 
 /** Opens a service without explanations, in which the time stands still. */
-function openService({ options }: SchemeSubject, more: object = {}): Service {
+function openService({ options }: SchemeSubject, more: object = {}): ControllableService {
   const { schemes, consumers } = options;
   const { ann, bob } = options.users;
-  return createService({
+  return createControllableService({
     users: { ann, bob },
     ...(schemes === undefined ? {} : { schemes }),
     ...(consumers === undefined ? {} : { consumers }),
@@ -403,7 +404,10 @@ function openService({ options }: SchemeSubject, more: object = {}): Service {
   });
 }
 
-async function statusOf(service: Service, { method, target, secure, lines, content }: Sent): Promise<number> {
+async function statusOf(
+  service: ControllableService,
+  { method, target, secure, lines, content }: Sent,
+): Promise<number> {
   const fields = lines.map(([name, value]): [string, string] => [name, value]);
   const request = createRequest({
     method,
@@ -412,7 +416,7 @@ async function statusOf(service: Service, { method, target, secure, lines, conte
     headers: fields,
     ...(content === undefined ? {} : { body: content }),
   });
-  const { status } = await service.handle(request);
+  const { status } = await service.respond(request);
   return status;
 }
 
@@ -505,7 +509,7 @@ function userRows(subject: SchemeSubject, row: Rows): void {
       const wrong = await cost({});
       assert.ok(wrong > 0);
       assert.equal(await cost({ user: stranger }), wrong);
-      await service.close(0);
+      await service.close({ grace: 0 });
     },
     'work',
   );

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -8,11 +8,13 @@ export interface Worktree {
   readonly root: string;
   /** The abbreviated hash of the commit. */
   readonly commit: string;
+  /** Replaces this `bench/` by that of the commit, for a commit whose modules have other names. */
+  takeOwnBench(): void;
   remove(): void;
 }
 
 /**
- * Checks a commit out into a temporary directory, with the installed packages and with this `bench/`, so that the
+ * Checks a commit out into a temporary directory, with the packages that its build needs and with this `bench/`, so that the
  * measuring code is the same. Throws if there is no such commit.
  */
 export function checkOut(root: string, ref: string): Worktree {
@@ -26,14 +28,18 @@ export function checkOut(root: string, ref: string): Worktree {
   try {
     git(root, 'worktree', 'add', '--detach', '--quiet', directory, commit);
     takeBench(root, directory);
-    for (const path of ['node_modules', 'bench/node_modules', 'test/node_modules']) {
+    for (const path of ['bench/node_modules', 'test/node_modules']) {
       if (existsSync(join(root, path))) symlinkSync(join(root, path), join(directory, path));
     }
+    takePackages(root, directory);
   } catch (error) {
     remove();
     throw error;
   }
-  return { root: directory, commit, remove };
+  const takeOwnBench = (): void => {
+    git(directory, 'checkout', '--quiet', '--', 'bench', 'tsconfig.json', 'tsconfig.test.json');
+  };
+  return { root: directory, commit, takeOwnBench, remove };
 }
 
 function takeBench(root: string, directory: string): void {
@@ -45,6 +51,22 @@ function takeBench(root: string, directory: string): void {
     recursive: true,
     filter: (source) => !own.includes(source),
   });
+}
+
+/** Gives the commit the packages that its build needs: those of the working tree if both have the same, otherwise its own. */
+function takePackages(root: string, directory: string): void {
+  const [current, other] = [root, directory].map((each) =>
+    readFileSync(join(each, 'package-lock.json'), 'utf8'),
+  );
+  if (current === other) {
+    symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'));
+    return;
+  }
+  const { status, stderr } = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], {
+    cwd: directory,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`the packages of the commit cannot be installed: ${stderr}`);
 }
 
 /** Builds `dist/` of a tree. */

@@ -1,8 +1,10 @@
 /** Services that answer signed requests in this process. Each request has its own nonce, and is signed beforehand. */
+
 import { signRequest } from '../../../src/client/sign.ts';
 import { createRequest } from '../../../src/http/message.ts';
 import type { ServiceOptions } from '../../../src/service/options.ts';
-import { createService, type Service } from '../../../src/service/service.ts';
+import { type ControllableService, createControllableService } from '../../../src/service/service.ts';
+
 import { openDurableStore } from '../../../src/store/open-durable-store.ts';
 import { article, articles } from '../../data/articles.ts';
 import type { Peer } from '../peers.ts';
@@ -28,22 +30,22 @@ const options: ServiceOptions = {
   maxNoncesPerUser: 10_000_000,
 };
 
-async function inMemory(): Promise<Service> {
-  const service = createService(options);
+async function inMemory(): Promise<ControllableService> {
+  const service = createControllableService(options);
   await service.ready;
   return service;
 }
 
 /** Without syncs, which would take most of the time. */
-async function inDirectory(directory: string): Promise<Service> {
+async function inDirectory(directory: string): Promise<ControllableService> {
   const store = await openDurableStore(directory, { durability: 'os', maxNoncesPerUser: 10_000_000 });
   const { maxNoncesPerUser: _, ...others } = options;
-  const service = createService({ ...others, store });
+  const service = createControllableService({ ...others, store });
   await service.ready;
   return service;
 }
 
-function peerOf(method: 'GET' | 'PUT', service: Service): Peer {
+function peerOf(method: 'GET' | 'PUT', service: ControllableService): Peer {
   return () => {
     const fields = signRequest({ method, url: `http://localhost${target}`, user, secret });
     const parts = { method, target, headers: Object.entries(fields) };
@@ -55,6 +57,6 @@ function peerOf(method: 'GET' | 'PUT', service: Service): Peer {
             headers: [...parts.headers, ['Content-Type', 'application/json']],
             body: content,
           });
-    return () => service.handle(request).then(({ status }) => status === 200);
+    return () => service.respond(request).then(({ status }) => status === 200);
   };
 }

@@ -230,7 +230,7 @@ async function tryComposition(
   const resources = (await module?.resources(store)) ?? {};
   const service = composeService(options, accounts, { resources }, compose);
   await service.ready;
-  await service.close(0);
+  await service.close({ grace: 0 });
   return resources;
 }
 

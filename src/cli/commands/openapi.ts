@@ -47,7 +47,7 @@ async function documentOf(
   try {
     return await service.openapi(originsOf(options));
   } finally {
-    await service.close(0);
+    await service.close({ grace: 0 });
   }
 }
 

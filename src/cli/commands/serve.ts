@@ -141,7 +141,7 @@ async function start({
         : {}),
       onError: (error) => notices.fault(faultOf(error, module)),
       check: () => failureOf(dataDirectory),
-      ...(onResponse === undefined ? {} : { log: onResponse }),
+      ...(onResponse === undefined ? {} : { onRequest: onResponse }),
     },
     control?.composer(dataDirectory, partner?.prepared) ?? partner?.compose,
   );
@@ -180,7 +180,7 @@ async function start({
     if (control !== undefined) urls.push(`control=${await control.open(plain, secure, certificate)}`);
     process.stdout.write(`Countersign is ready: ${urls.join(' ')}\n`);
   } catch (error) {
-    await service.close(0);
+    await service.close({ grace: 0 });
     throw error;
   }
 }
@@ -381,7 +381,7 @@ function stopOnSignal(service: Service, dataDirectory: DataDirectory, logs: Logs
 type Logs = readonly [log: AccessLog | undefined, hook: RequestHook | undefined];
 
 async function shutDown(service: Service, dataDirectory: DataDirectory, [log, hook]: Logs): Promise<void> {
-  await service.close(shutdownTimeout);
+  await service.close({ grace: shutdownTimeout });
   await hook?.flush();
   await dataDirectory.close();
   await log?.flush();

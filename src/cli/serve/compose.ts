@@ -1,7 +1,6 @@
 import type { ClientRegistration, ConsumerRegistration } from '../../accounts/registration.ts';
 import { type AccountPlace, pathIn } from '../../accounts/stored-file.ts';
 import type { StoredUser } from '../../accounts/users.ts';
-import type { Lifetimes } from '../../oauth/lifetimes.ts';
 import type { Options } from '../../options/options.ts';
 import type { HealthOptions, Limits, ServiceOptions, UserDeclaration } from '../../service/options.ts';
 import { createService, type Service } from '../../service/service.ts';
@@ -28,7 +27,10 @@ export function composeService(
   {
     check,
     ...more
-  }: Pick<ServiceOptions, 'store' | 'nonces' | 'notBefore' | 'masterKey' | 'log' | 'onError' | 'resources'> &
+  }: Pick<
+    ServiceOptions,
+    'store' | 'nonces' | 'notBefore' | 'masterKey' | 'onRequest' | 'onError' | 'resources'
+  > &
     Pick<HealthOptions, 'check'>,
   create: (options: ServiceOptions & KnownAccounts) => Service = createService,
 ): Service {
@@ -87,16 +89,16 @@ function healthOf(
   return { health: check === undefined ? { path } : { path, check } };
 }
 
-function lifetimesOf(options: Options): Lifetimes {
+function lifetimesOf(options: Options): NonNullable<ServiceOptions['lifetimes']> {
   return {
-    code: options.codeLifetime * 1000,
-    access: options.accessLifetime * 1000,
-    refresh: options.refreshLifetime * 1000,
-    refreshTotal: options.refreshTotalLifetime * 1000,
-    ticket: options.ticketLifetime * 1000,
-    requestToken: options.requestTokenLifetime * 1000,
-    oauth1Access: options.oauth1AccessLifetime * 1000,
-    oauth1Window: options.oauth1Window * 1000,
+    code: options.codeLifetime,
+    access: options.accessLifetime,
+    refresh: options.refreshLifetime,
+    refreshTotal: options.refreshTotalLifetime,
+    ticket: options.ticketLifetime,
+    requestToken: options.requestTokenLifetime,
+    oauth1Access: options.oauth1AccessLifetime,
+    oauth1Window: options.oauth1Window,
   };
 }
 

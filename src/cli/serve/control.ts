@@ -12,6 +12,7 @@ import { dateWindows } from '../../double/date-windows.ts';
 import type { DoubleOptions } from '../../double/options.ts';
 import type { PreparedPartner } from '../../double/partner/partner.ts';
 import { createSeededRandom } from '../../double/state/random.ts';
+import { requireDuration } from '../../duration.ts';
 import type { TlsIdentity } from '../../net/tls/identity.ts';
 import { unreachableReason } from '../../service/health.ts';
 import type { ServiceOptions } from '../../service/options.ts';
@@ -62,7 +63,7 @@ export function composeControlled(
   given: ServiceOptions & KnownAccounts,
   control: ControlOptions,
 ): ControlledService {
-  const options = { ...given, log: countedLog(control.metrics, given.log) };
+  const options = { ...given, onRequest: countedLog(control.metrics, given.onRequest) };
   const durable = durableOptionsOf(options);
   if (durable !== undefined)
     return controlled(composeDurableDouble(durable, randomBytes, control.partner), options, control, () => ({
@@ -84,10 +85,13 @@ export function createServerMetrics(): ServerMetrics {
   return new ServerMetrics(systemClock);
 }
 
-function countedLog(metrics: ServerMetrics, log: ServiceOptions['log']): NonNullable<ServiceOptions['log']> {
+function countedLog(
+  metrics: ServerMetrics,
+  onRequest: ServiceOptions['onRequest'],
+): NonNullable<ServiceOptions['onRequest']> {
   return (entry) => {
     metrics.add(entry);
-    log?.(entry);
+    onRequest?.(entry);
   };
 }
 
@@ -123,10 +127,13 @@ function controlled(
         const listening = await service.listen({ ...address, connected });
         return withCertificateFaults(context, listening, typeof tls === 'function' ? tls : () => tls);
       },
-      async close(grace) {
+      async close(closing = {}) {
         faults.close();
         journal.close();
-        await Promise.all([service.close(grace), control?.close(grace === undefined ? {} : { grace })]);
+        await Promise.all([
+          service.close(closing),
+          control?.close({ grace: requireDuration(closing.grace ?? '10s', 'grace') }),
+        ]);
       },
     },
     async open(place) {

@@ -1,5 +1,5 @@
+import type { Fetch } from '../../service/fetch/fetch.ts';
 import { DoubleError } from '../error.ts';
-import type { Fetch } from '../fetch/fetch.ts';
 
 /** A user's decision on the consent page. */
 export interface Approval {

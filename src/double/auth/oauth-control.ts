@@ -6,8 +6,8 @@ import { defaultScopesFor, formatScope, isWithin, parseScope } from '../../oauth
 import type { Scope } from '../../principal.ts';
 import { checkMembers, checkWord } from '../../service/argument-checks.ts';
 import type { AuthorizationServer } from '../../service/authorization-server.ts';
+import type { Fetch } from '../../service/fetch/fetch.ts';
 import type { DoubleFaults } from '../faults/faults.ts';
-import type { Fetch } from '../fetch/fetch.ts';
 import { lengthOf } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
 import { type Approval, approveConsent } from './consent.ts';

@@ -95,7 +95,7 @@ export async function openControl(
   ownPort = opened;
   const close = ({ grace = 500 }: { readonly grace?: number } = {}): Promise<void> => {
     log.close();
-    return service.close(grace);
+    return service.close({ grace });
   };
   return {
     url,

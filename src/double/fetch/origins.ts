@@ -1,20 +1,5 @@
+import { type Addresses, unopenedOrigin } from '../../service/fetch/fetch-request.ts';
 import { kindOf } from '../../shape/fault.ts';
-
-/** The addresses on which a service listens. */
-export interface Addresses {
-  /** The origin over plain HTTP, such as `http://127.0.0.1:41234`. */
-  readonly url: string;
-  /** The origin over HTTPS. Undefined if HTTPS is disabled. */
-  readonly secureUrl: string | undefined;
-}
-
-/** The origin of paths that are requested over TLS if HTTPS is disabled. */
-const unopenedOrigin = 'https://localhost';
-
-/** Returns the origin of paths, over TLS or not. */
-export function originOfPaths({ url, secureUrl = unopenedOrigin }: Addresses, secure: boolean): string {
-  return secure ? secureUrl : url;
-}
 
 /**
  * Returns the origins of a double: its addresses, also under the other names of the loopback interface, and `others`, which are
@@ -29,20 +14,6 @@ export function ownOrigins(addresses: Addresses, others: readonly string[]): Rea
     return [host, ...names.map((name) => name + suffix)].map((each) => `${protocol}//${each}`);
   });
   return new Set([...own, ...others.map((each) => new URL(each).origin)]);
-}
-
-/** Throws RangeError if the origin of an absolute URL is not one of `origins`. */
-export function checkOrigin(
-  url: string,
-  origins: ReadonlySet<string>,
-  { url: plain, secureUrl }: Addresses,
-): void {
-  const { origin } = new URL(url);
-  if (origins.has(origin)) return;
-  const own = secureUrl === undefined ? plain : `${plain} and ${secureUrl}`;
-  throw new RangeError(
-    `${origin} is not an origin of this double, which are ${own}; add it to the option aliases, or send the request with the platform's fetch`,
-  );
 }
 
 /** Throws RangeError unless the value is undefined or a list of HTTP(S) origins. */

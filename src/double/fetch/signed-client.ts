@@ -1,9 +1,15 @@
 import type { SignedRequest } from '../../client/sign.ts';
 import { linesOf, type RequestInput } from '../../http/field-lines.ts';
 import { checkMembers, checkObject, checkString } from '../../service/argument-checks.ts';
+import type { Complete, Fetch } from '../../service/fetch/fetch.ts';
+import type {
+  Content,
+  FetchInit,
+  FetchInput,
+  FetchRequest,
+  TypeOfText,
+} from '../../service/fetch/fetch-request.ts';
 import type { AsOptions, ConfiguredSchemeOptions } from './as-options.ts';
-import type { Complete, Fetch } from './fetch.ts';
-import type { Content, FetchInit, FetchInput, FetchRequest, TypeOfText } from './fetch-request.ts';
 import { createSigning, type SigningParts } from './signing.ts';
 
 /** A client that signs its requests as a user. */

@@ -1,7 +1,9 @@
 // The document of a partner as a part of a double: routes that are asked after all others, the check of what stubs receive and send,
 // and what a test controls.
+
 import type { SchemeDeclarations } from '../../auth/scheme-declarations.ts';
 import { closestMatch } from '../../did-you-mean.ts';
+import { linesOf } from '../../http/field-lines.ts';
 import { parseMediaType } from '../../http/headers/media-type.ts';
 import type { HttpRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
@@ -240,7 +242,10 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
     const { choice, applied } = rule === undefined ? preferred : { choice: rule.choice, applied: [] };
     const outcome = responses.create(operation, choice, request.headers.get('accept'));
     if (applied.length === 0) return outcome;
-    return { ...outcome, headers: [...(outcome.headers ?? []), ['Preference-Applied', applied.join(', ')]] };
+    return {
+      ...outcome,
+      headers: [...linesOf(outcome.headers ?? []), ['Preference-Applied', applied.join(', ')]],
+    };
   };
 
   /** Returns the response of a test, with warnings if the document does not allow it. */

@@ -1,5 +1,6 @@
 // Chooses and creates the responses of a document, and checks those of stubs against it.
 
+import { linesOf } from '../../http/field-lines.ts';
 import { type FieldLine, furtherLine } from '../../http/fields.ts';
 import { preferred } from '../../http/headers/accept.ts';
 import { parseMediaType } from '../../http/headers/media-type.ts';
@@ -287,7 +288,7 @@ function fieldLine(name: string, value: string): FieldLine[] {
 function hasField({ headers = [], representation }: ActionResponse, name: string): boolean {
   const wanted = name.toLowerCase();
   if (wanted === 'content-type') return representation !== undefined;
-  return headers.some(([each]) => each.toLowerCase() === wanted);
+  return linesOf(headers).some(([each]) => each.toLowerCase() === wanted);
 }
 
 function checkContent(

@@ -37,7 +37,7 @@ async function start(context: TestContext, { schemes, secret: own = secret }: Ca
       },
     },
   });
-  context.after(() => service.close(0));
+  context.after(() => service.close({ grace: 0 }));
   const [plain, secure] = [await service.listen({}), await service.listen({ tls })];
   return { url: plain.url, secureUrl: secure.url, ca: tls.cert };
 }

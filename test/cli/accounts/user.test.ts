@@ -16,8 +16,8 @@ import { allUsers } from '../../../src/cli/serve/compose.ts';
 import { signRequest } from '../../../src/client/sign.ts';
 import { createManualClock } from '../../../src/clock.ts';
 import { createRequest } from '../../../src/http/message.ts';
-import { createService } from '../../../src/index.ts';
 import { readOptions } from '../../../src/options/options.ts';
+import { createControllableService } from '../../../src/service/service.ts';
 import { call, run } from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -98,7 +98,7 @@ test('a rotation leaves two secrets valid, and with --grace 0 the new one alone'
 test('where a service goes by the file, two secrets sign until the grace ends, and never three', async () => {
   const data = temporaryDirectory();
   const clock = createManualClock(Date.now());
-  const service = createService({ clock, users: {}, maxAuthFailures: 0 });
+  const service = createControllableService({ clock, users: {}, maxAuthFailures: 0 });
   const secrets: string[] = [];
   const change = async (...args: string[]): Promise<void> => {
     const { status, stdout, stderr } = await call(['user', ...args, '--data', data]);
@@ -111,7 +111,7 @@ test('where a service goes by the file, two secrets sign until the grace ends, a
   const signs = async (secret: string): Promise<boolean> => {
     const headers = signRequest({ method: 'GET', url: `http://x${target}`, user: 'ann', secret, clock });
     const request = createRequest({ method: 'GET', target, headers: Object.entries(headers) });
-    return (await service.handle(request)).status === 200;
+    return (await service.respond(request)).status === 200;
   };
   const valid = (): Promise<boolean[]> => Promise.all(secrets.map(signs));
 

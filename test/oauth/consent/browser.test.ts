@@ -37,7 +37,7 @@ async function visit(context: TestContext, name = 'Ledger & <b>Sons</b>'): Promi
     clients: { [name]: { redirectUris: [redirectUri], scopes: ['read', 'write'] } },
   });
   const listening = await service.listen({ tls: makeIdentity() });
-  context.after(() => service.close(0));
+  context.after(() => service.close({ grace: 0 }));
   const query = new URLSearchParams({
     response_type: 'code',
     client_id: name,

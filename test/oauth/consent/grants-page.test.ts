@@ -210,7 +210,7 @@ test('a browser shows the page, and the button revokes the grant', {
   const server = openServer({ clients });
   await codeFor(server, { client_id: client });
   const listening = await server.service.listen({ tls: makeIdentity() });
-  context.after(() => server.service.close(0));
+  context.after(() => server.service.close({ grace: 0 }));
   const page = await openPage(context);
   const address = `https://ann:ann-password@localhost:${listening.port}`;
   await page.open(address + authorizeTarget({ client_id: client }));

@@ -66,7 +66,7 @@ test("a parameter in Authorization that is not the protocol's is signed like the
 });
 
 test('an access token is never said to last longer than it does', async () => {
-  const server = openTestService({ lifetimes: { oauth1Access: 90_900 } });
+  const server = openTestService({ lifetimes: { oauth1Access: 90.9 } });
   const token = await requestToken(server);
   const access = await askAccessToken(server, token, await approve(server, token.token));
   assert.equal(given(access, 'expires_in'), '90');

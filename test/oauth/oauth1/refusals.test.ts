@@ -368,7 +368,7 @@ test('a refused version comes with the one that is taken', async () => {
 });
 
 test('a nonce is remembered as long as its timestamp is good, by the window that is set', async () => {
-  const server = openTestService({ window: 10, lifetimes: { oauth1Window: 3_600_000 } });
+  const server = openTestService({ window: 10, lifetimes: { oauth1Window: '1h' } });
   const protocol = { oauth_nonce: 'n', oauth_timestamp: String(startSecond + 3600) };
   assert.equal((await askRequestToken(server, { protocol })).status, 200);
   for (let passed = 0; passed < 7200; passed += 600) {

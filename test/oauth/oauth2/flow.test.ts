@@ -240,7 +240,7 @@ test('a client gets no more for itself than it is registered for', async () => {
 });
 
 test('the lifetimes are options', async () => {
-  const server = openServer({ lifetimes: { access: 10_000, code: 5_000 } });
+  const server = openServer({ lifetimes: { access: 10, code: '5s' } });
   const code = await codeFor(server);
   server.clock.advance(4_999);
   const reply = await exchange(server, code);

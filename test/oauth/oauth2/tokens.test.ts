@@ -119,7 +119,7 @@ test('no code, ticket, token, secret or password is in a log, a fault or the sto
   const store = createMemoryStore({ storeId: 'm' });
   const server = openServer({
     store,
-    log: (entry) => entries.push(entry),
+    onRequest: (entry) => entries.push(entry),
     onError: (error) => faults.push(error),
     explain: true,
   });

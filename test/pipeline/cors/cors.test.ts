@@ -3,7 +3,8 @@ import { createHmac } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { startDouble } from '../../../src/double/index.ts';
 import { createRequest } from '../../../src/http/message.ts';
-import { action, createService, type Resource, text } from '../../../src/index.ts';
+import { action, type Resource, text } from '../../../src/index.ts';
+import { createControllableService } from '../../../src/service/service.ts';
 import { type Answer, article, type Guest, openService } from '../../support/service/guest.ts';
 
 const app = 'https://app.example';
@@ -107,7 +108,7 @@ test('a request with two Origin fields is not shared', async () => {
     ['Origin', app],
     ['Origin', app],
   ];
-  const { headers: sent } = await guest.service.handle(
+  const { headers: sent } = await guest.service.respond(
     createRequest({ method: 'GET', target: '/articles', headers: fields }),
   );
   assert.deepEqual(
@@ -375,7 +376,7 @@ describe('every response is shared, and exposes exactly its fields that are neit
   ];
   for (const [status, method, target, asking = {}, exposed] of tests)
     test(`${status}: ${method} ${target}`, async () => {
-      if (status === 503) await service.service.close(0);
+      if (status === 503) await service.service.close({ grace: 0 });
       const fields: Record<string, string> = { Origin: app, ...asking.fields };
       const answer = await service.ask(method, target, { ...asking, fields });
       assert.equal(answer.status, status, answer.text);
@@ -517,22 +518,22 @@ describe('an invalid cors is refused', () => {
   for (const [cors, message] of refused)
     test(message, async () => {
       const options = JSON.parse(JSON.stringify({ cors }));
-      assert.throws(() => createService(options), { name: 'RangeError', message });
+      assert.throws(() => createControllableService(options), { name: 'RangeError', message });
       await assert.rejects(startDouble(options), { name: 'RangeError', message });
       const note = { element: 'notes', item: 'note', fields: { text: { type: 'text' } }, ...options };
-      assert.throws(() => createService({ collections: { '/notes': note } }), {
+      assert.throws(() => createControllableService({ collections: { '/notes': note } }), {
         name: 'DeclarationError',
         message: `collections./notes.${message}`,
       });
       const resource = { GET: action('anyone', () => text('')), ...options };
-      assert.throws(() => createService({ resources: { '/own': resource } }), {
+      assert.throws(() => createControllableService({ resources: { '/own': resource } }), {
         name: 'RangeError',
         message: message.replace('cors', 'cors of the resource at /own'),
       });
     });
   test('requestHeaders', () => {
     const resource = { GET: action('anyone', () => text('')), requestHeaders: ['a b'] };
-    assert.throws(() => createService({ resources: { '/own': resource } }), {
+    assert.throws(() => createControllableService({ resources: { '/own': resource } }), {
       message: 'requestHeaders of the resource at /own must be a list of field names',
     });
   });

@@ -61,7 +61,7 @@ test('the document of a random configuration is valid', {
     const options = drawConfiguration(random);
     const service = createService(options);
     const document = await service.openapi();
-    await service.close(0);
+    await service.close({ grace: 0 });
     const where = `SEED=${seed} ${JSON.stringify(options)}`;
     const { valid, errors } = await new Validator().validate(structuredClone(document));
     assert.ok(valid, `${where}: ${JSON.stringify(errors)}`);
@@ -114,7 +114,7 @@ function drawConfiguration(random: Seeded): ServiceOptions {
 async function methodsOf(options: ServiceOptions, path: string): Promise<string[]> {
   const service = createService(options);
   const { paths } = await service.openapi();
-  await service.close(0);
+  await service.close({ grace: 0 });
   return Object.keys(paths[path] ?? {}).filter((key) => key !== 'parameters');
 }
 

@@ -69,7 +69,7 @@ export async function openGuarded(options: ServiceOptions = {}): Promise<Guarded
       const tags = paths.map(async (path) => `${path} ${(await guest.ask('GET', path)).field('ETag')}`);
       return [text, ...(await Promise.all(tags)), `${nonces.size} nonces`].join('\n');
     },
-    close: () => guest.service.close(0),
+    close: () => guest.service.close({ grace: 0 }),
   };
 }
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createManualClock, type ManualClock } from '../../../src/clock.ts';
 import { createRequest } from '../../../src/http/message.ts';
-import { createService, type Service, type ServiceOptions } from '../../../src/index.ts';
+import type { ServiceOptions } from '../../../src/index.ts';
+import { type ControllableService, createControllableService } from '../../../src/service/service.ts';
 import { seeded } from '../seeded.ts';
 
 /** The service's time at the start of every test. */
@@ -67,7 +68,7 @@ export interface Asked {
 
 /** A service without a socket, addressed over TLS. */
 export interface Server extends Asked {
-  readonly service: Service;
+  readonly service: ControllableService;
   readonly clock: ManualClock;
 }
 
@@ -75,7 +76,7 @@ export interface Server extends Asked {
 export function openServer(options: ServiceOptions = {}): Server {
   const clock = createManualClock(start);
   const random = seeded(1);
-  const service = createService({
+  const service = createControllableService({
     clock,
     random: (size) => Uint8Array.from({ length: size }, () => random.below(256)),
     users: users(),
@@ -94,11 +95,16 @@ export function users(): Record<string, { secret: string; password: string; disa
   };
 }
 
-async function ask(service: Service, method: string, target: string, sending: Sending = {}): Promise<Answer> {
+async function ask(
+  service: ControllableService,
+  method: string,
+  target: string,
+  sending: Sending = {},
+): Promise<Answer> {
   const { secure = true, peer = '127.0.0.1' } = sending;
   const { fields, content } = messageOf(sending);
   const parts = { method, target, headers: fields, secure, peer };
-  const reply = await service.handle(
+  const reply = await service.respond(
     createRequest(content === undefined ? parts : { ...parts, body: content }),
   );
   return answerOf(reply);
@@ -122,7 +128,7 @@ export function basicField(pair: string): string {
 
 /** A reply as tests look at it. */
 export function answerOf(
-  reply: Pick<Awaited<ReturnType<Service['handle']>>, 'status' | 'headers' | 'body'>,
+  reply: Pick<Awaited<ReturnType<ControllableService['respond']>>, 'status' | 'headers' | 'body'>,
 ): Answer {
   const text = Buffer.from(reply.body ?? '').toString();
   const field = (name: string): string =>

@@ -1,7 +1,8 @@
 import { signRequest } from '../../../src/client/sign.ts';
 import { createManualClock, type ManualClock } from '../../../src/clock.ts';
 import { createRequest } from '../../../src/http/message.ts';
-import { createService, type Service, type ServiceOptions } from '../../../src/index.ts';
+import type { ServiceOptions } from '../../../src/index.ts';
+import { type ControllableService, createControllableService } from '../../../src/service/service.ts';
 import { seeded } from '../seeded.ts';
 import { keepSaid, keepSecret } from '../transcript.ts';
 
@@ -31,7 +32,7 @@ export interface Asking {
 
 /** A service without a socket, its clock, and a way to ask it. */
 export interface Guest {
-  readonly service: Service;
+  readonly service: ControllableService;
   readonly clock: ManualClock;
   ask(method: string, target: string, asking?: Asking): Promise<Answer>;
 }
@@ -40,7 +41,7 @@ export interface Guest {
 export function openService(options: ServiceOptions = {}): Guest {
   const clock = createManualClock(start);
   const random = seeded(1);
-  const service = createService({
+  const service = createControllableService({
     clock,
     random: (size) => Uint8Array.from({ length: size }, () => random.below(256)),
     users: { ann: { secret: 'ann-secret' }, bob: { secret: 'bob-secret' } },
@@ -55,7 +56,7 @@ export function openService(options: ServiceOptions = {}): Guest {
 }
 
 async function ask(
-  service: Service,
+  service: ControllableService,
   clock: ManualClock,
   method: string,
   target: string,
@@ -72,7 +73,7 @@ async function ask(
     keepSecret(signature['Authentication']?.split(':').at(-1) ?? '');
   }
   const parts = { method, target, headers: lines };
-  const reply = await service.handle(
+  const reply = await service.respond(
     createRequest(content === undefined ? parts : { ...parts, body: content }),
   );
   const bytes = Buffer.from(reply.body ?? '');

@@ -84,7 +84,7 @@ function signedService(server: Server, token: Credentials): SignedService {
         status,
         headers: fields,
         body: content,
-      } = await server.service.handle(createRequest({ ...signed }));
+      } = await server.service.respond(createRequest({ ...signed }));
       return { status, fields, text: Buffer.from(content ?? '').toString() };
     },
   };

@@ -137,7 +137,7 @@ each(
     const [name = '', value = ''] = basic(rightPair).split(/: /);
     const request = createRequest({ method: 'GET', target, headers: [[name, value]], secure: true });
     const hashesSince = countHashes(context, () => server.service.replaceUsers(users));
-    assert.equal(String((await server.service.handle(request)).status), status);
+    assert.equal(String((await server.service.respond(request)).status), status);
     assert.equal(hashesSince(), 1);
   },
 );

@@ -13,8 +13,6 @@ import {
 import { cutOff } from '../../net/parse-error.ts';
 import { reasonPhraseOf } from '../../net/reason-phrase.ts';
 import { contentSent, fieldsSent } from '../../net/response-encoder.ts';
-import { inProcessResponse } from '../faults/in-process.ts';
-import { entryOfAnswer } from '../journal/entry-key.ts';
 import {
   type FetchAddresses,
   type FetchInit,
@@ -27,24 +25,37 @@ import { type Hop, nextHop } from './redirect.ts';
 import type { PresentContent } from './response.ts';
 
 /**
- * Sends a request to the double in this process, without a socket. Its interface is that of the platform's `fetch`. A path
- * is requested as over plain HTTP. A URL must have an origin of the double or one of its aliases, and then the request has that
- * Host; with `https:` it counts as received over TLS. Rejects with RangeError on a URL of another server. Redirects within the double are followed as `redirect` specifies; one to another server is returned. No fields are
- * added except those that content requires.
+ * Sends a request to a service in this process, without a socket. Its interface is that of the platform's `fetch`. A path is requested
+ * as over plain HTTP, and as over TLS with `secure`. A URL has the Host of the request, and with `https:` it counts as received over
+ * TLS; that of a double must have one of its origins, otherwise the call rejects with RangeError. Redirects within the service are
+ * followed as `redirect` specifies; one to another server is returned. No fields are added except those that content requires.
  */
 export type Fetch = (input: FetchInput, init?: FetchInit) => Promise<Response>;
 
 /** A server that responds in this process. */
 export interface InProcessServer extends FetchAddresses {
   respond(request: HttpRequest): Promise<HttpResponse>;
-  /** Keeps the process alive for the delays of the server while `response` is pending. Returns `response`. */
-  awaited<T>(response: Promise<T>): Promise<T>;
+  /** Whether redirects to any origin are followed, if any origin may be requested. Default: false. */
+  readonly followsAll?: boolean;
+  /** Keeps the process alive for the delays of the server while `response` is pending. Returns `response`. Default: not needed. */
+  awaited?<T>(response: Promise<T>): Promise<T>;
+  /** Returns what arrives of a response with a fault. Throws what the platform's fetch throws. Default: faults are ignored. */
+  present?(reply: HttpResponse, isHead: boolean): PresentedResponse;
+  /** Adds a member to each response. Default: none. */
+  mark?(response: Response, reply: HttpResponse): Response;
+}
+
+/** A response as the platform's fetch presents it. */
+export interface PresentedResponse {
+  readonly fields: [name: string, value: string][];
+  /** Fails where the connection would break. Null if the response has no content. */
+  readonly body: ReadableStream<Uint8Array> | null;
 }
 
 /** Signs a request before it is sent. Not called after a redirect to another origin. */
 export type Complete = (outgoing: FetchRequest) => FetchRequest | Promise<FetchRequest>;
 
-/** Creates the `fetch` of a double. */
+/** Creates the `fetch` of a service. */
 export function createFetch(server: InProcessServer): Fetch {
   const send = createSender(server);
   return async (input, init = {}) => send(await fetchRequestOf(input, init, server));
@@ -55,7 +66,7 @@ export function createSender(
   server: InProcessServer,
 ): (outgoing: FetchRequest, complete?: Complete) => Promise<Response> {
   let responses: typeof import('./response.ts') | undefined;
-  const isOwn = (origin: string): boolean => server.origins?.has(origin) ?? true;
+  const isOwn = (origin: string): boolean => server.origins?.has(origin) ?? server.followsAll === true;
   return async (first, complete) => {
     // Node.js loads its fetch, and Response with it, on first use. Starting a double must not include that time.
     responses ??= await import('./response.ts');
@@ -65,10 +76,11 @@ export function createSender(
       const { signal } = outgoing;
       signal?.throwIfAborted();
       const responding = exchange(outgoing, server);
-      const reply = await server.awaited(signal == null ? responding : untilAborted(responding, signal));
-      if (!isRedirect(reply.status)) return responseTo(hop, reply, responses);
+      const pending = signal == null ? responding : untilAborted(responding, signal);
+      const reply = await (server.awaited?.(pending) ?? pending);
+      if (!isRedirect(reply.status)) return responseTo(hop, reply, responses, server);
       // Throws if no response arrives.
-      const response = await responseTo(hop, reply, responses);
+      const response = await responseTo(hop, reply, responses, server);
       const next = nextHop(hop, reply, isOwn);
       if (next === undefined) return response;
       await response.body?.cancel();
@@ -81,18 +93,19 @@ function responseTo(
   { outgoing: { url, method, signal }, redirects, crossed }: Hop,
   reply: HttpResponse,
   { PresentResponse, failOnAbort }: typeof import('./response.ts'),
+  { present, mark = same }: InProcessServer,
 ): Response | Promise<Response> {
   const { status } = reply;
   const statusText = reasonPhraseOf(status);
   const metadata = { url, redirected: redirects > 0, type: crossed ? 'cors' : 'basic' } as const;
-  if (reply.fault !== undefined) {
-    const { fields: headers, body } = inProcessResponse(reply.fault, reply, method === 'HEAD');
+  if (reply.fault !== undefined && present !== undefined) {
+    const { fields: headers, body } = present(reply, method === 'HEAD');
     const response = new Response(body && failOnAbort(body, signal), { status, statusText, headers });
     // The constructor sets none of these, and clients resolve `Location` against the URL.
-    return withEntry(Object.defineProperties(response, propertiesOf(metadata)), reply);
+    return mark(Object.defineProperties(response, propertiesOf(metadata)), reply);
   }
   const made = (content: PresentContent): Response =>
-    withEntry(
+    mark(
       new PresentResponse(
         metadata,
         { status, statusText, headers: linesInTurn(fieldsSent(reply)) },
@@ -105,9 +118,8 @@ function responseTo(
   return sent === null || !isCompressed(reply) ? made(sent) : decompressed(sent).then(made);
 }
 
-/** Adds the entry of the journal, for assertions about the response. */
-function withEntry(response: Response, { record }: HttpResponse): Response {
-  return Object.defineProperty(response, entryOfAnswer, { value: record });
+function same(response: Response): Response {
+  return response;
 }
 
 /** Decompresses gzip. */
@@ -121,7 +133,7 @@ function propertiesOf(values: object): PropertyDescriptorMap {
 }
 
 async function exchange(outgoing: FetchRequest, server: InProcessServer): Promise<HttpResponse> {
-  const { url, method, content } = outgoing;
+  const { url, method, content, peer } = outgoing;
   const hostAt = url.indexOf('//') + 2;
   const pathAt = url.indexOf('/', hostAt);
   const host: [string, string][] = hasField(outgoing.fields, 'host')
@@ -129,7 +141,13 @@ async function exchange(outgoing: FetchRequest, server: InProcessServer): Promis
     : [['host', url.slice(hostAt, pathAt)]];
   const fields = [...host, ...outgoing.fields];
   const target = targetSentByFetch(url.slice(pathAt));
-  const parts = { method, target, headers: fields, secure: url.startsWith('https:') };
+  const parts = {
+    method,
+    target,
+    headers: fields,
+    secure: url.startsWith('https:'),
+    ...(peer !== undefined && { peer }),
+  };
   if (content instanceof ReadableStream) return streamed(parts, content, server);
   if (content === undefined && method !== 'POST' && method !== 'PUT')
     return server.respond(createRequest(parts));
@@ -140,7 +158,7 @@ async function exchange(outgoing: FetchRequest, server: InProcessServer): Promis
 
 /** Sends content of unknown length, which the server reads as a stream. Rejects with the stream's error if it fails. */
 async function streamed(
-  parts: { method: string; target: string; headers: [string, string][]; secure: boolean },
+  parts: { method: string; target: string; headers: [string, string][]; secure: boolean; peer?: string },
   content: ReadableStream<Uint8Array>,
   server: InProcessServer,
 ): Promise<HttpResponse> {

@@ -1,14 +1,26 @@
-import { checkObject } from '../../service/argument-checks.ts';
 import { kindOf } from '../../shape/fault.ts';
-import { type Addresses, checkOrigin, originOfPaths } from './origins.ts';
+import { checkObject, checkText } from '../argument-checks.ts';
 
-/** The options of a double's `fetch`. */
+/** The addresses on which a service listens. */
+export interface Addresses {
+  /** The origin over plain HTTP, such as `http://127.0.0.1:41234`. */
+  readonly url: string;
+  /** The origin over HTTPS. Undefined if HTTPS is disabled. */
+  readonly secureUrl: string | undefined;
+}
+
+/** The origin of paths that are requested over TLS if HTTPS is disabled. */
+export const unopenedOrigin = 'https://localhost';
+
+/** The options of the `fetch` of a service or a double: those of the platform's, and these. */
 export interface FetchInit extends RequestInit {
   /** Whether a request for a path counts as received over TLS. Ignored for a URL, which has a scheme. Default: false. */
   readonly secure?: boolean;
+  /** The address from which the request counts as sent. Default: `127.0.0.1`. */
+  readonly peer?: string;
 }
 
-/** A path, a URL with an origin of the double or one of its aliases, or a Request of the platform. */
+/** A path, a URL or a Request of the platform. */
 export type FetchInput = string | URL | globalThis.Request;
 
 /** The addresses of a service, and what may be requested. */
@@ -25,6 +37,8 @@ export interface FetchRequest {
   readonly fields: [string, string][];
   readonly content: Content;
   readonly signal: AbortSignal | null | undefined;
+  /** The address of the sender. Default: `127.0.0.1`. */
+  readonly peer?: string | undefined;
   /** Default: `follow`. */
   readonly redirect?: RequestInit['redirect'];
 }
@@ -49,6 +63,7 @@ export function fetchRequestOf(
   typeOfText = plainText,
 ): FetchRequest | Promise<FetchRequest> {
   checkObject(init, 'the options of fetch', "such as { method: 'PUT' }");
+  checkText(init.peer, 'peer');
   return simple(input, init, addresses, typeOfText) ?? general(input, init, addresses, typeOfText);
 }
 
@@ -107,6 +122,7 @@ function simple(
     content,
     signal,
     redirect,
+    peer: init.peer,
   };
 }
 
@@ -124,7 +140,15 @@ async function general(
   if (typeof given === 'string' && headers.get('content-type') === plainText(given))
     headers.set('content-type', typeOfText(given));
   const content = await contentOf(made);
-  return { url: made.url.replace(/#.*$/s, ''), method, fields: [...headers], content, signal, redirect };
+  return {
+    url: made.url.replace(/#.*$/s, ''),
+    method,
+    fields: [...headers],
+    content,
+    signal,
+    redirect,
+    peer: init.peer,
+  };
 }
 
 /** Returns the content of a Request. It is a stream only if the Request was created from one, so that its length is unknown. */
@@ -169,4 +193,19 @@ function fieldsIn(headers: RequestInit['headers']): [string, string][] {
     fields.push([name, value]);
   }
   return names.size === fields.length ? fields : [...new Headers(headers)];
+}
+
+/** Returns the origin of paths, over TLS or not. */
+function originOfPaths({ url, secureUrl = unopenedOrigin }: Addresses, secure: boolean): string {
+  return secure ? secureUrl : url;
+}
+
+/** Throws RangeError if the origin of an absolute URL is not one of `origins`. */
+function checkOrigin(url: string, origins: ReadonlySet<string>, { url: plain, secureUrl }: Addresses): void {
+  const { origin } = new URL(url);
+  if (origins.has(origin)) return;
+  const own = secureUrl === undefined ? plain : `${plain} and ${secureUrl}`;
+  throw new RangeError(
+    `${origin} is not an origin of this double, which are ${own}; add it to the option aliases, or send the request with the platform's fetch`,
+  );
 }

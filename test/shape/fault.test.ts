@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createFault, formatOwned, formatPath } from '../../src/shape/fault.ts';
+import {
+  flag,
+  grammar,
+  listOf,
+  mapOf,
+  number,
+  object,
+  optional,
+  refine,
+  text,
+  word,
+} from '../../src/shape/shape.ts';
+
+const key = object({ id: text(), secret: text(undefined, { min: 1, isSecret: true }) });
+const shape = object({
+  keys: optional(mapOf(key, undefined, { one: 'key' })),
+  limits: optional(object({ body: number({ min: 0 }) })),
+  mode: optional(word(['off', 'on'])),
+  names: optional(
+    refine(listOf(text()), (names, path) =>
+      names.includes('root') ? [createFault(path, 'must not contain root')] : [],
+    ),
+  ),
+  period: optional(
+    grammar({}, 'a period', (value, what) => {
+      if (value !== '1h') throw new RangeError(`${what} must be such as 1h`);
+      return 3600;
+    }),
+  ),
+  strict: optional(flag()),
+});
+
+/** Returns the path and the sentence of each fault. */
+function explain(value: unknown): readonly (readonly [string, string])[] {
+  const read = shape.read(value);
+  if ('value' in read) return [];
+  return read.faults.map((fault) => [formatPath(fault.path), formatOwned(fault, 'the service')]);
+}
+
+test('a fault has its path and a sentence, and nothing of a secret', () => {
+  assert.deepEqual(explain({ keys: { k: { id: 'a', secret: 7 } } }), [
+    ['keys.k.secret', 'the secret of the key "k" of the service is not a non-empty string'],
+  ]);
+  assert.deepEqual(explain({ keys: { k: { id: 'a' } } }), [
+    ['keys.k.secret', 'the key "k" of the service has no secret'],
+  ]);
+  assert.deepEqual(explain({ limits: { bdy: 1, body: -1 } }), [
+    ['limits.bdy', 'bdy is not a member of limits of the service; did you mean "body"?'],
+    ['limits.body', 'body of limits of the service must be an integer from 0, is -1'],
+  ]);
+  assert.deepEqual(explain({ mode: 'onn' }), [
+    ['mode', '"onn" is not a value of mode of the service; did you mean "on"?'],
+  ]);
+  assert.deepEqual(explain({ names: ['root'] }), [['names', 'names of the service must not contain root']]);
+  assert.deepEqual(explain({ names: ['a', 1] }), [
+    ['names[1]', 'names[1] of the service must be text, is 1'],
+  ]);
+  assert.deepEqual(explain({ period: '1x' }), [['period', 'period of the service must be such as 1h']]);
+});
+
+test('all faults of a value are found, and a member that is undefined is absent', () => {
+  assert.deepEqual(
+    explain({ strict: 'no', mode: 1, period: undefined }).map(([path]) => path),
+    ['strict', 'mode'],
+  );
+  assert.deepEqual(explain({ period: '1h', strict: undefined }), []);
+});
