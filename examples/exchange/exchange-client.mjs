@@ -38,7 +38,9 @@ export class ExchangeClient {
   }
 
   #sign(path, nonce, body) {
-    const digest = createHash('sha256').update(nonce + body).digest();
+    const digest = createHash('sha256')
+      .update(nonce + body)
+      .digest();
     const key = Buffer.from(this.secret, 'base64');
     return createHmac('sha512', key).update(path).update(digest).digest('base64');
   }

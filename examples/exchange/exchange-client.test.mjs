@@ -17,7 +17,12 @@ const exchange = defineScheme({
   }),
   message: ({ path, body }, { nonce }) => [
     ['path', path],
-    ['digest', createHash('sha256').update(nonce + body).digest()],
+    [
+      'digest',
+      createHash('sha256')
+        .update(nonce + body)
+        .digest(),
+    ],
   ],
   sign: (message, key) => createHmac('sha512', key).update(message).digest('base64'),
   format: ({ user, signature }) => ({ headers: { 'API-Key': user, 'API-Sign': signature } }),
@@ -29,8 +34,15 @@ let double;
 let client;
 
 before(async () => {
-  double = await startDouble({ users: { trader: { secret } }, schemes: { exchange }, now: '2026-03-01T12:00:00Z' });
-  double.stub({ method: 'POST', path: '/0/private/Balance' }, { body: { error: [], result: { ZEUR: '100.0000' } } });
+  double = await startDouble({
+    users: { trader: { secret } },
+    schemes: { exchange },
+    now: '2026-03-01T12:00:00Z',
+  });
+  double.stub(
+    { method: 'POST', path: '/0/private/Balance' },
+    { body: { error: [], result: { ZEUR: '100.0000' } } },
+  );
   double.stub({ method: 'POST', path: '/0/private/AddOrder' }, ({ body }) =>
     Number(body.get('volume')) > 1
       ? { body: { error: ['EOrder:Insufficient funds'] } }

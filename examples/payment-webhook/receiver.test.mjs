@@ -27,7 +27,9 @@ test('the receiver handles an event once, however often it is delivered', async 
 
 test('the receiver refuses what the sender did not sign', async (t) => {
   const { url } = await start(t);
-  const attempts = createAttempts({ method: 'POST', url, headers, body }, createSigner(credentials), { window: '5m' });
+  const attempts = createAttempts({ method: 'POST', url, headers, body }, createSigner(credentials), {
+    window: '5m',
+  });
   const report = await attack(url, attempts);
   assert.ok(report.passed, String(report));
 });

@@ -38,7 +38,10 @@ export class ShipmentsClient {
     const canonical = [
       method,
       url.pathname.split('/').map(encodeURIComponent).join('/'),
-      [...url.searchParams].map((pair) => pair.map(encodeURIComponent).join('=')).sort().join('&'),
+      [...url.searchParams]
+        .map((pair) => pair.map(encodeURIComponent).join('='))
+        .sort()
+        .join('&'),
       ...names.map((name) => `${name}:${fields[name]}`),
       '',
       names.join(';'),
