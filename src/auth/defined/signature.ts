@@ -4,7 +4,7 @@ import { Problem } from '../../http/problem.ts';
 import { type Encoding, encodings, type HashName, hashNames } from '../../signature/declared/declaration.ts';
 import { decodeSignature, signatureFault } from '../../signature/declared/key.ts';
 import { type DigestForm, messageBytes, type Part, type Piece } from '../../signature/message.ts';
-import { digestMistakes } from '../explain/content.ts';
+import { contentVariants, digestMistakes } from '../explain/content.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { describeTimeError } from '../freshness.ts';
 import { createKeyring, deriveOnce, type Key } from '../keyring.ts';
@@ -184,7 +184,7 @@ export function createDefinedSignature(
       hasSecrets
         ? createMac(definition, known ?? recognizeHmac(definition, { credentials }), keyFor)
         : undefined,
-    partMistakes,
+    partMistakes: (part, presented, content) => partMistakes(part, presented, content, definition),
     timeHint: ({ time = 0 }, off) => hintOfTime(time, off, clock.now()),
   };
 }
@@ -274,17 +274,42 @@ function capitalize(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Returns the mistakes in a digest of the content, whose form is recognized, and in bytes that are signed as such. */
-function partMistakes({ kind, name, value }: Part, _presented: Presented, content: Uint8Array): Variant[] {
-  const form = kind === 'digest' ? recognizeDigest(value, content) : undefined;
-  const ofDigest = form === undefined ? [] : digestMistakes(form, content);
-  if (typeof value === 'string' || kind === 'content') return ofDigest;
-  const bytes = toBuffer(value);
-  return [
-    [`the ${name} was signed in hexadecimal, not as bytes`, bytes.toString('hex')],
-    [`the ${name} was signed in base64, not as bytes`, bytes.toString('base64')],
-    ...ofDigest,
-  ];
+/** Yields the mistakes in a digest, and in bytes that are signed as such. */
+function* partMistakes(
+  part: Part,
+  presented: DefinedPresented,
+  content: Uint8Array,
+  definition: SealedDefinition,
+): Generator<Variant> {
+  const { kind, name, value } = part;
+  if (typeof value !== 'string' && kind !== 'content') {
+    const bytes = toBuffer(value);
+    yield [`the ${name} was signed in hexadecimal, not as bytes`, bytes.toString('hex')];
+    yield [`the ${name} was signed in base64, not as bytes`, bytes.toString('base64')];
+  }
+  if (kind !== 'digest') return;
+  const form = recognizeDigest(value, content);
+  if (form === undefined) yield* computedDigests(part, presented, content, definition);
+  else yield* digestMistakes(form, content);
+}
+
+/** Yields the digests that `message` computes without the nonce or the content, or of other content. */
+function* computedDigests(
+  { name }: Part,
+  { credentials, shown }: DefinedPresented,
+  content: Uint8Array,
+  definition: SealedDefinition,
+): Generator<Variant> {
+  const compute = (hint: string, body: Buffer, changed: ReadCredentials): Variant[] => {
+    const parts = attempt(() => readParts(definition.message({ ...shown, body }, changed), definition.join));
+    const digest = parts?.find((part) => part.kind === 'digest' && part.name === name);
+    return digest === undefined ? [] : [[hint, digest.value]];
+  };
+  const sent = toBuffer(content);
+  yield* compute(`the nonce was left out of the ${name}`, sent, { ...credentials, nonce: '' });
+  yield* compute(`the content was left out of the ${name}`, noContent, credentials);
+  for (const [hint, value] of contentVariants(sent.toString('latin1')))
+    yield* compute(hint, messageBytes([value]), credentials);
 }
 
 /** Returns the form of a digest of the content; undefined if the value is something else. */

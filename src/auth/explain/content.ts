@@ -156,7 +156,7 @@ export const contentMistakes: readonly Mistake[] = [
 ];
 
 /** Returns the contents that clients sign, or digest, in place of these octets. */
-function contentVariants(octets: string): Variant[] {
+export function contentVariants(octets: string): Variant[] {
   return otherContents.flatMap(([hint, values]) =>
     toList(values(octets)).map((value): Variant => [hint, value]),
   );

@@ -71,13 +71,28 @@ test('a request of Kraken is accepted once, and its mistakes are named', async (
   const mac = (key: string | Buffer, path: string, digest: string | Buffer): string =>
     createHmac('sha512', key).update(path).update(digest).digest('base64');
   const key = Buffer.from(krakenSecret, 'base64');
-  const digest = createHash('sha256').update(`1616492376594${krakenBody}`).digest();
+  const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
+  const digest = hash(`1616492376594${krakenBody}`);
   for (const [signature, hint] of [
     [mac(krakenSecret, '/0/private/AddOrder', digest), /the key was not decoded from base64/],
     [mac(key, '/0/private/AddOrder/', digest), /there was a trailing slash/],
     [
       mac(key, '/0/private/AddOrder', digest.toString('hex')),
       /the digest was signed in hexadecimal, not as bytes/,
+    ],
+    [mac(key, '/0/private/AddOrder', hash(krakenBody)), /^the nonce was left out of the digest/],
+    [mac(key, '/0/private/AddOrder', hash('1616492376594')), /^the content was left out of the digest/],
+    [
+      mac(
+        key,
+        '/0/private/AddOrder',
+        hash(`1616492376594${krakenBody.split('&').sort().reverse().join('&')}`),
+      ),
+      /^the secret is different, or the message differs/,
+    ],
+    [
+      mac(key, '/0/private/AddOrder', hash(`1616492376594${krakenBody}\n`)),
+      /^the content was signed with a line feed at the end that is not sent/,
     ],
     [Buffer.from(krakenSignature, 'base64').toString('hex'), /it is hexadecimal/],
   ] as const) {
