@@ -3,7 +3,7 @@
 //   dist/cjs            the library as CommonJS: a script for each entry of package.json, and shared code in chunks/
 //   dist/esm            an ES module for each entry that re-exports the CommonJS entry, so that each class exists only once in
 //                       a process
-//   dist/console        the console, unchanged: a browser loads its modules from the control port
+//   dist/console        the console: its document, its stylesheet, and one script with all its modules
 //   *.d.ts              one file of declarations for each entry and module format (declarations.mjs)
 //   *.js.map            source maps with the positions of stack traces, but without the sources
 // The scripts are bundled but not minified. Loading 300 separate modules would double the time of a start, and so would the
@@ -13,12 +13,12 @@
 // control interface, the XML reader and the explanation of a wrong signature; by a `require` that the build writes into the
 // functions that call it (`onFirstUse`) the configured schemes, the OAuth endpoints, the JSON reader, certificates, the
 // texts of the journal, faults, stubs and the attacks.
-import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { decode, encode } from '@jridgewell/sourcemap-codec';
-import { transform } from 'esbuild';
+import { build, transform } from 'esbuild';
 import { rollup } from 'rollup';
 import { writeDeclarations } from './declarations.mjs';
 
@@ -178,6 +178,7 @@ const chunks = {
   ],
   configuration: ['options/options', 'cli/accounts/credentials', 'cli/serve/notices', 'cli/with-module'],
   serve: ['cli/commands/serve', 'cli/serve/compose'],
+  partner: ['cli/serve/partner', 'double/partner/partner'],
   openapi: ['service/openapi/create'],
   control: ['double/control/control', 'double/control/listing/listing', 'cli/serve/control'],
   signatures: [
@@ -226,9 +227,9 @@ const chunks = {
     'cli/module/inspect-store',
     'auth/declared/ambiguity',
     'auth/declared/overlap',
+    'cli/commands/schema',
+    'cli/commands/sign',
   ],
-  schema: ['cli/commands/schema'],
-  sign: ['cli/commands/sign'],
 };
 
 /**
@@ -383,11 +384,26 @@ function writeModule(entry) {
   );
 }
 
+/** Writes the console. In `src`, a browser loads each of its modules from the control port; here they are one script. */
+async function writeConsole() {
+  const [from, to] = [join(root, 'src', 'console'), join(dist, 'console')];
+  const served = {
+    name: 'served',
+    setup: ({ onResolve }) =>
+      onResolve({ filter: /^\/console\// }, ({ path }) => ({ path: join(root, 'src', path) })),
+  };
+  const options = { bundle: true, format: 'esm', target: 'es2022', charset: 'utf8', plugins: [served] };
+  await build({ ...options, entryPoints: [join(from, 'console.js')], outfile: join(to, 'console.js') });
+  cpSync(join(from, 'console.css'), join(to, 'console.css'));
+  const document = readFileSync(join(from, 'index.html'), 'utf8');
+  writeFileSync(join(to, 'index.html'), document.replace(/<link rel="modulepreload".*\n/g, ''));
+}
+
 rmSync(dist, { recursive: true, force: true });
 mkdirSync(join(dist, 'esm'), { recursive: true });
 writeFileSync(join(dist, 'package.json'), '{ "type": "commonjs" }\n');
 writeFileSync(join(dist, 'esm', 'package.json'), '{ "type": "module" }\n');
 await Promise.all([writeScripts(), writeDeclarations(root, entries)]);
 for (const entry of entries) writeModule(entry);
-cpSync(join(root, 'src', 'console'), join(dist, 'console'), { recursive: true });
+await writeConsole();
 chmodSync(join(dist, 'server.js'), 0o755);

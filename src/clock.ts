@@ -58,15 +58,16 @@ export interface AdjustableClock extends ManualClock {
 export type ClockSetting = { readonly ahead: number } | { readonly stands: number };
 
 /** Creates a clock that follows `host` without an offset. Its monotonic time never goes back. */
-export function adjustableClock(host: Clock): AdjustableClock {
+export function createAdjustableClock(host: Clock): AdjustableClock {
   let setting: ClockSetting = { ahead: 0 };
   /** The setting of the monotonic time. */
   let steady: ClockSetting = { ahead: 0 };
-  const at = (set: ClockSetting, shown: number): number => ('stands' in set ? set.stands : shown + set.ahead);
-  const moved = (set: ClockSetting, ms: number): ClockSetting =>
+  const computeTime = (set: ClockSetting, shown: number): number =>
+    'stands' in set ? set.stands : shown + set.ahead;
+  const moveSetting = (set: ClockSetting, ms: number): ClockSetting =>
     'stands' in set ? { stands: set.stands + ms } : { ahead: set.ahead + ms };
-  const now = (): number => at(setting, host.now());
-  const passed = (): number => at(steady, host.steady());
+  const now = (): number => computeTime(setting, host.now());
+  const passed = (): number => computeTime(steady, host.steady());
   const adjust = (next: ClockSetting): void => {
     steady = 'stands' in next ? { stands: passed() } : { ahead: passed() - host.steady() };
     setting = next;
@@ -75,8 +76,8 @@ export function adjustableClock(host: Clock): AdjustableClock {
     now,
     steady: passed,
     advance(ms) {
-      setting = moved(setting, ms);
-      steady = moved(steady, Math.max(0, ms));
+      setting = moveSetting(setting, ms);
+      steady = moveSetting(steady, Math.max(0, ms));
     },
     set(ms) {
       setting = 'stands' in setting ? { stands: ms } : { ahead: ms - host.now() };

@@ -3,7 +3,7 @@
  * third of the characters may differ. If no word is that close, returns the shortest one that begins with `word`. Words of
  * more than 64 characters are not matched.
  */
-export function closestMatch(word: string, known: readonly string[]): string | undefined {
+export function findClosestMatch(word: string, known: readonly string[]): string | undefined {
   if (word.length > longest) return undefined;
   const sought = word.toLowerCase();
   let best: string | undefined;
@@ -15,11 +15,11 @@ export function closestMatch(word: string, known: readonly string[]): string | u
     bound = steps;
     best = candidate;
   }
-  return best ?? shortestWithPrefix(sought, known);
+  return best ?? findShortestWithPrefix(sought, known);
 }
 
 /** Returns the shortest known word that begins with `prefix`, which must have at least three characters. */
-function shortestWithPrefix(prefix: string, known: readonly string[]): string | undefined {
+function findShortestWithPrefix(prefix: string, known: readonly string[]): string | undefined {
   if (prefix.length < 3) return undefined;
   const [shortest] = known
     .filter((candidate) => candidate.toLowerCase().startsWith(prefix))
@@ -29,7 +29,7 @@ function shortestWithPrefix(prefix: string, known: readonly string[]): string | 
 
 /** Returns the end of an error message: the known word that was probably meant, or else all of them. */
 export function didYouMean(word: string, known: readonly string[]): string {
-  const meant = closestMatch(word, known);
+  const meant = findClosestMatch(word, known);
   if (meant !== undefined) return `; did you mean "${meant}"?`;
   return known.length === 0 ? '' : `; known are ${known.join(', ')}`;
 }
@@ -45,21 +45,21 @@ function distance(from: string, to: string): number {
     const here = [row];
     for (let column = 1; column <= to.length; column++) {
       const same = from[row - 1] === to[column - 1];
-      const edited = Math.min(at(above, column) + 1, at(here, column - 1) + 1);
-      const substituted = at(above, column - 1) + (same ? 0 : 1);
-      const swapped = isSwap(from, row, to, column) ? at(before, column - 2) + 1 : Infinity;
+      const edited = Math.min(readCell(above, column) + 1, readCell(here, column - 1) + 1);
+      const substituted = readCell(above, column - 1) + (same ? 0 : 1);
+      const swapped = isSwap(from, row, to, column) ? readCell(before, column - 2) + 1 : Infinity;
       here.push(Math.min(edited, substituted, swapped));
     }
     before = above;
     above = here;
   }
-  return at(above, to.length);
+  return readCell(above, to.length);
 }
 
 function isSwap(from: string, row: number, to: string, column: number): boolean {
   return row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
 }
 
-function at(row: readonly number[], column: number): number {
+function readCell(row: readonly number[], column: number): number {
   return row[column] ?? Infinity;
 }

@@ -28,13 +28,13 @@ const files: SourceFile[] = ['src', 'bench', 'scripts'].flatMap((tree) =>
     .map((name) => {
       const path = join(tree, name);
       const text = readFileSync(join(root, path), 'utf8');
-      return { path, text, imports: importsOf(path, text) };
+      return { path, text, imports: listImports(path, text) };
     }),
 );
 const sources = files.filter(({ path }) => path.startsWith('src/'));
-const table = foldersOf(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'));
+const table = parseFolders(readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'));
 
-function importsOf(path: string, text: string): string[] {
+function listImports(path: string, text: string): string[] {
   const found = text.matchAll(/(?:\bfrom\s+|\b(?:import|require)\s*\(?\s*)'([^'\s]+)'/g);
   return Array.from(found, ([, specifier = '']) =>
     specifier.startsWith('.') ? relative(root, join(root, dirname(path), specifier)) : specifier,
@@ -42,7 +42,7 @@ function importsOf(path: string, text: string): string[] {
 }
 
 /** Reads the rows `| layer | folders | contents | imports |`; folders without a tree are in `src/`. */
-function foldersOf(page: string): Folder[] {
+function parseFolders(page: string): Folder[] {
   return Array.from(page.matchAll(/^\| (\d) \| (.+?) \| .+? \| (.*?) ?\|$/gm)).flatMap(
     ([, layer, names = '', imports = '']) =>
       namesIn(names).map((name) => {
@@ -66,7 +66,7 @@ function placed(tree: string, name: string): string {
 }
 
 /** The folder of a path, or the file itself directly in `src/` or `bench/`: `src/http`, `src/clock.ts`. */
-function folderOf(path: string): string {
+function parseFolder(path: string): string {
   return path.split('/').slice(0, 2).join('/');
 }
 
@@ -111,7 +111,7 @@ test('the tables of ARCHITECTURE.md list all folders and no others', () => {
   for (const tree of ['src', 'bench']) {
     const present = files
       .filter(({ path }) => path.startsWith(`${tree}/`))
-      .map(({ path }) => folderOf(path))
+      .map(({ path }) => parseFolder(path))
       .filter((folder) => !/^bench\/[^/]+\.bench\.ts$/.test(folder));
     const listed = table.filter(({ path }) => path.startsWith(`${tree}/`)).map(({ path }) => path);
     assert.deepEqual(listed.sort(), [...new Set(present)].sort());
@@ -227,13 +227,13 @@ test('auth imports neither the store nor the router nor resources', () => {
 
 test('no authentication scheme imports another', () => {
   const schemes = ['hmac', 'basic', 'bearer', 'api-key', 'aws4', 'declared', 'message-signatures'];
-  const schemeOf = (path: string): string | undefined =>
+  const findScheme = (path: string): string | undefined =>
     schemes.find((scheme) => isIn(`src/auth/${scheme}`, `src/auth/${scheme}.ts`)(path));
-  assert.ok(schemes.every((scheme) => sources.some(({ path }) => schemeOf(path) === scheme)));
+  assert.ok(schemes.every((scheme) => sources.some(({ path }) => findScheme(path) === scheme)));
   assert.deepEqual(
     arrows(
-      (path) => schemeOf(path) !== undefined,
-      (imported, path) => schemeOf(imported) !== undefined && schemeOf(imported) !== schemeOf(path),
+      (path) => findScheme(path) !== undefined,
+      (imported, path) => findScheme(imported) !== undefined && findScheme(imported) !== findScheme(path),
     ),
     [],
   );
@@ -277,7 +277,7 @@ test('nothing outside double imports double, except two modules of the command a
     [],
   );
   // They are loaded on demand: with a control port or a document of a partner.
-  const loading = sources.map(({ path, text }) => ({ path, imports: importsOf(path, withoutLazy(text)) }));
+  const loading = sources.map(({ path, text }) => ({ path, imports: listImports(path, withoutLazy(text)) }));
   const importers = (imported: string): string[] =>
     loading.filter(({ imports }) => imports.includes(imported)).map(({ path }) => path);
   assert.deepEqual(importers(control), []);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { closestMatch } from '../src/did-you-mean.ts';
+import { findClosestMatch } from '../src/did-you-mean.ts';
 
 const known = ['required', 'maxLength', 'pattern', 'enum', 'min', 'max', 'attributes', 'fractionDigits'];
 
@@ -23,19 +23,19 @@ const cases: [word: string, meant: string | undefined][] = [
 
 for (const [word, meant] of cases) {
   test(`'${word}' is taken for ${meant ?? 'nothing known'}`, () => {
-    assert.equal(closestMatch(word, known), meant);
+    assert.equal(findClosestMatch(word, known), meant);
   });
 }
 
 test('of several near words the nearest is named', () => {
-  assert.equal(closestMatch('tls-prot', ['port', 'tls-port', 'tls-part']), 'tls-port');
+  assert.equal(findClosestMatch('tls-prot', ['port', 'tls-port', 'tls-part']), 'tls-port');
 });
 
 test('of several words that begin so the shortest is named, unless one is nearer', () => {
-  assert.equal(closestMatch('--tls', ['--no-tls', '--tls-port', '--tls-key']), '--tls-key');
-  assert.equal(closestMatch('port', ['portable', 'sort']), 'sort');
+  assert.equal(findClosestMatch('--tls', ['--no-tls', '--tls-port', '--tls-key']), '--tls-key');
+  assert.equal(findClosestMatch('port', ['portable', 'sort']), 'sort');
 });
 
 test('a word of many thousand characters is no misspelling and costs nothing', () => {
-  assert.equal(closestMatch('a'.repeat(1_000_000), ['a'.repeat(1_000_000)]), undefined);
+  assert.equal(findClosestMatch('a'.repeat(1_000_000), ['a'.repeat(1_000_000)]), undefined);
 });

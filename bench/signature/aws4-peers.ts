@@ -8,7 +8,7 @@ import type { Scheme } from '../../src/auth/scheme.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
 import { createRequest, type HttpRequest } from '../../src/http/message.ts';
-import { pathRulesOf, signAws4 } from '../../src/signature/aws4/sign.ts';
+import { selectPathRules, signAws4 } from '../../src/signature/aws4/sign.ts';
 import { formatSignedDate } from '../../src/signature/hmac.ts';
 import { createNonces } from '../../src/store/nonces/nonces.ts';
 import { accessKeyId, secret } from '../../test/support/auth/aws4.ts';
@@ -44,7 +44,7 @@ const nonces = createNonces({
 function signedRequest(number: number): HttpRequest {
   const target = flat(targetOf(number));
   const request = { method: 'GET', target, fields: [['Host', host]] as const };
-  const options = { accessKeyId, secret, ...scope, ...pathRulesOf(scope.service), time: Date.now() };
+  const options = { accessKeyId, secret, ...scope, ...selectPathRules(scope.service), time: Date.now() };
   const fields = signAws4(request, options).fields.map(([name, value]): [string, string] => [
     name,
     flat(value),

@@ -9,7 +9,7 @@ import { createHmacScheme } from '../../src/auth/hmac/scheme.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
 import { createRequest, type HttpRequest } from '../../src/http/message.ts';
-import { digestOf, formatSignedDate, keyOf } from '../../src/signature/hmac.ts';
+import { computeSignature, createKey, formatSignedDate } from '../../src/signature/hmac.ts';
 import { createNonces } from '../../src/store/nonces/nonces.ts';
 
 /** Verifies one request and returns whether it is valid. */
@@ -110,9 +110,9 @@ function countersign(): Peer {
 }
 
 function digestAlone(): Peer {
-  const key = keyOf(secret);
+  const key = createKey(secret);
   const signed = (number: number) => messageOf(targetOf(number), newNonce(), stampNow());
-  return contestant(signed, (message) => digestOf(key, message).length === 44);
+  return contestant(signed, (message) => computeSignature(key, message).length === 44);
 }
 
 function straightforward(): Peer {

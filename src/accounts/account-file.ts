@@ -6,8 +6,8 @@ import {
   type AccountFileName,
   type AccountPlace,
   accountFilePath,
+  createStoredFile,
   type StoredFile,
-  storedFile,
 } from './stored-file.ts';
 
 export { accountFilePath };
@@ -143,7 +143,7 @@ export class AccountFile<T> {
   }
 
   #in(place: AccountPlace, disk?: Disk): StoredFile {
-    return storedFile(place, `${this.name}.json`, disk);
+    return createStoredFile(place, `${this.name}.json`, disk);
   }
 
   #formatFile(entries: ReadonlyMap<string, T>, secretBox: SecretBox | undefined): string {

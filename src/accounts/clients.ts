@@ -19,7 +19,7 @@ export const clientFile = new AccountFile<ClientRegistration>({
   sealedAs: 'client secret',
   read(value, { document, name, where }) {
     const { since, ...parts } = Object.fromEntries(document.object(value, where, [...clientKeys, 'since']));
-    const client = validated(readClient(name, parts, ['sha256', 'scrypt']), { document, where });
+    const client = requireValid(readClient(name, parts, ['sha256', 'scrypt']), { document, where });
     const { secret } = client;
     if (secret !== undefined && 'scrypt' in secret && !isPasswordHash(secret.scrypt))
       throw document.corruption(`secret of ${where} is not a digest of a secret`);
@@ -39,7 +39,7 @@ export const consumerFile = new AccountFile<ConsumerRegistration>({
     const { since, ...parts } = Object.fromEntries(document.object(value, where, [...consumerKeys, 'since']));
     const stored = parts['secret'];
     const secret = stored === undefined ? undefined : reader.secret(stored, `secret of ${where}`);
-    const consumer = validated(readConsumer(name, { ...parts, secret }), reader);
+    const consumer = requireValid(readConsumer(name, { ...parts, secret }), reader);
     return since === undefined ? consumer : { ...consumer, since: document.time(since, `since of ${where}`) };
   },
   write: ({ secret, since, ...consumer }, sealed) => ({
@@ -50,7 +50,7 @@ export const consumerFile = new AccountFile<ConsumerRegistration>({
 });
 
 /** Returns a valid registration. Throws CorruptionError with the first fault. */
-function validated<T>(
+function requireValid<T>(
   { made, faults: [fault] }: Registered<T>,
   { document, where }: Pick<EntryReader, 'document' | 'where'>,
 ): T {

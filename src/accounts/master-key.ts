@@ -4,7 +4,7 @@ import type { DocumentStore } from '../store/documents.ts';
 import type { Disk } from '../store/files/disk.ts';
 import { encryptedWithOtherKey, keyMissing } from './account-file.ts';
 import { parseKey, type SecretBox, SecretBoxError } from './secret-box.ts';
-import { type AccountPlace, storedFile } from './stored-file.ts';
+import { type AccountPlace, createStoredFile } from './stored-file.ts';
 
 /** The name of the file with the key. */
 export const masterKeyFile = 'oauth.key';
@@ -61,7 +61,7 @@ export async function openSharedMasterKey(
   random: (size: number) => Uint8Array,
 ): Promise<Uint8Array> {
   const { bytes } = await openMasterKey(documents, secretBox, random);
-  await storedFile(documents, masterKeyFile).update((content) =>
+  await createStoredFile(documents, masterKeyFile).update((content) =>
     content === undefined ? formatKey(bytes, secretBox) : undefined,
   );
   return (await readMasterKey(documents, secretBox))?.bytes ?? bytes;
@@ -74,7 +74,7 @@ export async function keepMasterKey(
   secretBox: SecretBox | undefined,
   disk?: Disk,
 ): Promise<void> {
-  await storedFile(place, masterKeyFile, disk).write(formatKey(bytes, secretBox));
+  await createStoredFile(place, masterKeyFile, disk).write(formatKey(bytes, secretBox));
 }
 
 function formatKey(bytes: Uint8Array, secretBox: SecretBox | undefined): string {
@@ -88,7 +88,7 @@ export async function readMasterKey(
   secretBox: SecretBox | undefined,
   disk?: Disk,
 ): Promise<{ readonly bytes: Uint8Array; readonly clear: boolean } | undefined> {
-  const file = storedFile(place, masterKeyFile, disk);
+  const file = createStoredFile(place, masterKeyFile, disk);
   const { content } = await file.read();
   return content === undefined ? undefined : parseMasterKey(content, file.path, secretBox);
 }

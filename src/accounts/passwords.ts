@@ -60,7 +60,7 @@ export function decoyFor(cost: number): string {
  * Returns a hash that no password matches, with the same cost of verification as `stored`. Hashes of equal cost have the
  * same decoy. Throws TypeError if `stored` is not a hash that hashPassword returned.
  */
-export function decoyOf(stored: string): string {
+export function buildDecoy(stored: string): string {
   const { salt, hash, ...parameters } = requireHash(stored);
   return format({ ...parameters, salt: new Uint8Array(salt.length), hash: new Uint8Array(hash.length) });
 }
@@ -71,7 +71,7 @@ export function isPasswordHash(stored: string): boolean {
 }
 
 function format({ cost, blockSize, parallelization, salt, hash }: PasswordHash): string {
-  return ['scrypt', cost, blockSize, parallelization, base64(salt), base64(hash)].join('$');
+  return ['scrypt', cost, blockSize, parallelization, encodeBase64(salt), encodeBase64(hash)].join('$');
 }
 
 function requireHash(stored: string): PasswordHash {
@@ -86,8 +86,8 @@ function parse(stored: string): PasswordHash | undefined {
     return undefined;
   const parameters = [n, r, p].map((text) => (/^[1-9][0-9]{0,9}$/.test(text ?? '') ? Number(text) : 0));
   const [cost = 0, size = 0, parallel = 0] = parameters;
-  const salt = fromBase64(saltText);
-  const hash = fromBase64(hashText);
+  const salt = decodeBase64(saltText);
+  const hash = decodeBase64(hashText);
   if (!isCost(cost, size, parallel) || salt === undefined || hash === undefined || hash.length < 16) {
     return undefined;
   }
@@ -110,12 +110,12 @@ function derive(password: string, { hash, salt, ...parameters }: PasswordHash): 
   });
 }
 
-function base64(bytes: Uint8Array): string {
+function encodeBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('base64');
 }
 
 /** Decodes canonical base64 (RFC 4648 §3.5). Returns undefined for any other text. */
-function fromBase64(text: string): Buffer | undefined {
+function decodeBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
-  return base64(bytes) === text ? bytes : undefined;
+  return encodeBase64(bytes) === text ? bytes : undefined;
 }

@@ -73,28 +73,28 @@ export type SecretForm = 'text' | 'plain' | 'sha256' | 'scrypt';
  * Returns the registered clients of OAuth 2.0 by id. Throws RangeError, with the id, if one is invalid.
  * @param scopes scopes beside `read` and `write`, which a client then has by default
  */
-export function clientsOf(
+export function readClients(
   registered: RegisteredBy<ClientDeclaration>,
   scopes: readonly Scope[] = [],
 ): ReadonlyMap<string, Client> {
   return registry(registered, 'client', (id, option) => {
-    const { since, parts } = withoutDate(option);
+    const { since, parts } = separateDate(option);
     const { made, faults } = readClient(id, parts, ['text', 'plain', 'sha256', 'scrypt'], scopes);
     return { made: { id, ...made, since }, faults };
   });
 }
 
 /** Returns the registered consumers of OAuth 1.0a by key. Throws RangeError, with the key, if one is invalid. */
-export function consumersOf(registered: RegisteredBy<ConsumerDeclaration>): ReadonlyMap<string, Consumer> {
+export function readConsumers(registered: RegisteredBy<ConsumerDeclaration>): ReadonlyMap<string, Consumer> {
   return registry(registered, 'consumer', (key, option) => {
-    const { since, parts } = withoutDate(option);
+    const { since, parts } = separateDate(option);
     const { made, faults } = readConsumer(key, parts);
     return { made: { key, ...made, since }, faults };
   });
 }
 
 /** Separates the time of registration, which a configuration does not contain. */
-function withoutDate(option: ClientDeclaration | ConsumerDeclaration): {
+function separateDate(option: ClientDeclaration | ConsumerDeclaration): {
   since: number | undefined;
   parts: unknown;
 } {

@@ -35,7 +35,7 @@ export function createSecretBox(key: Uint8Array, random: (size: number) => Uint8
     seal(text, as) {
       const iv = random(ivLength);
       const cipher = createCipheriv(algorithm, key, iv, { authTagLength: tagLength });
-      cipher.setAAD(associatedData(as));
+      cipher.setAAD(encodeAssociatedData(as));
       const content = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return Buffer.concat([iv, content, cipher.getAuthTag()]).toString('base64');
     },
@@ -46,7 +46,7 @@ export function createSecretBox(key: Uint8Array, random: (size: number) => Uint8
       const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivLength), {
         authTagLength: tagLength,
       });
-      decipher.setAAD(associatedData(as));
+      decipher.setAAD(encodeAssociatedData(as));
       decipher.setAuthTag(bytes.subarray(-tagLength));
       const content = decipher.update(bytes.subarray(ivLength, -tagLength));
       try {
@@ -57,12 +57,12 @@ export function createSecretBox(key: Uint8Array, random: (size: number) => Uint8
       return content.toString('utf8');
     },
     // RFC 5869; the key is random, so it needs no salt (§3.1), and the label is the info (§3.2).
-    derive: (label) => new Uint8Array(hkdfSync('sha256', key, '', associatedData([label]), keyLength)),
+    derive: (label) => new Uint8Array(hkdfSync('sha256', key, '', encodeAssociatedData([label]), keyLength)),
   };
 }
 
 /** Returns the additional authenticated data. Different lists have different JSON. */
-function associatedData(as: readonly string[]): Buffer {
+function encodeAssociatedData(as: readonly string[]): Buffer {
   return Buffer.from(JSON.stringify(['countersign', version, ...as]), 'utf8');
 }
 

@@ -59,7 +59,7 @@ export interface StoredFile {
 }
 
 /** Returns the file with this name. `disk` has the operations on a directory; default: those of the host. */
-export function storedFile(place: AccountPlace, name: string, disk: Disk = nodeDisk): StoredFile {
+export function createStoredFile(place: AccountPlace, name: string, disk: Disk = nodeDisk): StoredFile {
   return typeof place === 'string' ? new DirectoryFile(place, name, disk) : new DocumentFile(place, name);
 }
 

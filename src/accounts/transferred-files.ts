@@ -1,7 +1,7 @@
 import { clientFile, consumerFile } from './clients.ts';
 import { masterKeyFile, parseMasterKey } from './master-key.ts';
 import type { SecretBox } from './secret-box.ts';
-import { type AccountPlace, pathIn, storedFile } from './stored-file.ts';
+import { type AccountPlace, createStoredFile, pathIn } from './stored-file.ts';
 import { userFile } from './users.ts';
 
 /** Throws if the content of a file is invalid. `path` is the name of the file in messages. */
@@ -27,7 +27,7 @@ export function isTransferredFile(name: string): boolean {
 export async function readTransferredFiles(place: AccountPlace): Promise<TransferredFiles> {
   const files = new Map<string, string>();
   for (const name of checks.keys()) {
-    const { content } = await storedFile(place, name).read();
+    const { content } = await createStoredFile(place, name).read();
     if (content !== undefined) files.set(name, Buffer.from(content).toString('utf8'));
   }
   return files;
@@ -49,12 +49,12 @@ export function checkTransferredFiles(
 }
 
 /** Returns the path of the first of these files that exists with another content; undefined if there is none. */
-export async function conflictingFile(
+export async function findConflictingFile(
   place: AccountPlace,
   files: TransferredFiles,
 ): Promise<string | undefined> {
   for (const [name, text] of files) {
-    const { content } = await storedFile(place, name).read();
+    const { content } = await createStoredFile(place, name).read();
     if (content !== undefined && Buffer.from(content).toString('utf8') !== text) return pathIn(place, name);
   }
   return undefined;
@@ -63,5 +63,5 @@ export async function conflictingFile(
 /** Creates the files. A file that exists is not changed. */
 export async function writeTransferredFiles(place: AccountPlace, files: TransferredFiles): Promise<void> {
   for (const [name, text] of files)
-    await storedFile(place, name).update((content) => (content === undefined ? text : undefined));
+    await createStoredFile(place, name).update((content) => (content === undefined ? text : undefined));
 }

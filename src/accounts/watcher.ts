@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CorruptionError } from '../store/corruption-error.ts';
 import type { DocumentStore } from '../store/documents.ts';
 import { fileMode } from '../store/files/atomic-write.ts';
-import { holderOf } from '../store/files/lock.ts';
+import { findHolder } from '../store/files/lock.ts';
 import { isRunning } from '../store/files/process-liveness.ts';
 import { clearInterval, clearTimeout, delay, setInterval, setTimeout } from '../timers.ts';
 import type { AccountFile, AccountFileContent, AccountFileStorage } from './account-file.ts';
@@ -12,7 +12,7 @@ import { SecretBoxError } from './secret-box.ts';
 import type { AccountPlace } from './stored-file.ts';
 
 /** Returns the path of the file with the version of an account file that the server uses. */
-function seenPath({ name }: Pick<AccountFile<unknown>, 'name'>, directory: string): string {
+function formatSeenPath({ name }: Pick<AccountFile<unknown>, 'name'>, directory: string): string {
   return join(directory, `${name}.seen`);
 }
 
@@ -67,7 +67,7 @@ class FileWatcher<T> implements AccountFileWatcher {
     this.#options = options;
     this.#used = options.mark;
     this.#read = options.mark;
-    this.#triggers = options.triggers ?? triggersOf(options.place);
+    this.#triggers = options.triggers ?? selectTriggers(options.place);
     this.#watch();
   }
 
@@ -146,7 +146,7 @@ class FileWatcher<T> implements AccountFileWatcher {
     if (mark === this.#acknowledged || mark === undefined) return;
     const { accountFile, place } = this.#options;
     if (typeof place !== 'string') return;
-    await writeFile(seenPath(accountFile, place), mark, { mode: fileMode }).then(
+    await writeFile(formatSeenPath(accountFile, place), mark, { mode: fileMode }).then(
       () => {
         this.#acknowledged = mark;
       },
@@ -188,10 +188,10 @@ export async function waitForUsage(
   mark: string | undefined,
   wait: (ms: number) => Promise<unknown> = delay,
 ): Promise<Usage> {
-  const holder = await holderOf(directory);
+  const holder = await findHolder(directory);
   if (holder === undefined) return { pid: undefined, seen: false };
   for (let attempt = 1; ; attempt += 1) {
-    const seen = await readFile(seenPath(accountFile, directory), 'utf8').catch(() => undefined);
+    const seen = await readFile(formatSeenPath(accountFile, directory), 'utf8').catch(() => undefined);
     if (seen !== undefined && seen === mark) return { pid: holder.pid, seen: true };
     if (!(await isRunning(holder))) return { pid: undefined, seen: false };
     if (attempt === attempts) return { pid: holder.pid, seen: false };
@@ -215,7 +215,7 @@ export interface WatchTriggers {
 }
 
 /** Returns the triggers of a location. None of them keeps the process alive. */
-export function triggersOf(place: AccountPlace): WatchTriggers {
+export function selectTriggers(place: AccountPlace): WatchTriggers {
   return typeof place === 'string' ? new HostTriggers() : new DocumentTriggers(place);
 }
 

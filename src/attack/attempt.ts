@@ -83,23 +83,23 @@ export function attempt(parts: AttemptParts): Attempt {
 }
 
 /** Returns the lines without those of the given names, ignoring case. */
-export function without(lines: readonly HeaderLine[], ...names: readonly string[]): HeaderLine[] {
+export function removeLines(lines: readonly HeaderLine[], ...names: readonly string[]): HeaderLine[] {
   const removed = new Set(names.map((name) => name.toLowerCase()));
   return lines.filter(([name]) => !removed.has(name.toLowerCase()));
 }
 
 /** Returns the first line with one of the names, ignoring case. */
-export function lineOf(lines: readonly HeaderLine[], ...names: readonly string[]): HeaderLine | undefined {
+export function findLine(lines: readonly HeaderLine[], ...names: readonly string[]): HeaderLine | undefined {
   const wanted = new Set(names.map((name) => name.toLowerCase()));
   return lines.find(([name]) => wanted.has(name.toLowerCase()));
 }
 
 /** Appends lines to a request. */
-export function adding(request: AttackRequest, ...lines: readonly HeaderLine[]): AttackRequest {
+export function appendLines(request: AttackRequest, ...lines: readonly HeaderLine[]): AttackRequest {
   return { ...request, headers: [...request.headers, ...lines] };
 }
 
 /** Replaces the lines of the same name by one line. */
-export function replacing(request: AttackRequest, line: HeaderLine): AttackRequest {
-  return { ...request, headers: [...without(request.headers, line[0]), line] };
+export function replaceLine(request: AttackRequest, line: HeaderLine): AttackRequest {
+  return { ...request, headers: [...removeLines(request.headers, line[0]), line] };
 }

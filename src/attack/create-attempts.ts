@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { readMembers } from '../auth/option-values.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { type Duration, readDuration } from '../duration.ts';
-import { linesOf, type RequestInput } from '../http/field-lines.ts';
+import { type RequestInput, toLines } from '../http/field-lines.ts';
 import { type AttackRequest, type Attempt, accepted, attempt } from './attempt.ts';
 import { credentialAttempts } from './cases/credentials.ts';
-import { forgedAddressAttempts } from './cases/forged-address.ts';
+import { forgeAddresses } from './cases/forged-address.ts';
 import { freshnessAttempts } from './cases/freshness.ts';
 import { hmacAttempts } from './cases/hmac.ts';
 import { messageAttempts } from './cases/message.ts';
@@ -56,7 +56,7 @@ export function createAttempts(
   return [
     control(forger),
     ...credentialAttempts(forger),
-    ...forgedAddressAttempts(forger),
+    ...forgeAddresses(forger),
     ...freshnessAttempts(forger),
     ...messageAttempts(forger),
     ...transportAttempts(forger),
@@ -93,7 +93,7 @@ function isSigner(value: unknown): boolean {
 function outgoing({ method = 'GET', url, headers = {}, body }: RequestInput): AttackRequest {
   const address = new URL(url);
   address.hash = '';
-  return { method, url: address.href, headers: linesOf(headers), ...(body === undefined ? {} : { body }) };
+  return { method, url: address.href, headers: toLines(headers), ...(body === undefined ? {} : { body }) };
 }
 
 function control(forger: Forger): Attempt {
@@ -102,6 +102,6 @@ function control(forger: Forger): Attempt {
     why: 'Unless it is accepted, the refusal of other requests proves nothing.',
     expected: accepted,
     needs: forger.needs,
-    requests: [forger.good()],
+    requests: [forger.signGood()],
   });
 }

@@ -1,6 +1,6 @@
-import { type AttackRequest, type HeaderLine, lineOf, replacing, without } from './attempt.ts';
+import { type AttackRequest, findLine, type HeaderLine, removeLines, replaceLine } from './attempt.ts';
 import type { CredentialPlace, SignerTraits } from './signer.ts';
-import { parameterOf, withParameter } from './target.ts';
+import { findParameter, replaceParameter } from './target.ts';
 
 /** Credentials, split at their proof (digest, signature, password or token). */
 export interface Credentials {
@@ -8,7 +8,7 @@ export interface Credentials {
   readonly proof: string;
   readonly after: string;
   /** Returns the request with another proof in the same place. */
-  replaced(proof: string): AttackRequest;
+  replaceProof(proof: string): AttackRequest;
   /** Returns the field line with another proof. Undefined if the credentials are in the query. */
   line(proof: string): HeaderLine | undefined;
 }
@@ -33,34 +33,37 @@ export function createLocator(plain: AttackRequest, traits?: SignerTraits): Loca
   const { place, dateField } = traits;
   const dates = dateField === undefined ? [] : [dateField];
   const credentials = (request: AttackRequest): HeaderLine | undefined =>
-    'field' in place.in ? lineOf(request.headers, place.in.field) : undefined;
+    'field' in place.in ? findLine(request.headers, place.in.field) : undefined;
   return {
     credentials,
     split: (request) => splitAt(request, place),
     bare(request) {
       if (!('field' in place.in)) return plain;
-      return { ...request, headers: without(request.headers, place.in.field, ...(place.otherFields ?? [])) };
+      return {
+        ...request,
+        headers: removeLines(request.headers, place.in.field, ...(place.otherFields ?? [])),
+      };
     },
-    dateLine: ({ headers }) => (dateField === undefined ? undefined : lineOf(headers, dateField)),
-    undated: (request) => ({ ...request, headers: without(request.headers, ...dates) }),
+    dateLine: ({ headers }) => (dateField === undefined ? undefined : findLine(headers, dateField)),
+    undated: (request) => ({ ...request, headers: removeLines(request.headers, ...dates) }),
   };
 }
 
 function splitAt(request: AttackRequest, place: CredentialPlace): Credentials | undefined {
   if ('field' in place.in) {
-    const line = lineOf(request.headers, place.in.field);
+    const line = findLine(request.headers, place.in.field);
     return line && splitLine(request, line, place.form.exec(line[1]));
   }
   const { query: name } = place.in;
-  const encoded = parameterOf(request.url, name);
+  const encoded = findParameter(request.url, name);
   const found = encoded === undefined ? null : place.form.exec(decodeURIComponent(encoded));
   if (found === null) return undefined;
   const [, before = '', proof = '', after = ''] = found;
-  const replaced = (other: string): AttackRequest => {
+  const replaceProof = (other: string): AttackRequest => {
     const value = encodeURIComponent(`${before}${other}${after}`);
-    return { ...request, url: withParameter(request.url, name, value) };
+    return { ...request, url: replaceParameter(request.url, name, value) };
   };
-  return { before, proof, after, replaced, line: () => undefined };
+  return { before, proof, after, replaceProof, line: () => undefined };
 }
 
 function splitLine(
@@ -71,12 +74,12 @@ function splitLine(
   if (found === null) return undefined;
   const [, before = '', proof = '', after = ''] = found;
   const line = (other: string): HeaderLine => [name, `${before}${other}${after}`];
-  return { before, proof, after, line, replaced: (other) => replacing(request, line(other)) };
+  return { before, proof, after, line, replaceProof: (other) => replaceLine(request, line(other)) };
 }
 
 /** Returns the line that contains the credentials of a scheme that needs no configuration. */
-export function credentialsOf({ headers }: AttackRequest): HeaderLine | undefined {
-  return lineOf(headers, 'Authentication', 'Authorization', 'Signature', 'X-Signature');
+export function findCredentials({ headers }: AttackRequest): HeaderLine | undefined {
+  return findLine(headers, 'Authentication', 'Authorization', 'Signature', 'X-Signature');
 }
 
 /** The fields in which schemes send dates. The first one present counts. */
@@ -84,20 +87,20 @@ const dateFields = ['X-Date', 'Date', 'X-Amz-Date', 'X-Timestamp'] as const;
 
 /** Locates the credentials of schemes that need no configuration. */
 const builtInLocator: Locator = {
-  credentials: credentialsOf,
+  credentials: findCredentials,
   /** Splits at the parameter `signature`, or before the last part. */
   split(request) {
-    const line = credentialsOf(request);
+    const line = findCredentials(request);
     const found =
       /^(.*signature=")([^"]+)(".*)$/i.exec(line?.[1] ?? '') ??
       /^(.*[\s:",])?([^\s:",]+)()$/.exec(line?.[1] ?? '');
     return line && splitLine(request, line, found);
   },
   bare(request) {
-    const line = credentialsOf(request);
-    return line && { ...request, headers: without(request.headers, line[0]) };
+    const line = findCredentials(request);
+    return line && { ...request, headers: removeLines(request.headers, line[0]) };
   },
   dateLine: ({ headers }) =>
-    dateFields.map((name) => lineOf(headers, name)).find((line) => line !== undefined),
-  undated: (request) => ({ ...request, headers: without(request.headers, ...dateFields) }),
+    dateFields.map((name) => findLine(headers, name)).find((line) => line !== undefined),
+  undated: (request) => ({ ...request, headers: removeLines(request.headers, ...dateFields) }),
 };

@@ -1,16 +1,16 @@
 import type { SigningOverrides } from '../signature/signing.ts';
-import { type AttackRequest, type Attempt, attempt, type Transport, without } from './attempt.ts';
+import { type AttackRequest, type Attempt, attempt, removeLines, type Transport } from './attempt.ts';
 import { createLocator, type Locator } from './credentials.ts';
 import {
   type AddedParts,
+  findSigning,
   type Signer,
   type SignerTraits,
   type Signing,
   type SigningChanges,
   signByOwn,
-  signingOf,
 } from './signer.ts';
-import { withoutParameters, withParameters } from './target.ts';
+import { appendParameters, withoutParameters } from './target.ts';
 
 /** Creates requests for attempts from the good request and its signer, and determines what the signature covers. */
 export interface Forger extends Locator {
@@ -45,17 +45,17 @@ export interface Forger extends Locator {
   /** Returns a date and nonce that no request had, if signatures are valid only once. */
   fresh(): { readonly date: number; readonly nonce: string };
   /** Returns the good request, signed with a new nonce. */
-  good(): AttackRequest;
+  signGood(): AttackRequest;
   /** Signs a request with these changes. Undefined if the signer cannot, or if a change makes no difference. */
-  signed(changes: SigningChanges, request?: AttackRequest): AttackRequest | undefined;
+  signRequest(changes: SigningChanges, request?: AttackRequest): AttackRequest | undefined;
   /** Signs a request, by default the good one, with these overrides and changes. Undefined if that is impossible. */
-  resigned(
+  resignRequest(
     overrides: SigningOverrides,
     request?: AttackRequest,
     changes?: SigningChanges,
   ): AttackRequest | undefined;
   /** Returns `changed` with the signature of `original`. Undefined if that signature is also valid for `changed`. */
-  sentAs(changed: AttackRequest, original?: AttackRequest): AttackRequest | undefined;
+  sendAs(changed: AttackRequest, original?: AttackRequest): AttackRequest | undefined;
 }
 
 /** The options of `createForger`. */
@@ -75,7 +75,7 @@ export interface ForgerOptions {
  */
 export function createForger({ plain, signer, now, window, random, ...shared }: ForgerOptions): Forger {
   const { traits } = signer;
-  const signing = signingOf(signer);
+  const signing = findSigning(signer);
   const sign = (request: AttackRequest, changes: SigningChanges): AddedParts | undefined =>
     signing === undefined ? signByOwn(signer, request, changes) : signing.resign(request, changes, {});
   const nonce = (): string => {
@@ -94,26 +94,26 @@ export function createForger({ plain, signer, now, window, random, ...shared }: 
     return parts !== undefined && !areEqual(parts, base);
   };
   const hasNonce = dependsOn({ nonce: nonce() });
-  const fresh = dating(now, window, nonce, !hasNonce && traits?.acceptedOnce === true);
-  const signed: Forger['signed'] = (changes, request = plain) => {
+  const fresh = createDating(now, window, nonce, !hasNonce && traits?.acceptedOnce === true);
+  const signRequest: Forger['signRequest'] = (changes, request = plain) => {
     // A nonce always changes the signature. Each other change must do so on its own.
     const { nonce: _, ...others } = changes;
     if (!Object.entries(others).every(([name, value]) => dependsOn({ [name]: value }))) return undefined;
     const parts = sign(request, { ...fresh(), ...changes });
-    return parts === undefined ? undefined : withParts(request, parts);
+    return parts === undefined ? undefined : addParts(request, parts);
   };
-  const good = (): AttackRequest => withParts(plain, sign(plain, fresh()) ?? base);
-  const sentAs: Forger['sentAs'] = (changed, original = plain) => {
+  const signGood = (): AttackRequest => addParts(plain, sign(plain, fresh()) ?? base);
+  const sendAs: Forger['sendAs'] = (changed, original = plain) => {
     const dateAndNonce = fresh();
     const [parts, own] = [sign(original, dateAndNonce), sign(changed, dateAndNonce)];
     if (parts === undefined || (own !== undefined && areEqual(parts, own))) return undefined;
-    return withParts(changed, parts);
+    return addParts(changed, parts);
   };
-  const resigned: Forger['resigned'] = (overrides, request = plain, changes = {}) => {
+  const resignRequest: Forger['resignRequest'] = (overrides, request = plain, changes = {}) => {
     const parts = signing?.resign(request, { ...fresh(), ...changes }, overrides);
-    return parts && withParts(request, parts);
+    return parts && addParts(request, parts);
   };
-  const signs = otherRequests(plain).some((other) => sentAs(other) !== undefined);
+  const signs = otherRequests(plain).some((other) => sendAs(other) !== undefined);
   return {
     ...shared,
     ...createLocator(plain, traits),
@@ -130,16 +130,16 @@ export function createForger({ plain, signer, now, window, random, ...shared }: 
     signs,
     nonce,
     fresh,
-    good,
+    signGood,
     signing,
-    signed,
-    resigned,
-    sentAs,
+    signRequest,
+    resignRequest,
+    sendAs,
   };
 }
 
 /** Returns the function that creates dates and nonces. If signatures have no nonce, each date is a second after the last. */
-function dating(now: number, window: number, nonce: () => string, apart: boolean): Forger['fresh'] {
+function createDating(now: number, window: number, nonce: () => string, apart: boolean): Forger['fresh'] {
   let count = 0;
   return () => {
     if (apart) count += 1;
@@ -160,10 +160,10 @@ function isEmpty({ headers: fields, query }: AddedParts): boolean {
 }
 
 function areEqual(one: AddedParts, other: AddedParts): boolean {
-  return one.query === other.query && equalFields(one.headers, other.headers);
+  return one.query === other.query && areFieldsEqual(one.headers, other.headers);
 }
 
-function equalFields(one: AddedParts['headers'], other: AddedParts['headers']): boolean {
+function areFieldsEqual(one: AddedParts['headers'], other: AddedParts['headers']): boolean {
   const names = Object.keys(one);
   return (
     names.length === Object.keys(other).length &&
@@ -172,11 +172,11 @@ function equalFields(one: AddedParts['headers'], other: AddedParts['headers']): 
 }
 
 /** Returns a request with what signs it. */
-export function withParts(request: AttackRequest, { headers: fields, query }: AddedParts): AttackRequest {
-  const others = without(request.headers, ...Object.keys(fields));
+export function addParts(request: AttackRequest, { headers: fields, query }: AddedParts): AttackRequest {
+  const others = removeLines(request.headers, ...Object.keys(fields));
   const headers = [...others, ...Object.entries(fields)];
   const names = query === '' ? [] : query.split('&').map((pair) => pair.replace(/=.*$/s, ''));
-  const url = withParameters(withoutParameters(request.url, names), query);
+  const url = appendParameters(withoutParameters(request.url, names), query);
   return { ...request, url, headers };
 }
 
@@ -189,7 +189,7 @@ export type Forgery = readonly [
 ];
 
 /** Returns the attempts of all requests that could be forged. */
-export function* attemptsOf({ needs }: Forger, forgeries: Iterable<Forgery>): Generator<Attempt> {
+export function* toAttempts({ needs }: Forger, forgeries: Iterable<Forgery>): Generator<Attempt> {
   for (const [name, why, expected, request] of forgeries)
     if (request !== undefined) yield attempt({ name, why, expected, needs, requests: [request] });
 }

@@ -42,12 +42,12 @@ export function createReport<Result extends AttackResult>(
   results: readonly Result[],
   describe: (result: Result) => string,
 ): AttackReport<Result> {
-  const withVerdict = (verdict: AttackVerdict): Result[] =>
+  const selectVerdict = (verdict: AttackVerdict): Result[] =>
     results.filter((each) => each.verdict === verdict);
   const section = (title: string, chosen: readonly Result[]): string[] =>
     chosen.length === 0 ? [] : ['', title, ...chosen.map((each) => `- ${describe(each)}`)];
-  const [passed, failed] = [withVerdict('passed'), withVerdict('failed')];
-  const [inconclusive, skipped] = [withVerdict('inconclusive'), withVerdict('skipped')];
+  const [passed, failed] = [selectVerdict('passed'), selectVerdict('failed')];
+  const [inconclusive, skipped] = [selectVerdict('inconclusive'), selectVerdict('skipped')];
   const counts = [
     `${passed.length} passed`,
     `${failed.length} failed`,
@@ -76,7 +76,7 @@ export function isAccepted(status: number): boolean {
 }
 
 /** Returns the meaning of a status that does not depend on the request. */
-export function meaningOf(status: number): string | undefined {
+export function describeStatus(status: number): string | undefined {
   return meanings.get(status);
 }
 
@@ -112,7 +112,7 @@ export function outcomeOfRace(
       note: 'there was no response to some of the requests',
     };
   const odd = others.find((status) => status !== undefined && !expected.includes(status));
-  if (odd !== undefined) return { verdict: 'inconclusive', status: odd, note: meaningOf(odd) };
+  if (odd !== undefined) return { verdict: 'inconclusive', status: odd, note: describeStatus(odd) };
   if (first === undefined) return { verdict: 'inconclusive', status: others[0], note: count };
   return { verdict: 'passed', status: others[0], note: undefined };
 }

@@ -1,13 +1,13 @@
 import type { Duration } from '../duration.ts';
 import type { Agent, OpenRawClient, RawClient, RawRequest } from '../net/raw-client.ts';
-import { type AttackRequest, type Attempt, adding, type HeaderLine, type Transport } from './attempt.ts';
+import { type AttackRequest, type Attempt, appendLines, type HeaderLine, type Transport } from './attempt.ts';
 import {
   type AttackReport,
   type AttackResult,
   createReport,
   describeNoResponse,
+  describeStatus,
   isAccepted,
-  meaningOf,
   type Outcome,
   outcomeOfRace,
 } from './report.ts';
@@ -50,7 +50,7 @@ export async function attack(
   attempts: Iterable<Attempt>,
   options: AttackOptions = {},
 ): Promise<AttackReport<AttemptResult>> {
-  const server = serverOf(target);
+  const server = readTarget(target);
   if (!isIterable(attempts))
     throw new RangeError('the attempts of attack: a list is expected, such as the result of createAttempts');
   const timeout = readTimeout(options.timeout, 'the options of attack');
@@ -67,7 +67,7 @@ export async function attack(
 }
 
 /** Throws TypeError if an origin is not a URL, and RangeError if the target is of another kind. */
-function serverOf(target: string | URL | AttackTarget): AttackTarget {
+function readTarget(target: string | URL | AttackTarget): AttackTarget {
   if (target instanceof URL) return serverAt(target);
   if (typeof target === 'string') {
     if (!URL.canParse(target))
@@ -133,38 +133,40 @@ async function sendInTurn(attempt: Attempt, open: () => RawClient): Promise<Outc
   const { requests, request, anotherConnection } = attempt;
   let client = open();
   for (const good of requests.slice(0, -1)) {
-    const { status } = await client.send(rawRequest(good));
+    const { status } = await client.send(toRawRequest(good));
     if (status >= 200 && status < 300) continue;
     const note = `the response to a preceding good request was ${status}`;
     return { verdict: 'inconclusive', status: undefined, note };
   }
   if (anotherConnection) client = open();
-  const { status } = await client.send(rawRequest(request));
-  return outcomeOf(attempt, status);
+  const { status } = await client.send(toRawRequest(request));
+  return judgeStatus(attempt, status);
 }
 
 async function sendTogether(attempt: Attempt, client: RawClient): Promise<Outcome> {
   const { requests, expected, entityTagFrom } = attempt;
-  const tag = entityTagFrom && (await client.send(rawRequest(entityTagFrom))).field('ETag');
+  const tag = entityTagFrom && (await client.send(toRawRequest(entityTagFrom))).field('ETag');
   // A weak entity tag never matches (RFC 9110 §13.1.1).
   if (entityTagFrom !== undefined && tag?.startsWith('"') !== true)
     return { verdict: 'skipped', status: undefined, note: 'the representation has no strong entity tag' };
   const lines: HeaderLine[] = tag === undefined ? [] : [['If-Match', tag]];
-  const responses = await client.sendTogether(requests.map((each) => rawRequest(adding(each, ...lines))));
+  const responses = await client.sendTogether(
+    requests.map((each) => toRawRequest(appendLines(each, ...lines))),
+  );
   return outcomeOfRace(
     responses.map((response) => response?.status),
     expected,
   );
 }
 
-function rawRequest({ method, url, headers, body }: AttackRequest): RawRequest {
+function toRawRequest({ method, url, headers, body }: AttackRequest): RawRequest {
   return { method, target: url.replace(/^[a-z]+:\/\/[^/]*/, ''), headers, body };
 }
 
-function outcomeOf({ expected }: Attempt, status: number): Outcome {
+function judgeStatus({ expected }: Attempt, status: number): Outcome {
   if (expected.includes(status)) return { verdict: 'passed', status, note: undefined };
   const verdict = isAccepted(status) && !expected.includes(200) ? 'failed' : 'inconclusive';
-  return { verdict, status, note: meaningOf(status) };
+  return { verdict, status, note: describeStatus(status) };
 }
 
 function describe({ attempt, name, status, note }: AttemptResult): string {

@@ -1,13 +1,13 @@
 // The signers of the adversary: the signers of the clients, with changes that the clients do not permit.
 import { randomBytes } from 'node:crypto';
 import type { SignedParts } from '../auth/defined/definition.ts';
-import { type SignableScheme, signerOf } from '../client/schemes/signer.ts';
+import { type SignableScheme, selectSigner } from '../client/schemes/signer.ts';
 import { systemClock } from '../clock.ts';
 import { hasPrivateKey } from '../signature/declared/asymmetric.ts';
 import type { MessageKey } from '../signature/message-signatures/algorithms.ts';
 import type { Signature, SigningIdentity, SigningOverrides, UnsignedRequest } from '../signature/signing.ts';
 import type { AttackRequest, HeaderLine } from './attempt.ts';
-import { bytesOf, splitUrl } from './target.ts';
+import { splitUrl, toBytes } from './target.ts';
 
 /** Changes to what the signer would sign by default. */
 export interface SigningChanges {
@@ -117,7 +117,7 @@ export type Resign = (
 const signings = new WeakMap<Signer, Signing & { readonly resign: Resign }>();
 
 /** Returns what a signer signs with. Undefined for a signer from elsewhere. */
-export function signingOf(signer: Signer): (Signing & { readonly resign: Resign }) | undefined {
+export function findSigning(signer: Signer): (Signing & { readonly resign: Resign }) | undefined {
   return signings.get(signer);
 }
 
@@ -148,7 +148,7 @@ function pairsIn(query: string): [name: string, value: string][] {
 
 function createResign(signing: Signing): Resign {
   const { scheme, choices } = signing;
-  const signer = signerOf(scheme);
+  const signer = selectSigner(scheme);
   const remembered = rememberSignatures();
   return (request, changes, overrides) => {
     const { date = systemClock.now(), nonce } = changes;
@@ -163,17 +163,17 @@ function createResign(signing: Signing): Resign {
       ...(changed.key !== undefined && { key: changed.key }),
       ...overrides,
     };
-    const signature = withoutRangeError(() => signer.sign(unsigned, changed.identity, options));
+    const signature = ignoreRangeError(() => signer.sign(unsigned, changed.identity, options));
     // A field value has no white space at its ends (RFC 9110 §5.5), so such a name cannot be sent.
     if (signature === undefined || signature.fields.some(([, value]) => /^[\t ]|[\t ]$/.test(value)))
       return undefined;
     const fields = Object.fromEntries(remembered(signature, options).fields);
-    return { headers: fields, query: addedQuery(unsigned.target, signature.target) };
+    return { headers: fields, query: parseAddedQuery(unsigned.target, signature.target) };
   };
 }
 
 /** Returns the parameters that were added to a target, or replaced in it, as a scheme in code may do. */
-function addedQuery(target: string, signed: string): string {
+function parseAddedQuery(target: string, signed: string): string {
   if (signed.startsWith(target)) return signed.slice(target.length + 1);
   const [before, after] = [target, signed].map((each) => each.split('?').slice(1).join('?').split('&'));
   return after?.filter((pair) => !before?.includes(pair)).join('&') ?? '';
@@ -184,7 +184,7 @@ function hasNonce(scheme: SignableScheme): boolean {
 }
 
 /** Returns undefined for what cannot be signed: a secret that is not encoded as declared, a component that is absent. */
-function withoutRangeError<Value>(compute: () => Value): Value | undefined {
+function ignoreRangeError<Value>(compute: () => Value): Value | undefined {
   try {
     return compute();
   } catch (error) {
@@ -199,7 +199,7 @@ function toUnsigned(request: AttackRequest, kind: SignableScheme['kind']): Unsig
   const isSigned = ([name]: HeaderLine): boolean =>
     kind !== 'aws4' || /^(?:host|content-type|x-amz-.*)$/i.test(name);
   const fields = request.headers.filter(isSigned);
-  return { method: request.method, url: new URL(request.url), target, fields, content: bytesOf(request) };
+  return { method: request.method, url: new URL(request.url), target, fields, content: toBytes(request) };
 }
 
 /** Returns who signs. Undefined if the scheme has no secret. */

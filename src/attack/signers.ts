@@ -5,11 +5,11 @@ import { readsContent } from '../auth/declared/plan.ts';
 import type { SealedDefinition } from '../auth/defined/sealed.ts';
 import { readMembers } from '../auth/option-values.ts';
 import { type Credentials, credentialNames, readCredentials } from '../client/credentials.ts';
-import { keyOf } from '../client/schemes/message-signatures.ts';
+import { toMessageKey } from '../client/schemes/message-signatures.ts';
 import type { ReadDeclaration } from '../client/schemes/read-declaration.ts';
 import { createSign } from '../client/schemes/signer.ts';
 import { fieldIn, parameterIn } from '../signature/declared/places.ts';
-import { idOf } from '../signature/signing.ts';
+import { chooseId } from '../signature/signing.ts';
 import {
   type CredentialPlace,
   createSchemeSigner,
@@ -58,16 +58,16 @@ function prepare(read: ReadDeclaration): Prepared {
         ...proofPlace(scheme.options.secret),
         otherFields: userField === undefined ? [] : [userField],
       };
-      const user = userField === undefined ? undefined : idOf(identity);
+      const user = userField === undefined ? undefined : chooseId(identity);
       return { signing: read, user, tlsOnly: true, traits: { place } };
     }
     case 'aws4': {
       const acceptedOnce = scheme.options.replay === 'refuse';
       const traits = presignTraits(choices.presign);
-      return { signing: read, user: idOf(identity), tlsOnly: false, traits: { ...traits, acceptedOnce } };
+      return { signing: read, user: chooseId(identity), tlsOnly: false, traits: { ...traits, acceptedOnce } };
     }
     case 'message-signatures': {
-      const key = keyOf(identity);
+      const key = toMessageKey(identity);
       const signing = { ...read, identity: { keyId: key.id }, choices: { ...choices, key } };
       const place = {
         in: { field: 'Signature' },
@@ -80,7 +80,12 @@ function prepare(read: ReadDeclaration): Prepared {
     case 'declared':
       return prepareDeclared(read, scheme.options);
     case 'defined':
-      return { signing: read, user: idOf(identity), tlsOnly: false, traits: definedTraits(scheme.options) };
+      return {
+        signing: read,
+        user: chooseId(identity),
+        tlsOnly: false,
+        traits: definedTraits(scheme.options),
+      };
   }
 }
 
@@ -105,7 +110,7 @@ function prepareDeclared(read: ReadDeclaration, declaration: DeclaredOptions): P
     dateField: fieldIn(timestamp?.place),
     acceptedOnce: replay === 'refuse',
   };
-  return { signing, user: isNamed ? idOf(identity) : undefined, tlsOnly: false, traits };
+  return { signing, user: isNamed ? chooseId(identity) : undefined, tlsOnly: false, traits };
 }
 
 function definedTraits({ place, form, headers, dateField, replay }: SealedDefinition): SignerTraits {
@@ -125,16 +130,18 @@ function signaturePlace({ place, format, user }: DeclaredOptions): CredentialPla
   const element = format.elements.find(({ names }) => names.includes('signature'));
   const at = element?.names.indexOf('signature') ?? 0;
   const [before = '', after = ''] = [element?.literals[at] ?? '', element?.literals[at + 1] ?? ''];
-  const separator = format.separator === undefined ? undefined : escaped(format.separator);
+  const separator = format.separator === undefined ? undefined : escapeLiteral(format.separator);
   const preceding = at > 0 ? '.*' : separator === undefined ? '' : `(?:.*${separator}\\s*)?`;
   const following = separator === undefined ? '' : `(?:${separator}.*)?`;
-  const form = new RegExp(`^(${preceding}${escaped(before)})([^,;\\s]*)(${escaped(after)}${following})$`);
+  const form = new RegExp(
+    `^(${preceding}${escapeLiteral(before)})([^,;\\s]*)(${escapeLiteral(after)}${following})$`,
+  );
   const isList = format.separator?.trim() === ',';
   const userField = fieldIn(user);
   const otherFields = userField === undefined ? [] : [userField];
   return { in: 'field' in place ? place : { query: parameterIn(place) ?? '' }, otherFields, form, isList };
 }
 
-function escaped(literal: string): string {
+function escapeLiteral(literal: string): string {
   return literal.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }

@@ -24,7 +24,7 @@ export function splitUrl(url: string): UrlParts {
 }
 
 /** Returns a URL with parameters appended to its query. */
-export function withParameters(url: string, parameters: string): string {
+export function appendParameters(url: string, parameters: string): string {
   if (parameters === '') return url;
   return `${url}${url.includes('?') ? '&' : '?'}${parameters}`;
 }
@@ -41,14 +41,14 @@ export function withoutParameters(url: string, names: readonly string[]): string
 }
 
 /** Returns the URL with a parameter of the query replaced, as written. The value is not encoded. */
-export function withParameter(url: string, name: string, value: string): string {
+export function replaceParameter(url: string, name: string, value: string): string {
   const [path = '', ...query] = url.split('?');
   const pairs = query.join('?').split('&');
   return `${path}?${pairs.map((pair) => (pair.startsWith(`${name}=`) ? `${name}=${value}` : pair)).join('&')}`;
 }
 
 /** Returns the value of a parameter of the query as written. Undefined if it is absent. */
-export function parameterOf(url: string, name: string): string | undefined {
+export function findParameter(url: string, name: string): string | undefined {
   const query = url.split('?').slice(1).join('?');
   const pair = query.split('&').find((each) => each.startsWith(`${name}=`));
   return pair?.slice(name.length + 1);
@@ -62,6 +62,6 @@ export function readTimeout(timeout: unknown, where: string): number {
 }
 
 /** Returns the content as bytes. Undefined if there is none. */
-export function bytesOf({ body }: AttackRequest): Uint8Array | undefined {
+export function toBytes({ body }: AttackRequest): Uint8Array | undefined {
   return body === undefined ? undefined : contentBytes(body);
 }

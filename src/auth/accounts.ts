@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { keyOf, type SigningKey } from '../signature/hmac.ts';
+import { createKey, type SigningKey } from '../signature/hmac.ts';
 import type { AccountKey } from './account-key.ts';
 import { parseAccountKey } from './parse-account-key.ts';
 import { type AccountRecord, type KnownPassword, passwordFault } from './user-declaration.ts';
@@ -77,17 +77,17 @@ interface Entry {
 
 /** Creates accounts from declared users. Throws RangeError like `replace`. */
 export function createAccounts(users: ReadonlyMap<string, AccountRecord>): AccountsInMemory {
-  let entries = entriesOf(users, new Map());
-  let keys = keysOf(entries);
-  let composed = composedOf(users.keys());
-  let hashes = hashesOf(entries);
+  let entries = buildEntries(users, new Map());
+  let keys = listKeys(entries);
+  let composed = composeNames(users.keys());
+  let hashes = listHashes(entries);
   // Only schemes in which a secret identifies its user look for one.
   let secrets: ReadonlyMap<string, string | undefined> | undefined;
   return {
     find: (name) => entries.get(name)?.account,
     findKey: (id) => keys.get(id),
     findSecret(digest) {
-      secrets ??= ownersOf(entries);
+      secrets ??= listOwners(entries);
       return secrets.get(digest);
     },
     findComposed: (name) => entries.get(composed.get(name) ?? name)?.account,
@@ -95,13 +95,13 @@ export function createAccounts(users: ReadonlyMap<string, AccountRecord>): Accou
       return hashes;
     },
     replace(next) {
-      const names = composedOf(next.keys());
-      const replaced = entriesOf(next, entries);
-      keys = keysOf(replaced);
+      const names = composeNames(next.keys());
+      const replaced = buildEntries(next, entries);
+      keys = listKeys(replaced);
       entries = replaced;
       secrets = undefined;
       composed = names;
-      hashes = hashesOf(entries);
+      hashes = listHashes(entries);
     },
   };
 }
@@ -110,7 +110,7 @@ export function createAccounts(users: ReadonlyMap<string, AccountRecord>): Accou
  * Returns the names that are not in Normalization Form C, by that form. Throws RangeError on an invalid name or two names with
  * the same form.
  */
-function composedOf(names: Iterable<string>): ReadonlyMap<string, string> {
+function composeNames(names: Iterable<string>): ReadonlyMap<string, string> {
   const all = new Set(names);
   const composed = new Map<string, string>();
   for (const name of all) {
@@ -125,7 +125,7 @@ function composedOf(names: Iterable<string>): ReadonlyMap<string, string> {
   return composed;
 }
 
-function entriesOf(
+function buildEntries(
   users: ReadonlyMap<string, AccountRecord>,
   before: ReadonlyMap<string, Entry>,
 ): ReadonlyMap<string, Entry> {
@@ -133,10 +133,10 @@ function entriesOf(
   for (const [name, user] of users) {
     checkPassword(name, user);
     if (user.disabled === true) continue;
-    const declaration = copyOf(user);
+    const declaration = copyAccount(user);
     const previous = before.get(name);
     const unchanged = previous !== undefined && isDeepStrictEqual(previous.declaration, declaration);
-    entries.set(name, unchanged ? previous : { declaration, account: accountOf(name, declaration) });
+    entries.set(name, unchanged ? previous : { declaration, account: buildAccount(name, declaration) });
   }
   return entries;
 }
@@ -154,7 +154,7 @@ function checkPassword(name: string, { password }: AccountRecord): void {
  * Returns all keys by their id. Throws RangeError if two users have a key of one id, or a key has the name of another user:
  * credentials that name a key or a user would be ambiguous.
  */
-function keysOf(entries: ReadonlyMap<string, Entry>): ReadonlyMap<string, FoundKey> {
+function listKeys(entries: ReadonlyMap<string, Entry>): ReadonlyMap<string, FoundKey> {
   const keys = new Map<string, FoundKey>();
   for (const [name, { account }] of entries)
     for (const [id, key] of account.keys ?? []) {
@@ -169,7 +169,7 @@ function keysOf(entries: ReadonlyMap<string, Entry>): ReadonlyMap<string, FoundK
 }
 
 /** Returns the name of the user, or the id of the key, by the digest of each secret; undefined for one that several have. */
-function ownersOf(entries: ReadonlyMap<string, Entry>): ReadonlyMap<string, string | undefined> {
+function listOwners(entries: ReadonlyMap<string, Entry>): ReadonlyMap<string, string | undefined> {
   const owners = new Map<string, string | undefined>();
   const add = (key: SigningKey, owner: string): void => {
     const digest = key.derive((secret) => createHash('sha256').update(secret).digest('base64'));
@@ -183,7 +183,7 @@ function ownersOf(entries: ReadonlyMap<string, Entry>): ReadonlyMap<string, stri
   return owners;
 }
 
-function copyOf({ secrets, password, since, keys }: AccountRecord): AccountRecord {
+function copyAccount({ secrets, password, since, keys }: AccountRecord): AccountRecord {
   return {
     secrets: secrets.map(({ secret, until }) => ({ secret, until })),
     password: password === undefined ? undefined : { ...password },
@@ -192,20 +192,20 @@ function copyOf({ secrets, password, since, keys }: AccountRecord): AccountRecor
   };
 }
 
-function accountOf(name: string, { secrets, password, since, keys = {} }: AccountRecord): Account {
+function buildAccount(name: string, { secrets, password, since, keys = {} }: AccountRecord): Account {
   const parsed = Object.entries(keys).map(([id, key]) => {
     const what = `the key ${JSON.stringify(id)} of the user ${JSON.stringify(name)}`;
     return [id, parseAccountKey(id, key, what)] as const;
   });
-  return { name, secrets: secrets.map(secretOf), password, since, keys: new Map(parsed) };
+  return { name, secrets: secrets.map(prepareSecret), password, since, keys: new Map(parsed) };
 }
 
-function hashesOf(entries: ReadonlyMap<string, Entry>): readonly string[] {
+function listHashes(entries: ReadonlyMap<string, Entry>): readonly string[] {
   return Array.from(entries.values(), ({ account: { password } }) => password).flatMap((password) =>
     password !== undefined && 'hash' in password ? [password.hash] : [],
   );
 }
 
-function secretOf({ secret, until }: { secret: string; until?: number | undefined }): Secret {
-  return until === undefined ? { key: keyOf(secret) } : { key: keyOf(secret), until };
+function prepareSecret({ secret, until }: { secret: string; until?: number | undefined }): Secret {
+  return until === undefined ? { key: createKey(secret) } : { key: createKey(secret), until };
 }

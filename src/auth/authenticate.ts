@@ -9,7 +9,7 @@ import type { RefusedNonce } from './nonce-claim.ts';
 import { type RateLimiter, tooManyFailures } from './rate-limit.ts';
 import type { BadVerdict, RefuseNonce, Scheme, Verdict } from './scheme.ts';
 import { SchemeLimits } from './scheme-limits.ts';
-import { type AuthenticationTrace, traceOf } from './trace.ts';
+import { type AuthenticationTrace, findTrace } from './trace.ts';
 
 /** Receives how a request is refused if its nonce is claimed with its change, and then refused. */
 export interface DeferredNonce {
@@ -103,7 +103,7 @@ export function createAuthenticator(
     own?: string,
   ): FieldLine[] => {
     const offered = allowed === undefined ? schemes : schemes.filter((scheme) => isAllowed(scheme, allowed));
-    const lines = inOneLine(
+    const lines = joinChallenges(
       offered.map((scheme) =>
         scheme === refusing && own !== undefined ? own : scheme.challenge(connection),
       ),
@@ -125,12 +125,12 @@ export function createAuthenticator(
       ? 'The request has credentials of several schemes. Send those of one.'
       : 'Send one Authorization or Authentication field, once.';
     return new Problem('several-credentials', detail, {
-      headers: connection.secure ? inOneLine(sent.map((scheme) => scheme.severalChallenge?.())) : [],
+      headers: connection.secure ? joinChallenges(sent.map((scheme) => scheme.severalChallenge?.())) : [],
     });
   };
 
   /** Returns the Problem of a refusal, and counts the failure. */
-  const refusalOf = (verdict: BadVerdict, { request, allowed }: Attempt, scheme: Scheme): Problem => {
+  const countRefusal = (verdict: BadVerdict, { request, allowed }: Attempt, scheme: Scheme): Problem => {
     const { connection } = request;
     const { problem, claimed, challenge } = verdict;
     if (problem.status !== 401) {
@@ -144,25 +144,25 @@ export function createAuthenticator(
       : problem.with(challenges(connection, allowed, scheme, challenge));
   };
 
-  const lateRefusal =
+  const createLateRefusal =
     (refuse: RefuseNonce, attempt: Attempt, scheme: Scheme) =>
     (claimed: RefusedNonce): Problem => {
-      const problem = refusalOf(refuse(claimed), attempt, scheme);
+      const problem = countRefusal(refuse(claimed), attempt, scheme);
       attempt.authTrace?.refused(problem);
       return problem;
     };
 
-  const principalOf = (verdict: Verdict, attempt: Attempt, scheme: Scheme): Principal => {
-    if (verdict.outcome === 'bad') throw refusalOf(verdict, attempt, scheme);
+  const requirePrincipal = (verdict: Verdict, attempt: Attempt, scheme: Scheme): Principal => {
+    if (verdict.outcome === 'bad') throw countRefusal(verdict, attempt, scheme);
     const { principal, refuse } = verdict;
     const { deferred } = attempt;
     const only = limits.violated(principal);
     if (only !== undefined) {
       const problem = notPermitted(principal.scheme, only);
-      throw refusalOf({ outcome: 'bad', problem, claimed: principal.name }, attempt, scheme);
+      throw countRefusal({ outcome: 'bad', problem, claimed: principal.name }, attempt, scheme);
     }
     if (refuse !== undefined && deferred !== undefined)
-      deferred.refuseNonce = lateRefusal(refuse, attempt, scheme);
+      deferred.refuseNonce = createLateRefusal(refuse, attempt, scheme);
     return principal;
   };
 
@@ -171,7 +171,7 @@ export function createAuthenticator(
     verdict: Promise<Verdict>,
     attempt: Attempt,
     scheme: Scheme,
-  ): Promise<Principal> => principalOf(await verdict, attempt, scheme);
+  ): Promise<Principal> => requirePrincipal(await verdict, attempt, scheme);
 
   const principalElsewhere = async (
     others: readonly Scheme[],
@@ -182,13 +182,13 @@ export function createAuthenticator(
       const verdict = await scheme.authenticateElsewhere?.(request, authTrace, deferred !== undefined);
       if (verdict === undefined) continue;
       if (authTrace !== undefined) authTrace.scheme = scheme.name;
-      return principalOf(verdict, attempt, scheme);
+      return requirePrincipal(verdict, attempt, scheme);
     }
     return undefined;
   };
 
   const present = ({ request, authTrace, allowed }: Attempt): Presented => {
-    const credentials = credentialsOf(request);
+    const credentials = readCredentials(request);
     if (credentials === 'several') throw severalCredentials(request);
     const places = locations.find(request, allowed);
     const located = places[0];
@@ -224,10 +224,10 @@ export function createAuthenticator(
     request: HttpRequest,
     allowed: readonly string[] | undefined,
   ): { readonly hint?: string } => {
-    const authTrace = traceOf(request);
+    const authTrace = findTrace(request);
     if (!explain && authTrace === undefined) return {};
     const accepted = schemes.filter((scheme) => allowed === undefined || isAllowed(scheme, allowed));
-    const hint = describeMisnamed(request, expectedNames(accepted));
+    const hint = describeMisnamed(request, listExpectedNames(accepted));
     if (hint === undefined) return {};
     authTrace?.fail('scheme', { hint });
     return explain ? { hint } : {};
@@ -280,7 +280,7 @@ export function createAuthenticator(
     if (rateLimiter.hasFailures(peer) && isBlocked()) throw tooManyFailures(rateLimiter, 'peer-and-user');
     const verdict = scheme.authenticate(request, rest, authTrace, deferred !== undefined);
     return 'outcome' in verdict
-      ? principalOf(verdict, attempt, scheme)
+      ? requirePrincipal(verdict, attempt, scheme)
       : awaitPrincipal(verdict, attempt, scheme);
   };
 
@@ -335,7 +335,7 @@ function fieldsReadBy({ authorizationNames, locations = [], requestHeaders = [] 
  * Returns the challenges in one field line (RFC 9110 §11.6.1), because some clients read only the first line; no line if there
  * are none.
  */
-function inOneLine(challenges: readonly (string | undefined)[]): FieldLine[] {
+function joinChallenges(challenges: readonly (string | undefined)[]): FieldLine[] {
   const present = challenges.filter((challenge) => challenge !== undefined);
   return present.length === 0 ? [] : [['WWW-Authenticate', present.join(', ')]];
 }
@@ -381,7 +381,7 @@ function findElsewhere(
 const none: readonly Scheme[] = [];
 
 /** Returns the credentials in the fields, or `several`. Throws a Problem if they are malformed or require TLS. */
-function credentialsOf({ headers: fields, connection }: HttpRequest): Credentials | 'several' | undefined {
+function readCredentials({ headers: fields, connection }: HttpRequest): Credentials | 'several' | undefined {
   const authorization = fields.get('authorization');
   const authentication = fields.get('authentication');
   const value = authorization ?? authentication;
@@ -422,7 +422,7 @@ function notOffered(fields: readonly FieldLine[], members: { readonly hint?: str
 }
 
 /** Returns where schemes have their credentials. */
-function expectedNames(schemes: readonly Scheme[]): ExpectedNames {
+function listExpectedNames(schemes: readonly Scheme[]): ExpectedNames {
   const locations = schemes.flatMap((scheme) => scheme.locations ?? []);
   return {
     fields: locations.flatMap((location) => ('field' in location ? [location.field] : [])),

@@ -20,7 +20,7 @@ export interface PasswordHashing {
    * Returns a hash that no password matches and that takes as long to verify as `hash`. Hashes of equal cost have the same
    * decoy.
    */
-  decoyOf(hash: string): string;
+  buildDecoy(hash: string): string;
   /** The decoy if no account has a hash. */
   readonly decoy: string;
 }
@@ -60,8 +60,8 @@ export function createBasicScheme(options: BasicOptions): Scheme {
     authTrace: AuthenticationTrace | undefined,
   ): Verdict | Promise<Verdict> => {
     authTrace?.pass('parse');
-    const digest = cache.digestOf(presented);
-    if (cache.holds(account, digest)) return good(account, authTrace);
+    const digest = cache.computeDigest(presented);
+    if (cache.holds(account, digest)) return acceptUser(account, authTrace);
     return verifyUncached(presented, account, digest, peer, authTrace);
   };
 
@@ -73,7 +73,7 @@ export function createBasicScheme(options: BasicOptions): Scheme {
     authTrace: AuthenticationTrace | undefined,
   ): Promise<Verdict> => {
     // The key includes the hash, so that a request after a change of users does not share an earlier result.
-    const key = `${digest.toString('latin1')} ${hashOf(account)}`;
+    const key = `${digest.toString('latin1')} ${findHash(account)}`;
     const right = await queue.attempt(
       rateLimitKey(peer),
       key,
@@ -86,14 +86,14 @@ export function createBasicScheme(options: BasicOptions): Scheme {
     if (right === 'blocked') return { outcome: 'bad', problem: blockedAttempt(rateLimiter, peer) };
     // The user may have been changed or removed meanwhile.
     const present = right ? await accounts.findComposed(user) : undefined;
-    if (present === undefined || hashOf(present) !== hashOf(account)) {
+    if (present === undefined || findHash(present) !== findHash(account)) {
       if (account !== undefined) authTrace?.pass('user');
       authTrace?.fail(account === undefined ? 'user' : 'password');
       // The response does not reveal whether the user exists.
       return refuse(user, options.explain ? { check: 'password' } : {});
     }
     cache.keep(present, digest);
-    return good(present, authTrace);
+    return acceptUser(present, authTrace);
   };
 
   return {
@@ -115,7 +115,7 @@ export function createBasicScheme(options: BasicOptions): Scheme {
   };
 }
 
-function good({ name }: Account, authTrace: AuthenticationTrace | undefined): Verdict {
+function acceptUser({ name }: Account, authTrace: AuthenticationTrace | undefined): Verdict {
   authTrace?.pass('user');
   authTrace?.pass('password');
   return { outcome: 'good', principal: { name, scheme: 'basic' } };
@@ -126,14 +126,14 @@ function refuse(user: string, members: Readonly<Record<string, string>>): Verdic
   return { outcome: 'bad', problem, claimed: user };
 }
 
-function hashOf(account: Account | undefined): string | undefined {
+function findHash(account: Account | undefined): string | undefined {
   const password = account?.password;
   return password !== undefined && 'hash' in password ? password.hash : undefined;
 }
 
 /** Digests of passwords that are known to be right without computing a hash. */
 interface PasswordCache {
-  digestOf(presented: BasicCredentials): Buffer;
+  computeDigest(presented: BasicCredentials): Buffer;
   holds(account: Account | undefined, digest: Buffer): account is Account;
   keep(account: Account, digest: Buffer): void;
 }
@@ -142,23 +142,23 @@ function createPasswordCache(key: Uint8Array): PasswordCache {
   const digests = new WeakMap<Account, Buffer>();
   const noDigest = Buffer.alloc(32);
   // Neither contains control characters, so the separator is unambiguous.
-  const digestOf = ({ user, password }: BasicCredentials): Buffer =>
+  const computeDigest = ({ user, password }: BasicCredentials): Buffer =>
     createHmac('sha256', key).update(`${user}\0${password}`, 'utf8').digest();
   const keep = (account: Account, digest: Buffer): Buffer => {
     digests.set(account, digest);
     return digest;
   };
-  const expectedDigest = (account: Account): Buffer | undefined => {
+  const computeExpectedDigest = (account: Account): Buffer | undefined => {
     const digest = digests.get(account);
     const { name, password } = account;
     if (digest !== undefined || password === undefined || 'hash' in password) return digest;
     const user = name.normalize('NFC');
-    return keep(account, digestOf({ user, password: preparePassword(password.plain) }));
+    return keep(account, computeDigest({ user, password: preparePassword(password.plain) }));
   };
   return {
-    digestOf,
+    computeDigest,
     holds(account, digest): account is Account {
-      const expected = account === undefined ? undefined : expectedDigest(account);
+      const expected = account === undefined ? undefined : computeExpectedDigest(account);
       return timingSafeEqual(expected ?? noDigest, digest) && expected !== undefined;
     },
     keep,
@@ -176,12 +176,12 @@ function createVerification({ accounts, hashing }: BasicOptions) {
   const renew = (): void => {
     if (hashes === accounts.hashes) return;
     hashes = accounts.hashes;
-    decoyByHash = new Map(hashes.map((hash) => [hash, hashing.decoyOf(hash)]));
+    decoyByHash = new Map(hashes.map((hash) => [hash, hashing.buildDecoy(hash)]));
     decoys = new Set(hashes.length === 0 ? [hashing.decoy] : decoyByHash.values());
   };
   return async (password: string, account: Account | undefined): Promise<boolean> => {
     renew();
-    const own = hashOf(account) ?? hashing.decoy;
+    const own = findHash(account) ?? hashing.decoy;
     const ownDecoy = decoyByHash.get(own);
     for (const decoy of decoys) {
       if (await hashing.verify(password, decoy === ownDecoy ? own : decoy)) return true;

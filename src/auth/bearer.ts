@@ -6,7 +6,7 @@ import {
   isDeclaredLonger,
   maxFormLength,
   parseForm,
-  parseQueryOf,
+  parseTargetQuery,
 } from '../http/form.ts';
 import { formatChallenge } from '../http/headers/authorization.ts';
 import type { HttpRequest } from '../http/message.ts';
@@ -21,9 +21,9 @@ export interface BearerOptions {
   /** Returns whether any client is registered, and so could have a token. */
   readonly offered: () => boolean;
   /** Resolves to the principal of a token; undefined if the token is not valid. */
-  readonly principalOf: (token: string) => Promise<Principal | undefined>;
+  readonly findPrincipal: (token: string) => Promise<Principal | undefined>;
   /** Resolves to the reason why a token is not valid: the check that failed, and a hint. Default: no reason is known. */
-  readonly reasonOf?: (token: string) => Promise<{ readonly check: string; readonly hint: string }>;
+  readonly findReason?: (token: string) => Promise<{ readonly check: string; readonly hint: string }>;
   /** Whether errors explain what the server checked. The holder of a token may learn its state. Default: false. */
   readonly explain?: boolean;
   /** Maximum content length in bytes. */
@@ -38,7 +38,7 @@ const tokenForm = /^[A-Za-z0-9._~+/-]+=*$/;
  * ignored, or refused if the field has one too (§2).
  */
 export function createBearerScheme(options: BearerOptions): Scheme {
-  const { realm, offered, principalOf, reasonOf, explain = false, bodyLimit } = options;
+  const { realm, offered, findPrincipal, findReason, explain = false, bodyLimit } = options;
   const challengeWith = (...more: [string, string][]): string =>
     formatChallenge('Bearer', [['realm', realm], ...more]);
   // §3: no error code for a request without a token.
@@ -49,7 +49,8 @@ export function createBearerScheme(options: BearerOptions): Scheme {
     authenticate(request, token, authTrace) {
       if (!offered()) return notOffered();
       if (!tokenForm.test(token)) return malformed(challengeWith(['error', 'invalid_request']));
-      if (hasToken(parseQueryOf(request.target))) return several(challengeWith(['error', 'invalid_request']));
+      if (hasToken(parseTargetQuery(request.target)))
+        return several(challengeWith(['error', 'invalid_request']));
       authTrace?.pass('parse');
       return verify(request, token, authTrace);
     },
@@ -64,7 +65,7 @@ export function createBearerScheme(options: BearerOptions): Scheme {
     token: string,
     authTrace: AuthenticationTrace | undefined,
   ): Promise<Verdict> {
-    const principal = await principalOf(token);
+    const principal = await findPrincipal(token);
     if (principal !== undefined) {
       // The content is read ahead only for a valid token.
       const second = await hasTokenInForm(request, bodyLimit);
@@ -74,7 +75,7 @@ export function createBearerScheme(options: BearerOptions): Scheme {
       return { outcome: 'good', principal };
     }
     const isShown = explain || authTrace !== undefined;
-    const reason = isShown ? await reasonOf?.(token) : undefined;
+    const reason = isShown ? await findReason?.(token) : undefined;
     authTrace?.fail(reason?.check ?? 'token', { ...reason });
     return {
       outcome: 'bad',

@@ -6,7 +6,7 @@ import { aws4Shape, readAws4Options } from './aws4/options.ts';
 import { createAws4Scheme } from './aws4/scheme.ts';
 import { describeDeclared, readDeclaredOptions } from './declared/options.ts';
 import { createDeclaredScheme } from './declared/scheme.ts';
-import { definitionOf } from './defined/define-scheme.ts';
+import { findDefinition } from './defined/define-scheme.ts';
 import { createDefinedScheme } from './defined/scheme.ts';
 import type { SealedDefinition } from './defined/sealed.ts';
 import { draftCavageName, draftCavageShape, readDraftCavage } from './draft-cavage/definition.ts';
@@ -85,7 +85,7 @@ function readScheme(name: string, declared: unknown, where: string): ConfiguredS
     throw new RangeError(`${where}: the name of a scheme has letters, digits and . _ - only, at most 64`);
   if (builtInSchemes.includes(name.toLowerCase()))
     throw new RangeError(`${where}: this scheme is built in and needs no configuration`);
-  const defined = definitionOf(declared);
+  const defined = findDefinition(declared);
   if (defined !== undefined) {
     if (reservedNames.includes(name))
       throw new RangeError(`${where}: this name is that of a built-in scheme; choose another`);

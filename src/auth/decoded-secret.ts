@@ -7,7 +7,7 @@ const minKeyLength = 16;
  * Returns a key that a client may have made from a secret by mistake, if it cannot be guessed: otherwise a hint would confirm a
  * guess at a part of the secret. It must be made from the whole secret.
  */
-export function unguessable(key: Buffer | undefined): Buffer | undefined {
+export function requireUnguessable(key: Buffer | undefined): Buffer | undefined {
   return key !== undefined && key.length >= minKeyLength ? key : undefined;
 }
 
@@ -15,8 +15,8 @@ export function unguessable(key: Buffer | undefined): Buffer | undefined {
  * Decodes a secret that a client may have decoded by mistake. Returns undefined if the decoding does not consume the whole secret,
  * or the result could be guessed: then no mistake is tried.
  */
-export function decodedSecret(secret: string, encoding: 'hex' | 'base64' | 'latin1'): Buffer | undefined {
-  if (encoding !== 'latin1') return unguessable(decodeKey(secret, encoding));
+export function decodeSecret(secret: string, encoding: 'hex' | 'base64' | 'latin1'): Buffer | undefined {
+  if (encoding !== 'latin1') return requireUnguessable(decodeKey(secret, encoding));
   const bytes = Buffer.from(secret, 'latin1');
-  return unguessable(bytes.toString('latin1') === secret ? bytes : undefined);
+  return requireUnguessable(bytes.toString('latin1') === secret ? bytes : undefined);
 }

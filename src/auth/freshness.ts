@@ -1,5 +1,5 @@
 // The parts of checks of dates and nonces that the schemes share.
-import { counted } from '../counted.ts';
+import { formatCount } from '../counted.ts';
 import { isMethod, isSafe } from '../http/method.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { NonceClaim, Principal } from '../principal.ts';
@@ -14,9 +14,9 @@ export function wholeSecond(ms: number): number {
 }
 
 /** Describes a time outside the window, in seconds: `The date is 700 s behind the server's clock; the maximum is 600 s.` */
-export function describeDistance(subject: string, off: number, most: number): string {
+export function describeDistance(subject: string, off: number, max: number): string {
   const direction = off < 0 ? 'behind' : 'ahead of';
-  return `${subject} is ${Math.abs(off)} s ${direction} the server's clock; the maximum is ${most} s.`;
+  return `${subject} is ${Math.abs(off)} s ${direction} the server's clock; the maximum is ${max} s.`;
 }
 
 /** The hint at the cause of a wrong date, if there is no better one. */
@@ -31,7 +31,7 @@ const tolerance = 30;
  *
  * @param off The difference between the date and the clock (s).
  */
-export function zoneHoursOf(off: number): number | undefined {
+export function computeZoneHours(off: number): number | undefined {
   const distance = Math.abs(off);
   const quarters = Math.round(distance / 900);
   const isZone = quarters >= 4 && quarters <= 56 && Math.abs(distance - quarters * 900) <= tolerance;
@@ -40,10 +40,10 @@ export function zoneHoursOf(off: number): number | undefined {
 
 /** Returns the likely cause of a time that differs from the clock by `off` seconds. */
 export function describeTimeError(subject: string, off: number): string {
-  const hours = zoneHoursOf(off);
+  const hours = computeZoneHours(off);
   if (hours === undefined) return wrongClock;
   const exactly = Math.abs(off) === hours * 3600 ? 'exactly' : 'nearly';
-  const distance = `${exactly} ${counted(hours, 'hour')}`;
+  const distance = `${exactly} ${formatCount(hours, 'hour')}`;
   const what = subject.charAt(0).toLowerCase() + subject.slice(1);
   return `off by ${distance}: probably a time zone; ${what} must be in UTC`;
 }
@@ -130,9 +130,9 @@ export function admitClaimed(
 ): Verdict | Promise<Verdict> {
   const verdict: Verdict = { outcome: 'good', principal };
   if (!isSafeMethod(method)) {
-    const held = nonces.hold(user, nonce, until);
-    if (held === undefined) return verdict;
-    const holder = { ...principal, nonce: held };
+    const claim = nonces.hold(user, nonce, until);
+    if (claim === undefined) return verdict;
+    const holder = { ...principal, nonce: claim };
     return refuse === undefined
       ? { outcome: 'good', principal: holder }
       : { outcome: 'good', principal: holder, refuse };

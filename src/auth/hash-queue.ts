@@ -1,5 +1,5 @@
 import { Problem } from '../http/problem.ts';
-import { formatIpAddress, isMapped, masked, parseIpAddress } from '../http/syntax/ip-address.ts';
+import { formatIpAddress, isMapped, maskAddress, parseIpAddress } from '../http/syntax/ip-address.ts';
 import { setImmediate } from '../timers.ts';
 import { type RateLimiter, tooManyFailures } from './rate-limit.ts';
 
@@ -29,7 +29,7 @@ export interface QueueOptions {
    */
   readonly allows: (peer: string, active: number, user: string, activeForUser: number) => boolean;
   /** Returns the network of a peer. Default: each peer is its own network. */
-  readonly networkOf?: (peer: string) => string;
+  readonly findNetwork?: (peer: string) => string;
 }
 
 interface Attempt {
@@ -76,7 +76,7 @@ export class HashQueue {
     const name = `${peer} ${key}`;
     const shared = this.#results.get(name);
     if (shared !== undefined) return shared;
-    const network = this.#options.networkOf?.(peer) ?? peer;
+    const network = this.#options.findNetwork?.(peer) ?? peer;
     const result = new Promise<HashAttempt>((settle) => this.#enter({ peer, user, network, run, settle }));
     this.#results.set(name, result);
     const forget = (): boolean => this.#results.delete(name);
@@ -192,14 +192,14 @@ export class HashQueue {
 export function createHashQueue(rateLimiter: RateLimiter): HashQueue {
   const allows: QueueOptions['allows'] = (peer, active, user, activeForUser) =>
     !rateLimiter.blocksPair(peer, user, activeForUser) && !rateLimiter.blocksPeer(peer, active);
-  return new HashQueue({ concurrency, capacity, allows, networkOf });
+  return new HashQueue({ concurrency, capacity, allows, findNetwork });
 }
 
 /** Returns the network of a peer: for IPv6 the network of an organization, for IPv4 the address. */
-function networkOf(peer: string): string {
+function findNetwork(peer: string): string {
   const address = peer.includes(':') ? parseIpAddress(peer) : undefined;
   if (address === undefined || isMapped(address)) return peer;
-  return formatIpAddress(masked(address, organizationBits));
+  return formatIpAddress(maskAddress(address, organizationBits));
 }
 
 /** Returns the Problem for an attempt that was refused because the queue is full. */

@@ -2,7 +2,7 @@
 import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes } from 'node:crypto';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
-import { keyOf, type SigningKey } from '../signature/hmac.ts';
+import { createKey, type SigningKey } from '../signature/hmac.ts';
 import type { AccountKey, SignatureAlgorithm } from './account-key.ts';
 import type { Account, Accounts, Secret } from './accounts.ts';
 
@@ -58,20 +58,20 @@ export interface KeyRule {
 export function createKeyring(accounts: Accounts, scheme: string, rule?: KeyRule): FindHolder {
   const byAccount = new WeakMap<Account, KeyHolder>();
   const byKey = new WeakMap<AccountKey, KeyHolder>();
-  const ofAccount = (account: Account): KeyHolder => {
+  const findByAccount = (account: Account): KeyHolder => {
     const known = byAccount.get(account);
     if (known !== undefined) return known;
     const keys = rule === undefined ? [] : Array.from(account.keys?.values() ?? []).filter(rule.ofUser);
     const principal = { name: account.name, scheme };
-    const holder = { principal, keys: [...account.secrets.map(fromSecret), ...keys.map(fromAccountKey)] };
+    const holder = { principal, keys: [...account.secrets.map(toSecretKey), ...keys.map(toKey)] };
     byAccount.set(account, holder);
     return holder;
   };
-  const ofKey = (account: Account, key: AccountKey): KeyHolder | undefined => {
+  const findByKey = (account: Account, key: AccountKey): KeyHolder | undefined => {
     if (rule?.byId(key) !== true) return undefined;
     const known = byKey.get(key);
     if (known?.principal.name === account.name) return known;
-    const holder = { principal: { name: account.name, scheme }, keys: [fromAccountKey(key)] };
+    const holder = { principal: { name: account.name, scheme }, keys: [toKey(key)] };
     byKey.set(key, holder);
     return holder;
   };
@@ -79,18 +79,18 @@ export function createKeyring(accounts: Accounts, scheme: string, rule?: KeyRule
     andThen(accounts.find(name), (account) =>
       account === undefined
         ? andThen(rule && accounts.findKey?.(name), (found) =>
-            found === undefined ? undefined : ofKey(found.account, found.key),
+            found === undefined ? undefined : findByKey(found.account, found.key),
           )
-        : ofAccount(account),
+        : findByAccount(account),
     );
 }
 
-function fromSecret({ key, until }: Secret): SecretKey {
+function toSecretKey({ key, until }: Secret): SecretKey {
   return { kind: 'secret', secret: key, until };
 }
 
 /** Returns a key of an account as one that verifies. */
-export function fromAccountKey(key: AccountKey): Key {
+export function toKey(key: AccountKey): Key {
   if ('secret' in key)
     return { kind: 'secret', secret: key.secret, until: key.until, passphrase: key.passphrase };
   const { algorithm, publicKey, until } = key;
@@ -109,7 +109,7 @@ export function fits(key: Key, signature = ''): boolean {
 }
 
 /** Creates a function that derives a value from each prepared secret once. */
-export function derivedOnce<Derived extends object>(
+export function deriveOnce<Derived extends object>(
   derive: (secret: Buffer) => Derived,
 ): (key: SigningKey) => Derived {
   const cache = new WeakMap<SigningKey, Derived>();
@@ -138,7 +138,11 @@ const decoyText = 'no one has this secret';
  * wrong signature. Nobody has their private keys, and a signature by one of them is never accepted.
  */
 export class Decoys {
-  readonly #secret: SecretKey = { kind: 'secret', secret: keyOf(decoyText), until: Number.NEGATIVE_INFINITY };
+  readonly #secret: SecretKey = {
+    kind: 'secret',
+    secret: createKey(decoyText),
+    until: Number.NEGATIVE_INFINITY,
+  };
   readonly #publicKeys = new Map<string, PublicKey>();
 
   /** Returns the decoy of a kind. The time to verify a signature of RSA depends on its length. */
@@ -150,7 +154,7 @@ export class Decoys {
     if (known !== undefined) return known;
     const decoy: PublicKey = {
       kind,
-      publicKey: publicKeyOf(kind, signatureLength),
+      publicKey: generatePublicKey(kind, signatureLength),
       until: Number.NEGATIVE_INFINITY,
     };
     this.#publicKeys.set(id, decoy);
@@ -159,7 +163,7 @@ export class Decoys {
 }
 
 /** Creates a public key whose private key is unknown. */
-function publicKeyOf(kind: PublicKeyKind, length: number): KeyObject {
+function generatePublicKey(kind: PublicKeyKind, length: number): KeyObject {
   if (kind === 'ed25519') return generateKeyPairSync('ed25519').publicKey;
   if (kind === 'ecdsa-p256-sha256') return generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
   if (kind === 'ecdsa-p384-sha384') return generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey;

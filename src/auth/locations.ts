@@ -24,9 +24,9 @@ export function createLocationTable(schemes: readonly Scheme[]): LocationTable {
   const byCookie = new Map<string, Scheme[]>();
   for (const scheme of schemes)
     for (const location of scheme.locations ?? []) {
-      if ('field' in location) listed(byField, location.field).push({ scheme, unless: location.unless });
-      else if ('query' in location) listed(byParameter, location.query).push(scheme);
-      else listed(byCookie, location.cookie).push(scheme);
+      if ('field' in location) ensureList(byField, location.field).push({ scheme, unless: location.unless });
+      else if ('query' in location) ensureList(byParameter, location.query).push(scheme);
+      else ensureList(byCookie, location.cookie).push(scheme);
     }
   const fields = [...byField];
   const isEmpty = byField.size === 0 && byParameter.size === 0 && byCookie.size === 0;
@@ -38,13 +38,13 @@ export function createLocationTable(schemes: readonly Scheme[]): LocationTable {
       const found = new Set<Scheme>();
       for (const [name, sharing] of fields)
         if (request.headers.has(name))
-          for (const scheme of permitted(ownersIn(request, sharing), allowed)) found.add(scheme);
+          for (const scheme of selectPermitted(ownersIn(request, sharing), allowed)) found.add(scheme);
       if (byParameter.size > 0)
         for (const name of parameterNames(request.target))
-          for (const scheme of permitted(byParameter.get(name) ?? none, allowed)) found.add(scheme);
+          for (const scheme of selectPermitted(byParameter.get(name) ?? none, allowed)) found.add(scheme);
       for (const [name, sharing] of byCookie)
         if (cookiesIn(request.headers, name).length > 0)
-          for (const scheme of permitted(sharing, allowed)) found.add(scheme);
+          for (const scheme of selectPermitted(sharing, allowed)) found.add(scheme);
       return found.size === 0 ? none : [...found];
     },
   };
@@ -65,13 +65,16 @@ function ownersIn({ headers: fields }: HttpRequest, sharing: readonly FieldOwner
   return owners.map(({ scheme }) => scheme);
 }
 
-function listed<Owner>(places: Map<string, Owner[]>, name: string): Owner[] {
+function ensureList<Owner>(places: Map<string, Owner[]>, name: string): Owner[] {
   const schemes = places.get(name) ?? [];
   places.set(name, schemes);
   return schemes;
 }
 
-function permitted(sharing: readonly Scheme[], allowed: readonly string[] | undefined): readonly Scheme[] {
+function selectPermitted(
+  sharing: readonly Scheme[],
+  allowed: readonly string[] | undefined,
+): readonly Scheme[] {
   if (sharing.length < 2 || allowed === undefined) return sharing;
   const chosen = sharing.filter(({ name }) => allowed.includes(name));
   return chosen.length === 0 ? sharing : chosen;

@@ -3,7 +3,7 @@ import { didYouMean } from '../did-you-mean.ts';
 import { hasControlCharacter, hasLoneSurrogate } from '../http/syntax/control-character.ts';
 import { formatOwned } from '../shape/fault.ts';
 import { grammar, leaf, number, object, optional, type Shape, text, variants, word } from '../shape/shape.ts';
-import { keyOf } from '../signature/hmac.ts';
+import { createKey } from '../signature/hmac.ts';
 import type { AccountKey, KeyDeclaration, SignatureAlgorithm } from './account-key.ts';
 import { keyWeakness } from './key-weakness.ts';
 
@@ -100,7 +100,7 @@ export function parseAccountKey(id: string, declared: unknown, what: string): Ac
     const { algorithm, secret, passphrase } = key;
     const second =
       passphrase === undefined ? {} : { passphrase: createHash('sha256').update(passphrase).digest() };
-    return { id, algorithm, secret: keyOf(secret), ...expiry, ...second };
+    return { id, algorithm, secret: createKey(secret), ...expiry, ...second };
   }
   const { algorithm } = key;
   const requirement = requirements[algorithm];
@@ -125,7 +125,7 @@ export function readKeyDeclaration(value: unknown, what: string): KeyDeclaration
 }
 
 /** Returns the algorithm of a public key if its type determines it; undefined for RSA, which has two. */
-export function algorithmOf(publicKey: KeyObject): SignatureAlgorithm | undefined {
+export function findAlgorithm(publicKey: KeyObject): SignatureAlgorithm | undefined {
   const { asymmetricKeyType } = publicKey;
   if (asymmetricKeyType === 'ed25519') return 'ed25519';
   if (fits(publicKey, requirements['ecdsa-p256-sha256'])) return 'ecdsa-p256-sha256';
@@ -138,7 +138,7 @@ export function algorithmOf(publicKey: KeyObject): SignatureAlgorithm | undefine
  * @throws RangeError on a private key, or on anything else that is not a public key
  */
 export function parsePublicKey(source: unknown, what: string): KeyObject {
-  const jwk = jwkOf(source);
+  const jwk = readJwk(source);
   if (jwk === undefined && typeof source !== 'string')
     throw new RangeError(`publicKey of ${what} must be PEM text or a JWK`);
   const isPrivate =
@@ -154,8 +154,8 @@ export function parsePublicKey(source: unknown, what: string): KeyObject {
   }
 }
 
-function jwkOf(source: unknown): Record<string, string> | undefined {
-  const value: unknown = typeof source === 'string' && /^\s*\{/.test(source) ? parsed(source) : source;
+function readJwk(source: unknown): Record<string, string> | undefined {
+  const value: unknown = typeof source === 'string' && /^\s*\{/.test(source) ? parseJson(source) : source;
   if (typeof value !== 'object' || value === null) return undefined;
   // Further members, such as key_ops, are lists. A key consists of text only.
   const members = Object.entries(value).filter((member): member is [string, string] => isText(member[1]));
@@ -166,7 +166,7 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

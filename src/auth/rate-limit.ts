@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { Problem } from '../http/problem.ts';
-import { formatIpAddress, isMapped, masked, parseIpAddress } from '../http/syntax/ip-address.ts';
+import { formatIpAddress, isMapped, maskAddress, parseIpAddress } from '../http/syntax/ip-address.ts';
 
 const minute = 60_000;
 
@@ -43,7 +43,7 @@ export interface RateLimiter {
 interface PeerFailures {
   total: number;
   /** The failures for the user for which the peer failed most often. */
-  mostForOneUser: number;
+  maxForOneUser: number;
 }
 
 /**
@@ -56,10 +56,10 @@ export function createRateLimiter(limit: number, clock: Clock): RateLimiter {
   const peers = new Map<string, PeerFailures>();
   const pairs = new Map<string, number>();
   const users = new Map<string, number>();
-  let current = minuteOf(clock);
+  let current = computeMinute(clock);
 
   const resetIfElapsed = (): void => {
-    const now = minuteOf(clock);
+    const now = computeMinute(clock);
     if (now === current) return;
     current = now;
     peers.clear();
@@ -77,8 +77,8 @@ export function createRateLimiter(limit: number, clock: Clock): RateLimiter {
     const failures = peers.get(key);
     if (failures !== undefined) {
       failures.total += 1;
-      failures.mostForOneUser = Math.max(failures.mostForOneUser, forUser);
-    } else if (peers.size < maxCounted) peers.set(key, { total: 1, mostForOneUser: forUser });
+      failures.maxForOneUser = Math.max(failures.maxForOneUser, forUser);
+    } else if (peers.size < maxCounted) peers.set(key, { total: 1, maxForOneUser: forUser });
   };
   return {
     fail(peer, user) {
@@ -91,8 +91,8 @@ export function createRateLimiter(limit: number, clock: Clock): RateLimiter {
     blocksPeer(peer, active = 0) {
       if (limit === 0 || (peers.size === 0 && active === 0)) return false;
       resetIfElapsed();
-      const { total, mostForOneUser } = peers.get(rateLimitKey(peer)) ?? { total: 0, mostForOneUser: 0 };
-      return total - Math.max(0, mostForOneUser - 1) + active >= limit;
+      const { total, maxForOneUser } = peers.get(rateLimitKey(peer)) ?? { total: 0, maxForOneUser: 0 };
+      return total - Math.max(0, maxForOneUser - 1) + active >= limit;
     },
     blocksPair(peer, user, active = 0) {
       if (limit === 0 || user === undefined || (pairs.size === 0 && active === 0)) return false;
@@ -109,12 +109,12 @@ export function createRateLimiter(limit: number, clock: Clock): RateLimiter {
       resetIfElapsed();
       return (users.get(userKey(user)) ?? 0) >= limit;
     },
-    retryAfter: () => Math.max(1, Math.ceil(((minuteOf(clock) + 1) * minute - clock.steady()) / 1000)),
+    retryAfter: () => Math.max(1, Math.ceil(((computeMinute(clock) + 1) * minute - clock.steady()) / 1000)),
   };
 }
 
 /** Uses the steady clock, because setting the wall clock would reset all counts. */
-function minuteOf(clock: Clock): number {
+function computeMinute(clock: Clock): number {
   return Math.floor(clock.steady() / minute);
 }
 
@@ -123,7 +123,7 @@ export function rateLimitKey(peer: string): string {
   if (!peer.includes(':')) return peer;
   const address = parseIpAddress(peer);
   if (address === undefined) return peer;
-  return formatIpAddress(isMapped(address) ? address : masked(address, subscriberBits));
+  return formatIpAddress(isMapped(address) ? address : maskAddress(address, subscriberBits));
 }
 
 /** Returns the key under which a user is counted. It has a fixed size, because a client may claim a name of tens of kilobytes. */

@@ -88,7 +88,7 @@ export class AuthenticationTrace {
 }
 
 /** Returns the trace that an observer attached to a request. */
-export function traceOf({ trace }: Pick<HttpRequest, 'trace'>): AuthenticationTrace | undefined {
+export function findTrace({ trace }: Pick<HttpRequest, 'trace'>): AuthenticationTrace | undefined {
   return trace instanceof AuthenticationTrace ? trace : undefined;
 }
 

@@ -1,4 +1,4 @@
-import { closestMatch } from '../did-you-mean.ts';
+import { findClosestMatch } from '../did-you-mean.ts';
 import type { KnownSecret, TraceKnowledge } from './trace.ts';
 
 /** Describes a user that cannot authenticate, with the nearest name. */
@@ -20,6 +20,6 @@ export function describeUnknown(
   if (names.includes(name)) return `the ${owner} ${name} is disabled`;
   if (known.some((each) => each.name === name)) return `the ${owner} ${name} was removed`;
   const nearest =
-    names.find((each) => each.toLowerCase() === name.toLowerCase()) ?? closestMatch(name, names);
+    names.find((each) => each.toLowerCase() === name.toLowerCase()) ?? findClosestMatch(name, names);
   return `there is no ${owner} ${name}${nearest === undefined ? '' : `; did you mean ${nearest}?`}`;
 }

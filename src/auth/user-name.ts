@@ -19,7 +19,7 @@ export function userNameFault(name: string): string | undefined {
  * Returns the user that a request names, or the only user. Undefined if the field is absent, sent twice, or not 1 to 128 bytes of
  * UTF-8 without control characters.
  */
-export function userOf(user: { readonly field: string } | string, fields: HttpHeaders): string | undefined {
+export function readUser(user: { readonly field: string } | string, fields: HttpHeaders): string | undefined {
   if (typeof user === 'string') return user;
   const name = user.field.toLowerCase();
   const value = fields.get(name);

@@ -195,7 +195,7 @@ function verifyWith<Own extends Presented>(
       const stale = checkTime(attempt, passed, now, verification, content);
       if (stale !== undefined) return stale;
       const owner = presented.countedAs ?? holder.principal.name;
-      const claim = claimOf(presented, owner, messages[0] ?? [], now, verification);
+      const claim = buildClaim(presented, owner, messages[0] ?? [], now, verification);
       const valid = { attempt, principal: holder.principal, claim, now };
       if (scheme.digestFault === undefined) return valid;
       // Content of a sender that is authenticated now.
@@ -331,7 +331,7 @@ function isAcceptedOnce<Own extends Presented>({ nonce, time }: Own, scheme: Sig
  * Returns what is claimed; undefined if the request may be repeated. In place of a nonce it is the message and not the signature,
  * because a list of several signatures can be sent again without the one that was verified.
  */
-function claimOf<Own extends Presented>(
+function buildClaim<Own extends Presented>(
   presented: Own,
   user: string,
   message: readonly Piece[],
@@ -385,7 +385,7 @@ async function admitFirst<Own extends Presented>(
   verification: Verification<Own>,
 ): Promise<Verdict> {
   const { nonces } = verification.context;
-  const claims = latestClaims([first, ...others]);
+  const claims = selectLatestClaims([first, ...others]);
   const own = first.claim && claims.get(nonceKey(first.claim));
   for (const { attempt, claim, now } of others) {
     if (claim === undefined || claim === own || claims.get(nonceKey(claim)) !== claim) continue;
@@ -399,7 +399,9 @@ async function admitFirst<Own extends Presented>(
 }
 
 /** Returns each claimed nonce once, until the last time at which one of its signatures could be accepted. */
-function latestClaims<Own extends Presented>(valid: readonly Valid<Own>[]): ReadonlyMap<string, NonceClaim> {
+function selectLatestClaims<Own extends Presented>(
+  valid: readonly Valid<Own>[],
+): ReadonlyMap<string, NonceClaim> {
   const claims = new Map<string, NonceClaim>();
   for (const { claim } of valid) {
     if (claim === undefined) continue;

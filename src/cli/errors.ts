@@ -19,7 +19,7 @@ export class CommandError extends Error {
 }
 
 /** Returns what `make` returns, and throws a CommandError for a RangeError. */
-export function asCommandError<Value>(make: () => Value, status: 1 | 2 = 2): Value {
+export function rethrowAsCommandError<Value>(make: () => Value, status: 1 | 2 = 2): Value {
   try {
     return make();
   } catch (error) {
@@ -39,7 +39,7 @@ export function reportError(error: unknown, { stderr }: Pick<Terminal, 'stderr'>
 }
 
 /** Returns the messages of an error, one line each. */
-export function messagesOf(error: unknown): readonly string[] {
+export function listMessages(error: unknown): readonly string[] {
   return describeError(error).faults;
 }
 

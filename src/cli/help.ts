@@ -1,6 +1,6 @@
 import { grantTypes, signatureMethods } from '../accounts/registration.ts';
 import type { OptionSpec } from '../options/spec.ts';
-import { flagOf, optionSpecs, variableOf } from '../options/table.ts';
+import { formatFlag, formatVariable, optionSpecs } from '../options/table.ts';
 
 /** The names of all commands. */
 export const commands = [
@@ -21,7 +21,7 @@ export const commands = [
 export type Command = (typeof commands)[number];
 
 /** Returns the text of `--help`, for one command or, if it is undefined, for the program. */
-export function helpOf(command: Command | undefined): string {
+export function formatHelp(command: Command | undefined): string {
   return command === undefined ? overview() : texts[command]();
 }
 
@@ -299,24 +299,24 @@ function locationLines(accounts: string): [string, string][] {
   ];
 }
 
-const sources = `Each option is also an environment variable (${variableOf('hmacSimple')}) and a key of the configuration file
+const sources = `Each option is also an environment variable (${formatVariable('hmacSimple')}) and a key of the configuration file
 (hmacSimple). A flag takes precedence over a variable, a variable over the file. The file can also contain
 users, clients, consumers, collections and seed.
 `;
 
 function optionLines(title: string): string {
   const listed = [...optionSpecs].flatMap(([key, spec]): [string, string][] =>
-    spec.about === undefined ? [] : [[usageOf(key, spec), descriptionOf(spec, spec.about)]],
+    spec.about === undefined ? [] : [[formatUsage(key, spec), formatDescription(spec, spec.about)]],
   );
   return `${title}:\n${lines(listed)}`;
 }
 
-function usageOf(key: string, spec: OptionSpec): string {
-  if (spec.kind === 'toggle') return flagOf(key);
-  return `${flagOf(key)} ${spec.kind === 'choice' ? spec.words.join('|') : spec.value}`;
+function formatUsage(key: string, spec: OptionSpec): string {
+  if (spec.kind === 'toggle') return formatFlag(key);
+  return `${formatFlag(key)} ${spec.kind === 'choice' ? spec.words.join('|') : spec.value}`;
 }
 
-function descriptionOf(spec: OptionSpec, about: string): string {
+function formatDescription(spec: OptionSpec, about: string): string {
   const value = spec.byDefault ?? ('fallback' in spec ? spec.fallback : undefined);
   return value === undefined ? about : `${about} (default: ${value})`;
 }

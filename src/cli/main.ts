@@ -11,7 +11,7 @@ export async function main(argv: readonly string[], root: string | URL): Promise
   const isImplicit = first.startsWith('-');
   const command = isImplicit ? 'serve' : first;
   const rest = isImplicit ? argv : others;
-  const request = requestOf(command, rest);
+  const request = chooseAction(command, rest);
   // A server keeps running after its output is closed.
   if (command === 'serve' && request === 'run')
     return (await import('./commands/serve.ts')).serve(rest, process.env);
@@ -24,7 +24,7 @@ export async function main(argv: readonly string[], root: string | URL): Promise
   });
 }
 
-function requestOf(command: string, rest: readonly string[]): 'help' | 'version' | 'run' {
+function chooseAction(command: string, rest: readonly string[]): 'help' | 'version' | 'run' {
   if (command === 'help' || rest.includes('--help') || rest.includes('-h')) return 'help';
   return rest.includes('--version') ? 'version' : 'run';
 }
@@ -61,10 +61,10 @@ async function run(command: string, rest: readonly string[]): Promise<number> {
 }
 
 async function help(name: string | undefined): Promise<number> {
-  const { commands, helpOf } = await import('./help.ts');
+  const { commands, formatHelp } = await import('./help.ts');
   const command = commands.find((each) => each === name);
   if (name !== undefined && command === undefined) return reportUnknown(name);
-  process.stdout.write(helpOf(command));
+  process.stdout.write(formatHelp(command));
   return 0;
 }
 

@@ -1,5 +1,5 @@
 import type { Options } from '../options/options.ts';
-import { CommandError, messagesOf } from './errors.ts';
+import { CommandError, listMessages } from './errors.ts';
 import type { LoadedModule } from './module/load-module.ts';
 
 /**
@@ -24,16 +24,13 @@ export async function withModule<T>(
       await module.store?.close();
     }
   } catch (error) {
-    throw await withoutPasswordsIn(error, environment);
+    throw await redactError(error, environment);
   }
 }
 
 /** Returns an error with the messages of another one, but without passwords. */
-export async function withoutPasswordsIn(
-  error: unknown,
-  environment: NodeJS.ProcessEnv,
-): Promise<CommandError> {
-  const { withoutPasswords } = await import('./module/module-fault.ts');
-  const messages = messagesOf(error).map((message) => withoutPasswords(message, environment));
+export async function redactError(error: unknown, environment: NodeJS.ProcessEnv): Promise<CommandError> {
+  const { redactPasswords } = await import('./module/module-fault.ts');
+  const messages = listMessages(error).map((message) => redactPasswords(message, environment));
   return new CommandError(messages, error instanceof CommandError ? error.status : 1);
 }

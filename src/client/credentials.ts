@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import type { Scheme } from '../auth/defined/definition.ts';
 import { type Members, readFlag, readText, readWord } from '../auth/option-values.ts';
-import { closestMatch } from '../did-you-mean.ts';
+import { findClosestMatch } from '../did-you-mean.ts';
 import type { SigningScheme } from './schemes/declarations.ts';
 import { parsePrivateKey } from './schemes/private-key.ts';
 import { type ReadDeclaration, readSigningDeclaration } from './schemes/read-declaration.ts';
@@ -128,7 +128,7 @@ export function readCredentials(members: Members, where: string): ReadDeclaratio
       };
     default: {
       if (typeof scheme === 'string') {
-        const meant = closestMatch(scheme, Object.keys(builtIn));
+        const meant = findClosestMatch(scheme, Object.keys(builtIn));
         const hint = meant === undefined ? '' : `; did you mean "${meant}"?`;
         throw new RangeError(`scheme: an object is expected${hint}`);
       }

@@ -18,7 +18,7 @@ export function targetSentByFetch(target: string): string {
 }
 
 /** Returns the request target that this platform's fetch sends for a URL. Throws TypeError if the URL is invalid. */
-export function fetchTargetOf(url: string | URL): string {
+export function toFetchTarget(url: string | URL): string {
   const { pathname, search, href, hash } = new URL(url);
   // `search` is empty for both no query and an empty one.
   const query = search === '' && href[href.length - hash.length - 1] === '?' ? '?' : search;

@@ -38,7 +38,7 @@ export function isRedirect(status: number): boolean {
 }
 
 /** Returns the URL to which a redirect leads. Throws the same TypeErrors as the platform's fetch. */
-export function redirectUrlOf(location: string, base: string): URL {
+export function resolveRedirect(location: string, base: string): URL {
   if (!URL.canParse(location, base)) throw fetchFailed('the Location of a redirect is not a URL');
   const target = new URL(location, base);
   if (!/^https?:$/.test(target.protocol))
@@ -62,13 +62,18 @@ export function redirectRequest<Request extends RedirectedRequest>(
     throw fetchFailed('streamed content cannot be sent again after a redirect');
   const url = to.href.replace(/#.*$/s, '');
   const crosses = to.origin !== new URL(request.url).origin;
-  const remaining = { ...(crosses ? without(request, originFields) : request), url };
+  const remaining = { ...(crosses ? removeFields(request, originFields) : request), url };
   const becomesGet =
     status === 303 ? method !== 'GET' && method !== 'HEAD' : status < 303 && method === 'POST';
-  return becomesGet ? { ...without(remaining, contentFields), method: 'GET', content: undefined } : remaining;
+  return becomesGet
+    ? { ...removeFields(remaining, contentFields), method: 'GET', content: undefined }
+    : remaining;
 }
 
-function without<Request extends RedirectedRequest>(request: Request, names: ReadonlySet<string>): Request {
+function removeFields<Request extends RedirectedRequest>(
+  request: Request,
+  names: ReadonlySet<string>,
+): Request {
   return { ...request, fields: request.fields.filter(([name]) => !names.has(name.toLowerCase())) };
 }
 

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { isDate } from 'node:util/types';
 import { type Members, readMembers, readText } from '../auth/option-values.ts';
 import { type Clock, type DateLike, systemClock } from '../clock.ts';
-import { linesOf, type RequestInput } from '../http/field-lines.ts';
+import { type RequestInput, toLines } from '../http/field-lines.ts';
 import type { Signature } from '../signature/signing.ts';
 import { type Credentials, credentialNames, readCredentials } from './credentials.ts';
-import { fetchTargetOf } from './fetch-target.ts';
+import { toFetchTarget } from './fetch-target.ts';
 import { createSign, type SchemeKind, type Sign } from './schemes/signer.ts';
 
 /** The request to sign, and the credentials to sign it with. */
@@ -97,9 +97,9 @@ function sign(options: SignRequestOptions): {
   const { method = 'GET', headers = {}, body, clock = systemClock, random = randomBytes } = options;
   if (!URL.canParse(String(options.url))) throw new TypeError('options.url: an absolute URL is expected');
   const url = new URL(options.url);
-  const target = options.target ?? fetchTargetOf(url);
+  const target = options.target ?? toFetchTarget(url);
   const content = body === undefined ? undefined : Buffer.from(body);
-  const request = { method, url, target, fields: linesOf(headers), content };
+  const request = { method, url, target, fields: toLines(headers), content };
   return { url, target, signature: chooseSign(members)(request, { now: clock.now(), random }) };
 }
 

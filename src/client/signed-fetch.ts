@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { type Members, readMembers } from '../auth/option-values.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { type Credentials, credentialNames } from './credentials.ts';
-import { fetchTargetOf } from './fetch-target.ts';
+import { toFetchTarget } from './fetch-target.ts';
 import {
   fetchFailed,
   isRedirect,
   maxRedirects,
   type RedirectedRequest,
   redirectRequest,
-  redirectUrlOf,
+  resolveRedirect,
 } from './redirect.ts';
 import { chooseSign, type SignedRequest, toSignedRequest } from './sign.ts';
 
@@ -41,7 +41,7 @@ export async function signedFetch(url: string | URL, init: SignedFetchInit): Pro
   const { body, redirect = 'follow', clock = systemClock, ...others } = init;
   const sign = createFetchSign(readMembers(init, 'options'), clock);
   const first: Outgoing = {
-    url: withoutEmptyQuery(url),
+    url: removeEmptyQuery(url),
     method: (init.method ?? 'GET').toUpperCase(),
     fields: [...new Headers(init.headers)],
     content: body,
@@ -64,7 +64,7 @@ function createFetchSign(init: Members, clock: Pick<Clock, 'now'>): FetchSign {
   return ({ method, url: sent, fields, content: body }) => {
     const url = new URL(sent);
     const content = body === undefined ? undefined : Buffer.from(body);
-    const request = { method, url, target: fetchTargetOf(url), fields, content };
+    const request = { method, url, target: toFetchTarget(url), fields, content };
     return toSignedRequest(url, sign(request, { now: clock.now(), random: randomBytes }));
   };
 }
@@ -81,13 +81,13 @@ async function followRedirects(first: Outgoing, sign: FetchSign, init: RequestIn
     const signed = crossed ? { url: outgoing.url, headers: {} } : sign(outgoing);
     const response = await send(outgoing, signed, init);
     const location = isRedirect(response.status) ? response.headers.get('location') : null;
-    if (location === null) return redirects === 0 ? response : afterRedirects(response, crossed);
+    if (location === null) return redirects === 0 ? response : markRedirected(response, crossed);
     await response.body?.cancel();
     if (redirects === maxRedirects) throw fetchFailed(`more than ${maxRedirects} redirects`);
-    const target = redirectUrlOf(location, outgoing.url);
+    const target = resolveRedirect(location, outgoing.url);
     crossed ||= target.origin !== new URL(outgoing.url).origin;
     const next = redirectRequest(outgoing, response.status, target);
-    outgoing = { ...next, url: withoutEmptyQuery(next.url) };
+    outgoing = { ...next, url: removeEmptyQuery(next.url) };
   }
 }
 
@@ -102,13 +102,13 @@ function send(outgoing: Outgoing, signed: SignedRequest, init: RequestInit): Pro
 }
 
 /** Sets the properties that fetch sets if it follows redirects itself. */
-function afterRedirects(response: Response, crossed: boolean): Response {
+function markRedirected(response: Response, crossed: boolean): Response {
   const type = crossed ? { type: { value: 'cors' } } : {};
   return Object.defineProperties(response, { redirected: { value: true }, ...type });
 }
 
 /** Removes the fragment and the `?` of an empty query, which some releases of fetch send and others omit. */
-function withoutEmptyQuery(url: string | URL): string {
+function removeEmptyQuery(url: string | URL): string {
   const sent = new URL(url);
   sent.hash = '';
   if (sent.search === '') sent.search = '';

@@ -1,10 +1,10 @@
 import { systemClock } from '../clock.ts';
-import { bodyReadersOf, type DocumentLimits } from '../formats/body-readers.ts';
-import { formatOf, formatsFor } from '../formats/index.ts';
-import { ownContent, PageWriter, pageBytes } from '../formats/page.ts';
+import { createBodyReaders, type DocumentLimits } from '../formats/body-readers.ts';
+import { formatsFor, selectFormat } from '../formats/index.ts';
+import { copyContent, PageWriter, pageBytes } from '../formats/page.ts';
 import type { FieldLine } from '../http/fields.ts';
 import { revisionTag } from '../http/headers/entity-tag.ts';
-import { appliedPreference, wantsMinimal } from '../http/headers/prefer.ts';
+import { formatAppliedPreference, wantsMinimal } from '../http/headers/prefer.ts';
 import { fillTemplate } from '../http/path.ts';
 import { Problem } from '../http/problem.ts';
 import { andThen, type MaybePromise } from '../maybe-promise.ts';
@@ -19,7 +19,7 @@ import {
 import type { Receipt, Store, StoredItem, StoredPage, StoredRecord } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import { noRepetition, type Repetition } from './idempotency.ts';
-import { addShown, hrefOf, linkField } from './lists/page-links.ts';
+import { addShown, formatHref, linkField } from './lists/page-links.ts';
 import { malformedQuery, readSearch } from './lists/query.ts';
 import { type ListRules, readListRules } from './lists/rules.ts';
 import { ScanQueue } from './lists/scan-queue.ts';
@@ -54,10 +54,10 @@ export function collectionResource(
 ): Resource<State, StoredRecord> {
   const { access, cors, filter, shape, schemes, sort } = collection;
   const rules = readListRules(collection);
-  const checkQuery = isCredential && createQueryCheck(parametersOf(rules), isCredential);
+  const checkQuery = isCredential && createQueryCheck(listParameters(rules), isCredential);
   const post = repetition.once<State, StoredRecord>(
     (call, receipt) => create(collection, store, call, receipt),
-    (call, { entry }) => createdOutcome(collection, store, call, entry),
+    (call, { entry }) => buildCreatedOutcome(collection, store, call, entry),
     (value) => value,
   );
   return {
@@ -67,7 +67,7 @@ export function collectionResource(
     ...(cors === undefined ? {} : { cors }),
     ...(collection.idempotency !== 'off' && { requestHeaders: ['Idempotency-Key'] }),
     POST: action(access.POST, (call) => post(call), {
-      reads: bodyReadersOf(shape, { ...documentLimits, partial: false }),
+      reads: createBodyReaders(shape, { ...documentLimits, partial: false }),
       storesNonce: true,
       ...repetition.checks,
     }),
@@ -78,7 +78,7 @@ export function collectionResource(
         checkQuery?.(call);
         const search = rules && lists(call) ? readSearch(rules, call) : undefined;
         if (search === undefined) return page(collection, store, call);
-        return findSearched(collection, { store, scans }, call, search, limitOf(call.query.get('limit')));
+        return findSearched(collection, { store, scans }, call, search, parseLimit(call.query.get('limit')));
       },
       (_, found) => found,
     ),
@@ -93,7 +93,7 @@ export function collectionResource(
 }
 
 /** Returns the query parameters of a list. */
-function parametersOf(rules: ListRules | undefined): readonly string[] {
+function listParameters(rules: ListRules | undefined): readonly string[] {
   if (rules === undefined) return ['limit', 'after'];
   return [...rules.parameters.keys(), ...(rules.orders.size > 0 ? ['sort'] : []), 'limit', 'after'];
 }
@@ -109,19 +109,19 @@ function lists({ method }: ListCall): boolean {
  */
 function page({ form, path }: Collection, store: Store, call: ListCall): MaybePromise<ResourceState<Listed>> {
   const isListed = lists(call);
-  const limit = isListed ? limitOf(call.query.get('limit')) : 0;
-  const after = isListed ? afterOf(call.query.get('after')) : 0;
-  const foundOf = ({ entries, more, revision, modified }: StoredPage): ResourceState<Listed> => ({
+  const limit = isListed ? parseLimit(call.query.get('limit')) : 0;
+  const after = isListed ? parseAfter(call.query.get('after')) : 0;
+  const toState = ({ entries, more, revision, modified }: StoredPage): ResourceState<Listed> => ({
     tag: revisionTag(store.storeId, revision, form),
     // A collection that has never had an item has no modification time.
     modified: revision === 0 ? Number.NaN : modified,
     value: { entries, more, revision, limit },
   });
   const listed = store.list(fillTemplate(path, call.parameters), after, limit, pageBytes);
-  return andThen(listed, foundOf);
+  return andThen(listed, toState);
 }
 
-function limitOf(text: string | null): number {
+function parseLimit(text: string | null): number {
   if (text === null) return defaultLimit;
   if (!/^[0-9]{1,9}$/.test(text) || Number(text) === 0)
     throw malformedQuery('limit', 'a whole number of at least 1');
@@ -129,7 +129,7 @@ function limitOf(text: string | null): number {
 }
 
 // `after` is a sequence number in base 36, as in the links of earlier pages.
-function afterOf(text: string | null): number {
+function parseAfter(text: string | null): number {
   if (text === null) return 0;
   const after = /^[0-9a-z]{1,10}$/.test(text) ? Number.parseInt(text, 36) : Number.NaN;
   if (!Number.isSafeInteger(after))
@@ -147,7 +147,7 @@ function list(collection: Collection, store: Store, call: ListCall): Listing {
   if ('matches' in state) return listSearched(collection, call, { ...found, value: state });
   const { path, shape } = collection;
   const { limit, revision } = state;
-  const format = formatOf(call.variant);
+  const format = selectFormat(call.variant);
   const page = new PageWriter(format, shape);
   const outcome = (next: number | undefined): ActionResponse => ({
     status: 200,
@@ -161,7 +161,7 @@ function list(collection: Collection, store: Store, call: ListCall): Listing {
   ): Listing => {
     let last = after;
     for (const { id, sequence, value } of entries) {
-      if (!addShown(page, { href: hrefOf(call.path, id), value })) return outcome(last);
+      if (!addShown(page, { href: formatHref(call.path, id), value })) return outcome(last);
       last = sequence;
     }
     if (!more || last === undefined || entries.length === 0) return outcome(undefined);
@@ -189,26 +189,26 @@ async function create(
     nonce: call.principal?.nonce,
     receipt,
   });
-  if (applied.applied) return createdOutcome(collection, store, call, applied.entry);
+  if (applied.applied) return buildCreatedOutcome(collection, store, call, applied.entry);
   // Another request with the same receipt was performed meanwhile.
   if (receipt !== undefined) return retryAction;
   throw new Error('the store refused to create an item');
 }
 
 /** Returns the response to the creation of an item. */
-function createdOutcome(
+function buildCreatedOutcome(
   { form, shape }: Collection,
   store: Store,
   call: ListCall,
   entry: StoredItem,
 ): ActionResponse {
   const { id, modified, revision, value } = entry;
-  const href = hrefOf(call.path, id);
+  const href = formatHref(call.path, id);
   const state = { tag: revisionTag(store.storeId, revision, form), modified, value: undefined };
-  const fields: FieldLine[] = [['Location', href], ...appliedPreference(call.request.headers)];
+  const fields: FieldLine[] = [['Location', href], ...formatAppliedPreference(call.request.headers)];
   if (wantsMinimal(call.request.headers)) return { status: 201, headers: fields, state };
   fields.push(['Content-Location', href]);
-  const format = formatOf(call.variant);
-  const representation = { type: format.type, body: ownContent(format.writeItem(shape, value)) };
+  const format = selectFormat(call.variant);
+  const representation = { type: format.type, body: copyContent(format.writeItem(shape, value)) };
   return { status: 201, headers: fields, state, representation };
 }

@@ -1,16 +1,23 @@
 import { createHash } from 'node:crypto';
 import { didYouMean } from '../did-you-mean.ts';
 import { JsonContent } from '../formats/json/content.ts';
-import { jsonNodeOf } from '../formats/json/value.ts';
+import { toJsonNode } from '../formats/json/value.ts';
 import { ValidationErrors } from '../formats/validation-errors.ts';
 import { accessMemberFault, accessRules, ownerParameter, parameterFault } from '../pipeline/access-rule.ts';
 import { type CorsDeclaration, readCors } from '../pipeline/cors/policy.ts';
 import type { Access, DocumentFormat } from '../pipeline/resource.ts';
-import { DeclarationError, flagOf, type Members, membersOf, refuseUnknown, textOf } from '../schema/error.ts';
+import {
+  DeclarationError,
+  type Members,
+  readFlag,
+  readMembers,
+  readText,
+  refuseUnknown,
+} from '../schema/error.ts';
 import type { Declarations, FieldDeclaration } from '../schema/field.ts';
 import { checkPatternCosts } from '../schema/pattern/cost.ts';
 import { compileShape, type Shape } from '../schema/schema.ts';
-import { kindOf } from '../shape/fault.ts';
+import { describeKind } from '../shape/fault.ts';
 import type { StoredRecord } from '../store/store.ts';
 import type { IdempotencyMode } from './idempotency-key.ts';
 import { fieldNamesFrom, readListRules } from './lists/rules.ts';
@@ -113,13 +120,13 @@ export function defineCollection(path: string, declaration: CollectionDeclaratio
  */
 export function readCollection(path: string, declaration: unknown): Collection {
   if (typeof path !== 'string')
-    throw new DeclarationError('path', 'collections', `a path must be a string, is ${kindOf(path)}`);
+    throw new DeclarationError('path', 'collections', `a path must be a string, is ${describeKind(path)}`);
   const at = `collections.${path}`;
-  const parameters = parametersOf(path, at);
-  const members = membersOf(declaration, at);
+  const parameters = parseParameters(path, at);
+  const members = readMembers(declaration, at);
   refuseUnknown(members, collectionKeys, at, 'is not a key of a collection');
-  const element = textOf(members.get('element'), `${at}.element`);
-  const item = textOf(members.get('item'), `${at}.item`);
+  const element = readText(members.get('element'), `${at}.element`);
+  const item = readText(members.get('item'), `${at}.item`);
   const shape = compileShape(element, item, members.get('fields'), at);
   checkPatternCosts(shape.root, `${at}.fields`);
   const filter = fieldNamesFrom(members.get('filter'), `${at}.filter`);
@@ -128,16 +135,16 @@ export function readCollection(path: string, declaration: unknown): Collection {
   return {
     path,
     shape,
-    form: formOf([element, item, members.get('fields')]),
-    access: accessOf(members.get('access'), parameters, `${at}.access`),
-    createWithPut: flagOf(members.get('createWithPut'), `${at}.createWithPut`, true),
+    form: computeForm([element, item, members.get('fields')]),
+    access: readAccess(members.get('access'), parameters, `${at}.access`),
+    createWithPut: readFlag(members.get('createWithPut'), `${at}.createWithPut`, true),
     schemes: schemesFrom(members.get('schemes'), `${at}.schemes`),
     filter,
     sort,
     defaultFormat: formatFrom(members.get('defaultFormat'), `${at}.defaultFormat`),
     cors: corsFrom(members.get('cors'), `${at}.cors`),
     idempotency: idempotencyFrom(members.get('idempotency'), `${at}.idempotency`),
-    requirePrecondition: flagOf(members.get('requirePrecondition'), `${at}.requirePrecondition`),
+    requirePrecondition: readFlag(members.get('requirePrecondition'), `${at}.requirePrecondition`),
   };
 }
 
@@ -170,7 +177,7 @@ function corsFrom(source: unknown, path: string): CorsDeclaration | undefined {
 function formatFrom(source: unknown, path: string): DocumentFormat | undefined {
   if (source === undefined || source === 'xml' || source === 'json') return source;
   if (typeof source !== 'string')
-    throw new DeclarationError('type', path, `must be xml or json, is ${kindOf(source)}`);
+    throw new DeclarationError('type', path, `must be xml or json, is ${describeKind(source)}`);
   throw new DeclarationError('value', path, `"${source}" is not known${didYouMean(source, ['xml', 'json'])}`);
 }
 
@@ -186,7 +193,7 @@ function schemesFrom(source: unknown, path: string): readonly string[] | undefin
  * Hashes a declaration. A different declaration can change how an item is written, and therefore its entity
  * tag.
  */
-function formOf(declared: readonly unknown[]): string {
+function computeForm(declared: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(declared)).digest('hex').slice(0, 6);
 }
 
@@ -197,7 +204,7 @@ function formOf(declared: readonly unknown[]): string {
  */
 export function readCollections(declarations: unknown): Collection[] {
   const paths = new Map<string, string>();
-  return [...membersOf(declarations, 'collections')].map(([path, declaration]) => {
+  return [...readMembers(declarations, 'collections')].map(([path, declaration]) => {
     const collection = readCollection(path, declaration);
     const form = path.replace(/\{[^}]*\}/g, '{}');
     const other = paths.get(form);
@@ -217,7 +224,7 @@ export function decodeSeed(collection: Collection, item: unknown, path: string):
   const errors = new ValidationErrors();
   const value = new JsonContent(errors, () => undefined).item(
     collection.shape,
-    jsonNodeOf(item, path),
+    toJsonNode(item, path),
     false,
   );
   const [first] = errors.found;
@@ -233,7 +240,7 @@ export function decodeSeed(collection: Collection, item: unknown, path: string):
 export const segmentForm = /^(?:\{([A-Za-z][A-Za-z0-9_]*)\}|(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-F]{2})+)$/;
 
 /** Returns the parameter names of a path template. */
-function parametersOf(path: string, at: string): ReadonlySet<string> {
+function parseParameters(path: string, at: string): ReadonlySet<string> {
   if (!path.startsWith('/')) throw new DeclarationError('path', at, 'must begin with a slash');
   const names = new Set<string>();
   for (const segment of path.slice(1).split('/')) {
@@ -259,19 +266,19 @@ const methodNames = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE'] as const;
 export const accessKeys = ['read', 'write', ...methodNames] as const;
 const accessWords = [...accessRules, 'owner:PARAMETER'];
 
-function accessOf(source: unknown, parameters: ReadonlySet<string>, path: string): Collection['access'] {
-  const members: Members = source === undefined ? new Map() : membersOf(source, path);
+function readAccess(source: unknown, parameters: ReadonlySet<string>, path: string): Collection['access'] {
+  const members: Members = source === undefined ? new Map() : readMembers(source, path);
   refuseUnknown(members, accessKeys, path, 'is not a method, read or write');
-  const declared = (key: (typeof accessKeys)[number]): Access | undefined =>
+  const readDeclared = (key: (typeof accessKeys)[number]): Access | undefined =>
     members.has(key) ? accessFrom(members.get(key), parameters, `${path}.${key}`) : undefined;
-  const [read, write] = [declared('read') ?? 'nobody', declared('write') ?? 'nobody'];
-  const get = declared('GET') ?? read;
+  const [read, write] = [readDeclared('read') ?? 'nobody', readDeclared('write') ?? 'nobody'];
+  const get = readDeclared('GET') ?? read;
   return {
     GET: get,
-    HEAD: declared('HEAD') ?? get,
-    PUT: declared('PUT') ?? write,
-    POST: declared('POST') ?? write,
-    DELETE: declared('DELETE') ?? write,
+    HEAD: readDeclared('HEAD') ?? get,
+    PUT: readDeclared('PUT') ?? write,
+    POST: readDeclared('POST') ?? write,
+    DELETE: readDeclared('DELETE') ?? write,
   };
 }
 
@@ -281,7 +288,7 @@ function accessFrom(source: unknown, parameters: ReadonlySet<string>, path: stri
   if (rule !== undefined) return rule;
   if (typeof source !== 'string') {
     const must = `must be one of ${accessWords.join(', ')}, or a list of user names`;
-    throw new DeclarationError('access', path, `${must}; is ${kindOf(source)}`);
+    throw new DeclarationError('access', path, `${must}; is ${describeKind(source)}`);
   }
   const parameter = ownerParameter(source);
   if (parameter === undefined)
@@ -304,7 +311,7 @@ function accessListFrom(
 }
 
 function namesFrom(source: readonly unknown[], path: string): readonly string[] {
-  const names = source.map((name, at) => textOf(name, `${path}[${at}]`));
+  const names = source.map((name, at) => readText(name, `${path}[${at}]`));
   names.forEach((name, at) => {
     if (names.indexOf(name) < at)
       throw new DeclarationError('access', `${path}[${at}]`, `${name} is listed twice`);

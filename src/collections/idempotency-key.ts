@@ -52,20 +52,20 @@ export function checkIdempotencyKey({ request, method, principal }: KeyedCall, m
 }
 
 /** Returns the name under which the receipts of a principal are counted. A client can have the name of a user. */
-export function ownerOf({ name, lent }: Principal): string {
+export function formatOwner({ name, lent }: Principal): string {
   return lent?.users === undefined ? name : `client:${name}`;
 }
 
 /** Returns the key of a receipt. It depends on the principal, the client that acts for it, the path and the client's key. */
 export function receiptKey(principal: Principal, path: string, key: string): string {
-  return digest([ownerOf(principal), principal.lent?.client ?? '', path, key]);
+  return digest([formatOwner(principal), principal.lent?.client ?? '', path, key]);
 }
 
 /**
  * Returns a digest of a request by which it is distinguished from others with the same key: of the method, the content as it was
  * understood, and the preconditions. White space, the format and the order of members do not matter.
  */
-export function fingerprintOf({ request, method }: Call, content: StoredValue | undefined): string {
+export function computeFingerprint({ request, method }: Call, content: StoredValue | undefined): string {
   const conditions = conditionFields.map((name) => request.headers.get(name) ?? '');
   return digest([method, content === undefined ? '' : canonicalJson(content), ...conditions]);
 }

@@ -8,9 +8,9 @@ import type { Receipt, ReceiptCount, Store, StoredReceipt, StoredRecord } from '
 import type { Collection } from './declaration.ts';
 import {
   checkIdempotencyKey,
-  fingerprintOf,
+  computeFingerprint,
+  formatOwner,
   type KeyedCall,
-  ownerOf,
   parseIdempotencyKey,
   receiptKey,
 } from './idempotency-key.ts';
@@ -43,7 +43,7 @@ export interface Repetition {
   /** Returns a `find` that also finds the change of a request that is repeated, with the state after that change. */
   find<State, Content>(
     find: Find<State, Content>,
-    stateOf: (
+    buildState: (
       change: StoredReceipt,
       found: ResourceState<State> | undefined,
     ) => ResourceState<State> | undefined,
@@ -92,7 +92,7 @@ export class Idempotency {
     return {
       find: (find, stateOf) => (call) =>
         andThen(find(call), (found) =>
-          andThen(this.#changeOf(call), (change) => {
+          andThen(this.#findChange(call), (change) => {
             if (change === undefined) return found;
             const state = stateOf(change, found);
             return state === undefined ? found : { ...state, repeats: change };
@@ -100,7 +100,7 @@ export class Idempotency {
         ),
       once: (perform, replay, valueIn) => (call) => {
         const { body: content } = call;
-        const receipt = this.#receiptOf(call, content === undefined ? undefined : valueIn(content));
+        const receipt = this.#buildReceipt(call, content === undefined ? undefined : valueIn(content));
         if (receipt === undefined) return perform(call);
         const repeated = call.state?.repeats;
         if (repeated === undefined) return this.#perform(receipt, call, perform);
@@ -142,16 +142,16 @@ export class Idempotency {
   }
 
   /** Returns the change of the request that this one repeats. */
-  #changeOf(call: Call): MaybePromise<StoredReceipt | undefined> {
-    const key = keyOf(call);
+  #findChange(call: Call): MaybePromise<StoredReceipt | undefined> {
+    const key = readKey(call);
     return key === undefined ? undefined : this.#store.receipt?.(key, call.now);
   }
 
-  #receiptOf(call: Call, content: StoredRecord | undefined): Receipt | undefined {
-    const key = keyOf(call);
+  #buildReceipt(call: Call, content: StoredRecord | undefined): Receipt | undefined {
+    const key = readKey(call);
     if (key === undefined || call.principal === undefined) return undefined;
     const until = Math.ceil(call.now + this.#options.lifetime);
-    return { key, fingerprint: fingerprintOf(call, content), until, user: ownerOf(call.principal) };
+    return { key, fingerprint: computeFingerprint(call, content), until, user: formatOwner(call.principal) };
   }
 
   /**
@@ -204,7 +204,7 @@ function tooManyKeys({ count }: ReceiptCount, maxPerUser: number, seconds: numbe
 }
 
 /** Returns the key of the receipt of a request; undefined if it cannot be repeated. */
-function keyOf({ request, method, path, principal }: Call): string | undefined {
+function readKey({ request, method, path, principal }: Call): string | undefined {
   if (method === 'GET' || method === 'HEAD') return undefined;
   const field = request.headers.get('idempotency-key');
   if (field === undefined || principal === undefined) return undefined;

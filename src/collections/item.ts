@@ -1,12 +1,12 @@
-import { bodyReadersOf, type DocumentLimits } from '../formats/body-readers.ts';
-import { formatOf, formatsFor } from '../formats/index.ts';
+import { createBodyReaders, type DocumentLimits } from '../formats/body-readers.ts';
+import { formatsFor, selectFormat } from '../formats/index.ts';
 import { StoredValueError } from '../formats/list-item.ts';
-import { ownContent } from '../formats/page.ts';
+import { copyContent } from '../formats/page.ts';
 import type { FieldLine } from '../http/fields.ts';
 import { parseContentCoding } from '../http/headers/content-coding.ts';
 import { revisionTag } from '../http/headers/entity-tag.ts';
 import { isConditional } from '../http/headers/precondition.ts';
-import { appliedPreference, wantsMinimal } from '../http/headers/prefer.ts';
+import { formatAppliedPreference, wantsMinimal } from '../http/headers/prefer.ts';
 import { fillTemplate } from '../http/path.ts';
 import { Problem } from '../http/problem.ts';
 import { hasControlCharacter } from '../http/syntax/control-character.ts';
@@ -54,30 +54,30 @@ export function itemResource(
 ): Resource<StoredItem, SentItem> {
   const { access, path, schemes, cors, shape, requirePrecondition } = collection;
   const parameter = idParameter(path);
-  const idOf = (call: ItemCall): string => call.parameters[parameter] ?? '';
-  const nameOf = (call: ItemCall): string => fillTemplate(path, call.parameters);
+  const readId = (call: ItemCall): string => call.parameters[parameter] ?? '';
+  const formatPath = (call: ItemCall): string => fillTemplate(path, call.parameters);
   const put = repetition.once<StoredItem, SentItem>(
-    (call, receipt) => replace(collection, store, call, nameOf(call), idOf(call), receipt),
-    (call, { entry, created }) => replacedOutcome(collection, store, call, entry, created),
+    (call, receipt) => replace(collection, store, call, formatPath(call), readId(call), receipt),
+    (call, { entry, created }) => buildReplacedOutcome(collection, store, call, entry, created),
     ({ value }) => value,
   );
   const post = repetition.once<StoredItem, SentItem>(
-    (call, receipt) => change(collection, store, call, nameOf(call), receipt),
-    (call, { entry }) => mergedOutcome(collection, store, call, entry),
+    (call, receipt) => change(collection, store, call, formatPath(call), receipt),
+    (call, { entry }) => buildMergedOutcome(collection, store, call, entry),
     ({ value }) => value,
   );
   const deletes = repetition.once<StoredItem, SentItem>(
-    (call, receipt) => remove(store, call, nameOf(call), receipt),
+    (call, receipt) => remove(store, call, formatPath(call), receipt),
     () => ({ status: 204 }),
     ({ value }) => value,
   );
 
   return {
     GET: action(access.GET, (call) => {
-      const found = existing(call);
+      const found = requireExisting(call);
       return {
         status: 200,
-        representation: representationOf(collection, call, found.value.value),
+        representation: writeRepresentation(collection, call, found.value.value),
         state: found,
       };
     }),
@@ -86,13 +86,13 @@ export function itemResource(
     ...(cors === undefined ? {} : { cors }),
     ...(collection.idempotency !== 'off' && { requestHeaders: ['Idempotency-Key'] }),
     PUT: action(access.PUT, (call) => put(call), {
-      reads: bodyReadersOf(shape, { ...documentLimits, partial: false }).map(keepingContent<StoredItem>),
-      mayCreate: (call) => collection.createWithPut && checkId(idOf(call)),
+      reads: createBodyReaders(shape, { ...documentLimits, partial: false }).map(keepingContent<StoredItem>),
+      mayCreate: (call) => collection.createWithPut && checkId(readId(call)),
       storesNonce: true,
       ...repetition.checks,
     }),
     POST: action(access.POST, (call) => post(call), {
-      reads: bodyReadersOf(shape, { ...documentLimits, partial: true }).map(keepingContent<StoredItem>),
+      reads: createBodyReaders(shape, { ...documentLimits, partial: true }).map(keepingContent<StoredItem>),
       storesNonce: true,
       ...repetition.checks,
     }),
@@ -101,10 +101,10 @@ export function itemResource(
     ...(collection.defaultFormat && { defaultFormat: collection.defaultFormat }),
     find: repetition.find(
       (call) => {
-        const entry = store.read(nameOf(call), idOf(call));
-        return andThen(entry, (found) => foundOf(collection, store, found));
+        const entry = store.read(formatPath(call), readId(call));
+        return andThen(entry, (found) => toState(collection, store, found));
       },
-      ({ entry }) => foundOf(collection, store, entry),
+      ({ entry }) => toState(collection, store, entry),
     ),
     ...(requirePrecondition ? { requirePrecondition } : {}),
     description: {
@@ -115,7 +115,7 @@ export function itemResource(
   };
 }
 
-function foundOf(
+function toState(
   { form }: Collection,
   store: Store,
   entry: StoredItem | undefined,
@@ -124,18 +124,18 @@ function foundOf(
   return { tag: revisionTag(store.storeId, entry.revision, form), modified: entry.modified, value: entry };
 }
 
-function existing({ state: found }: ItemCall): ResourceState<StoredItem> {
+function requireExisting({ state: found }: ItemCall): ResourceState<StoredItem> {
   if (found === undefined) throw new Problem('not-found', 'Nothing is at this address.');
   return found;
 }
 
-function contentOf({ body: content }: ItemCall): SentItem {
+function requireContent({ body: content }: ItemCall): SentItem {
   if (content === undefined) throw new Problem('content-missing', 'An item is expected.');
   return content;
 }
 
 function checkId(id: string): boolean {
-  const reason = invalidIdReason(id);
+  const reason = findInvalidIdReason(id);
   if (reason === undefined) return true;
   throw new Problem('invalid-id', `The id ${reason}.`);
 }
@@ -144,7 +144,7 @@ function checkId(id: string): boolean {
  * Returns the reason why a client cannot choose this id; undefined if it can. An id has 1 to 128 bytes of
  * UTF-8 without control characters and slashes, and is not a dot segment.
  */
-export function invalidIdReason(id: string): string | undefined {
+export function findInvalidIdReason(id: string): string | undefined {
   if (id === '.' || id === '..') return 'is a dot segment';
   if (id.includes('/')) return 'has a slash';
   if (hasControlCharacter(id)) return 'has a control character';
@@ -155,10 +155,10 @@ export function invalidIdReason(id: string): string | undefined {
  * Writes an item. Throws a Problem for an item that was stored under another declaration and cannot be written: the server
  * has no representation of it (RFC 9110 §15.5.5).
  */
-function representationOf({ shape }: Collection, call: ItemCall, value: StoredRecord): Representation {
-  const format = formatOf(call.variant);
+function writeRepresentation({ shape }: Collection, call: ItemCall, value: StoredRecord): Representation {
+  const format = selectFormat(call.variant);
   try {
-    return { type: format.type, body: ownContent(format.writeItem(shape, value)) };
+    return { type: format.type, body: copyContent(format.writeItem(shape, value)) };
   } catch (error) {
     if (!(error instanceof StoredValueError)) throw error;
     const reason = 'The stored item does not match the declaration of its collection';
@@ -174,8 +174,8 @@ async function replace(
   id: string,
   receipt?: Receipt,
 ): Promise<ActionResponse | typeof retryAction> {
-  const expected = expectedBy(call);
-  const { value } = contentOf(call);
+  const expected = readExpected(call);
+  const { value } = requireContent(call);
   const applied = await store.apply({
     kind: 'put',
     collection: name,
@@ -187,11 +187,11 @@ async function replace(
     receipt,
   });
   if (!applied.applied) return retryAction;
-  return replacedOutcome(collection, store, call, applied.entry, expected === 'absent');
+  return buildReplacedOutcome(collection, store, call, applied.entry, expected === 'absent');
 }
 
 /** Returns the response to PUT. */
-function replacedOutcome(
+function buildReplacedOutcome(
   collection: Collection,
   store: Store,
   call: ItemCall,
@@ -199,10 +199,10 @@ function replacedOutcome(
   created: boolean,
 ): ActionResponse {
   const fields: FieldLine[] = created ? [['Location', call.path]] : [];
-  const representation = requestedRepresentation(collection, call, entry.value);
+  const representation = writeRequestedRepresentation(collection, call, entry.value);
   const asSent = isStoredAsSent(collection, call, entry, representation);
-  const shows = asSent ? foundOf(collection, store, entry) : undefined;
-  return changedOutcome(call, representation, created ? 201 : 200, fields, shows);
+  const shows = asSent ? toState(collection, store, entry) : undefined;
+  return buildChangedOutcome(call, representation, created ? 201 : 200, fields, shows);
 }
 
 /**
@@ -215,8 +215,8 @@ function isStoredAsSent(
   { value }: StoredItem,
   representation: Representation | undefined,
 ): boolean {
-  const sent = contentOf(call);
-  const format = formatOf(call.variant);
+  const sent = requireContent(call);
+  const format = selectFormat(call.variant);
   if (format.reads !== sent.type) return false;
   if (parseContentCoding(call.request.headers.get('content-encoding')) !== 'identity') return false;
   return isAsSent(sent, representation?.body ?? format.writeItem(shape, value));
@@ -226,7 +226,7 @@ function isStoredAsSent(
  * Without preconditions, PUT replaces any revision, so that many requests can replace one item without
  * waiting.
  */
-function expectedBy({ state: found, request }: ItemCall): Replacement['expected'] {
+function readExpected({ state: found, request }: ItemCall): Replacement['expected'] {
   if (found === undefined) return 'absent';
   return isConditional(request.headers) ? found.value.revision : 'present';
 }
@@ -238,10 +238,10 @@ async function change(
   name: string,
   receipt?: Receipt,
 ): Promise<ActionResponse | typeof retryAction> {
-  const { id, revision, value: before } = existing(call).value;
-  const value = merge(collection.shape, before, contentOf(call).value);
+  const { id, revision, value: before } = requireExisting(call).value;
+  const value = merge(collection.shape, before, requireContent(call).value);
   // Written before the change: nothing is changed if the item cannot be shown.
-  const representation = requestedRepresentation(collection, call, value);
+  const representation = writeRequestedRepresentation(collection, call, value);
   const applied = await store.apply({
     kind: 'put',
     collection: name,
@@ -253,38 +253,38 @@ async function change(
     receipt,
   });
   if (!applied.applied) return retryAction;
-  return mergedOutcome(collection, store, call, applied.entry, representation);
+  return buildMergedOutcome(collection, store, call, applied.entry, representation);
 }
 
 /** Returns the response to POST. */
-function mergedOutcome(
+function buildMergedOutcome(
   collection: Collection,
   store: Store,
   call: ItemCall,
   entry: StoredItem,
-  representation = requestedRepresentation(collection, call, entry.value),
+  representation = writeRequestedRepresentation(collection, call, entry.value),
 ): ActionResponse {
-  return changedOutcome(call, representation, 200, [], foundOf(collection, store, entry));
+  return buildChangedOutcome(call, representation, 200, [], toState(collection, store, entry));
 }
 
 /** Writes the item for the response to a change; undefined if the client prefers a minimal response. */
-function requestedRepresentation(
+function writeRequestedRepresentation(
   collection: Collection,
   call: ItemCall,
   value: StoredRecord,
 ): Representation | undefined {
-  return wantsMinimal(call.request.headers) ? undefined : representationOf(collection, call, value);
+  return wantsMinimal(call.request.headers) ? undefined : writeRepresentation(collection, call, value);
 }
 
 /** Returns the outcome of a change, with the representation unless it is undefined. */
-function changedOutcome(
+function buildChangedOutcome(
   call: ItemCall,
   representation: Representation | undefined,
   status: number,
   fields: FieldLine[],
   shows: ResourceState<StoredItem> | undefined,
 ): ActionResponse {
-  fields.push(...appliedPreference(call.request.headers));
+  fields.push(...formatAppliedPreference(call.request.headers));
   if (representation === undefined)
     return { status: status === 200 ? 204 : status, headers: fields, ...(shows && { state: shows }) };
   fields.push(['Content-Location', call.path]);
@@ -297,7 +297,7 @@ async function remove(
   name: string,
   receipt?: Receipt,
 ): Promise<ActionResponse | typeof retryAction> {
-  const { id, revision } = existing(call).value;
+  const { id, revision } = requireExisting(call).value;
   const applied = await store.apply({
     kind: 'delete',
     collection: name,

@@ -1,7 +1,7 @@
 import { documentVariantsFor, writeDocument } from '../formats/server-documents.ts';
 import type { HttpRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
-import { explanationOf, problemTypes } from '../http/problem-types.ts';
+import { findProblemType, problemTypes } from '../http/problem-types.ts';
 import { pathForClient } from '../pipeline/proxy.ts';
 import { action, type DocumentFormat, type Resource } from '../pipeline/resource.ts';
 
@@ -30,7 +30,7 @@ export function explanationResource(defaultFormat?: DocumentFormat): Resource {
   return {
     GET: action('anyone', async ({ request, parameters, variant }) => {
       const name = parameters['name'] ?? '';
-      const explained = explanationOf(name);
+      const explained = findProblemType(name);
       if (explained === undefined) throw new Problem('not-found', 'No problem has this name.');
       const { status, title, explanation } = explained;
       return writeDocument(

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { createRouter } from '../pipeline/router.ts';
-import { DeclarationError, membersOf } from '../schema/error.ts';
-import { kindOf } from '../shape/fault.ts';
+import { DeclarationError, readMembers } from '../schema/error.ts';
+import { describeKind } from '../shape/fault.ts';
 import type { Store, StoredRecord } from '../store/store.ts';
 import { type Collection, decodeSeed } from './declaration.ts';
 
@@ -37,7 +37,7 @@ export function decodeSeeds(
   seed: Seed,
 ): [path: string, values: StoredRecord[]][] {
   const collectionAt = collectionFinder(collections);
-  return [...membersOf(seed, 'seed')].map(([path, items]) => {
+  return [...readMembers(seed, 'seed')].map(([path, items]) => {
     const collection = collectionAt(path);
     if (collection === undefined || path.includes('{')) {
       const others = collections.map(({ path }) => path).filter((other) => other !== path);
@@ -45,7 +45,11 @@ export function decodeSeeds(
       throw new DeclarationError('seed', `seed.${path}`, message);
     }
     if (!Array.isArray(items))
-      throw new DeclarationError('seed', `seed.${path}`, `must be an array of items, is ${kindOf(items)}`);
+      throw new DeclarationError(
+        'seed',
+        `seed.${path}`,
+        `must be an array of items, is ${describeKind(items)}`,
+      );
     return [path, items.map((item, at) => decodeSeed(collection, item, `seed.${path}[${at}]`))];
   });
 }
@@ -59,13 +63,13 @@ export function collectionFinder(
   const router = createRouter(collections.map(({ path }) => ({ template: path, resource: {} })));
   const byTemplate = new Map(collections.map((collection) => [collection.path, collection]));
   return (path) => {
-    const template = router.find(segmentsOf(path))?.template;
+    const template = router.find(parseSegments(path))?.template;
     return template === undefined ? undefined : byTemplate.get(template);
   };
 }
 
 /** Returns the decoded segments of a path; none, which matches no template, if the path is malformed. */
-function segmentsOf(path: string): readonly string[] {
+function parseSegments(path: string): readonly string[] {
   if (!path.startsWith('/')) return [];
   try {
     return path.slice(1).split('/').map(decodeURIComponent);

@@ -15,10 +15,10 @@ export interface SentItem {
 
 /** Returns a body reader that decodes like `reading` and keeps the content as received. */
 export function keepingContent<State>({ type, decoder }: ItemReading): ContentReader<State, SentItem> {
-  return { type, decoder: () => andThen(decoder(), (inner) => recording(type, inner)) };
+  return { type, decoder: () => andThen(decoder(), (inner) => createRecorder(type, inner)) };
 }
 
-function recording(type: string, inner: Decoder): Decoder {
+function createRecorder(type: string, inner: Decoder): Decoder {
   const pieces: Uint8Array[] = [];
   return {
     write(bytes) {

@@ -1,7 +1,7 @@
-import { counted } from '../counted.ts';
-import { formatOf } from '../formats/index.ts';
+import { formatCount } from '../counted.ts';
+import { selectFormat } from '../formats/index.ts';
 import { JsonContent } from '../formats/json/content.ts';
-import { jsonNodeOf } from '../formats/json/value.ts';
+import { toJsonNode } from '../formats/json/value.ts';
 import { StoredValueError } from '../formats/list-item.ts';
 import { type ValidationError, ValidationErrors } from '../formats/validation-errors.ts';
 import { grantsCollection, readGrant, readToken, tokensCollection } from '../oauth/records.ts';
@@ -61,8 +61,8 @@ export class StoredDataCheck {
     if (this.#last?.path !== path) this.#last = { path, collection: this.#collectionAt(path) };
     const { collection } = this.#last;
     if (collection === undefined) return;
-    const unwritable = unwritableField(collection, entry);
-    const errors = violationsOf(collection, entry);
+    const unwritable = findUnwritableField(collection, entry);
+    const errors = listViolations(collection, entry);
     const ofType = errors.find(({ rule }) => typeRules.has(rule));
     const violation = ofType ?? errors.find(({ rule }) => !isUndeclared(rule));
     this.#countUndeclared(collection, errors);
@@ -76,7 +76,7 @@ export class StoredDataCheck {
     const [field, reason] =
       violation === undefined
         ? [unwritable ?? '', 'does not match its declaration']
-        : [violation.field, reasonOf(violation)];
+        : [violation.field, formatReason(violation)];
     examples.push(
       `${field} of ${path}/${entry.id} ${reason}${unwritable === undefined ? '' : ' (not shown)'}`,
     );
@@ -90,7 +90,7 @@ export class StoredDataCheck {
   }
 
   #countUndeclared({ path }: Collection, errors: readonly ValidationError[]): void {
-    const fields = errors.filter(({ rule }) => isUndeclared(rule)).map(({ field }) => withoutIndexes(field));
+    const fields = errors.filter(({ rule }) => isUndeclared(rule)).map(({ field }) => removeIndexes(field));
     for (const field of new Set(fields)) {
       const key = `${path} ${field}`;
       const found = this.#undeclared.get(key) ?? { field, collection: path, items: 0 };
@@ -105,18 +105,18 @@ export class StoredDataCheck {
     const more = this.#items - examples.length;
     if (more > 0) examples.push(`and ${more} more`);
     const verb = this.#items === 1 ? 'breaks' : 'break';
-    return `${counted(this.#items, 'item')} ${verb} today's rules: ${examples.join('; ')}`;
+    return `${formatCount(this.#items, 'item')} ${verb} today's rules: ${examples.join('; ')}`;
   }
 
   #fieldSummary(): string {
     const fields = Array.from(
       this.#undeclared.values(),
       ({ field, collection, items }) =>
-        `field ${field} is no longer shown (in ${counted(items, 'item')} of ${collection})`,
+        `field ${field} is no longer shown (in ${formatCount(items, 'item')} of ${collection})`,
     );
     const more = fields.length - maxExamples;
     const named = fields.slice(0, maxExamples);
-    if (more > 0) named.push(`and ${counted(more, 'other field')}`);
+    if (more > 0) named.push(`and ${formatCount(more, 'other field')}`);
     return named.join('; ');
   }
 }
@@ -129,9 +129,9 @@ export type OnMismatch = 'refuse' | 'warn';
  *
  * @throws StoredDataError if a value has another type than its field, and `onMismatch` is `refuse`
  */
-export function warningOf({ misfits, hidden, summary }: Mismatches, onMismatch: OnMismatch): string {
+export function formatWarning({ misfits, hidden, summary }: Mismatches, onMismatch: OnMismatch): string {
   if (misfits === 0 || onMismatch === 'warn') return summary;
-  const cannot = `${counted(misfits, 'item')} cannot be shown${hidden === misfits ? '' : ' as declared'}`;
+  const cannot = `${formatCount(misfits, 'item')} cannot be shown${hidden === misfits ? '' : ' as declared'}`;
   throw new StoredDataError(`${summary}. ${cannot}: ${advice(misfits)}, or start with --on-mismatch warn`);
 }
 
@@ -140,7 +140,7 @@ export function warningOf({ misfits, hidden, summary }: Mismatches, onMismatch: 
  *
  * @param stored the number of items by path
  */
-export function undeclaredWarning(
+export function formatUndeclaredWarning(
   stored: ReadonlyMap<string, number>,
   collections: readonly Collection[],
 ): string | undefined {
@@ -152,9 +152,9 @@ export function undeclaredWarning(
   if (undeclared.length === 0) return undefined;
   const named = undeclared
     .slice(0, maxExamples)
-    .map(([path, items]) => `${path} (${counted(items, 'item')})`);
+    .map(([path, items]) => `${path} (${formatCount(items, 'item')})`);
   const more = undeclared.length - maxExamples;
-  if (more > 0) named.push(`and ${counted(more, 'other collection')}`);
+  if (more > 0) named.push(`and ${formatCount(more, 'other collection')}`);
   const items = undeclared.reduce((sum, [, count]) => sum + count, 0);
   return `not declared, so that requests get 404: ${named.join(', ')}; ${advice(items)}`;
 }
@@ -180,7 +180,7 @@ export function createStoredDataCheck(
       return;
     }
     if (last?.path !== path) last = { path, collection: collectionAt(path) };
-    const field = last.collection === undefined ? undefined : misfitField(last.collection, entry);
+    const field = last.collection === undefined ? undefined : findMisfitField(last.collection, entry);
     if (field === undefined) return;
     const reason = `the stored value of ${field} cannot be shown as declared`;
     throw new StoredDataError(`${path}/${entry.id} does not match its declaration: ${reason}; ${advice(1)}`);
@@ -191,17 +191,17 @@ export function createStoredDataCheck(
 const typeRules: ReadonlySet<string> = new Set([...simpleTypes, 'list', 'element', 'attributes', 'root']);
 
 /** Returns the field because of which an item cannot be written, or whose value has another type; undefined if there is none. */
-function misfitField(collection: Collection, entry: StoredItem): string | undefined {
+function findMisfitField(collection: Collection, entry: StoredItem): string | undefined {
   return (
-    unwritableField(collection, entry) ??
-    violationsOf(collection, entry).find(({ rule }) => typeRules.has(rule))?.field
+    findUnwritableField(collection, entry) ??
+    listViolations(collection, entry).find(({ rule }) => typeRules.has(rule))?.field
   );
 }
 
 /** Returns the field because of which an item cannot be written; undefined if it can be. */
-function unwritableField({ shape }: Collection, { value }: StoredItem): string | undefined {
+function findUnwritableField({ shape }: Collection, { value }: StoredItem): string | undefined {
   try {
-    formatOf(undefined).writeItem(shape, value);
+    selectFormat(undefined).writeItem(shape, value);
     return undefined;
   } catch (error) {
     if (error instanceof StoredValueError) return error.field;
@@ -210,9 +210,9 @@ function unwritableField({ shape }: Collection, { value }: StoredItem): string |
 }
 
 /** Returns the rules that an item violates. */
-function violationsOf({ shape }: Collection, { value }: StoredItem): readonly ValidationError[] {
+function listViolations({ shape }: Collection, { value }: StoredItem): readonly ValidationError[] {
   const errors = new ValidationErrors();
-  new JsonContent(errors, () => undefined).item(shape, jsonNodeOf(value, ''), false);
+  new JsonContent(errors, () => undefined).item(shape, toJsonNode(value, ''), false);
   return errors.found;
 }
 
@@ -221,12 +221,12 @@ function isUndeclared(rule: string): boolean {
 }
 
 /** Removes the positions in lists from the path of a field. */
-function withoutIndexes(field: string): string {
+function removeIndexes(field: string): string {
   return field.replace(/\[[0-9]+\]/g, '');
 }
 
 /** Returns the rule that a value violates, without the value, which must not appear in a log. */
-function reasonOf({ rule, detail }: ValidationError): string {
+function formatReason({ rule, detail }: ValidationError): string {
   return rule === 'required' ? 'is missing' : detail.replace(/[,;] (?:is|has|contains) .*$/s, '');
 }
 

@@ -3,19 +3,19 @@ import type { Response as HttpResponse } from '../http/message.ts';
 import { readLifetimes } from '../oauth/lifetimes.ts';
 import { createFetch, createSender, type Fetch, type InProcessServer } from '../service/fetch/fetch.ts';
 import type { Addresses } from '../service/fetch/fetch-request.ts';
-import { addressOf, fetchRequestOf } from '../service/fetch/fetch-request.ts';
+import { readAddress, readFetchRequest } from '../service/fetch/fetch-request.ts';
 import type { ControllableService } from '../service/service.ts';
 import { createAuthControl, type DoubleAuth } from './auth/auth-control.ts';
-import { consumerOf, createOAuth1Control, type DoubleOAuth1 } from './auth/oauth1.ts';
-import { clientOf, createOAuth2Control, type DoubleOAuth2 } from './auth/oauth2.ts';
+import { createOAuth1Control, type DoubleOAuth1, findConsumer } from './auth/oauth1.ts';
+import { createOAuth2Control, type DoubleOAuth2, findClient } from './auth/oauth2.ts';
 import type { KnownNames } from './auth/tokens.ts';
-import { type ComposedService, namesOf } from './compose.ts';
+import { type ComposedService, listNames } from './compose.ts';
 import type { DoubleFaults, FaultsPart } from './faults/faults.ts';
-import { type InProcessResponse, inProcessResponse } from './faults/in-process.ts';
+import { type InProcessResponse, toInProcessResponse } from './faults/in-process.ts';
 import type { AsOptions, ConfiguredAsOptions } from './fetch/as-options.ts';
-import { ownOrigins } from './fetch/origins.ts';
+import { listOwnOrigins } from './fetch/origins.ts';
 import { type ClientParts, createSigner, type SigningClient } from './fetch/signed-client.ts';
-import { passwordOf } from './fetch/signing.ts';
+import { requirePassword } from './fetch/signing.ts';
 import { entryOfAnswer } from './journal/entry-key.ts';
 import type { DoubleJournal } from './journal/journal.ts';
 import type { DoubleClock } from './state/clock.ts';
@@ -71,9 +71,9 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
   const { clock } = context.time;
   const { oauth, respond: handle } = service;
   const { awaited } = faults;
-  const origins = ownOrigins(addresses, otherOriginsOf(context));
+  const origins = listOwnOrigins(addresses, listOtherOrigins(context));
   const server: InProcessServer = {
-    respond: withConnectionFaults(handle, faults),
+    respond: addConnectionFaults(handle, faults),
     awaited,
     present: presentFault,
     mark: withEntry,
@@ -86,9 +86,9 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
   const lifetimes = readLifetimes(context.options.lifetimes);
   const names: KnownNames = {
     users: () => [...users.all.keys()],
-    clients: () => [...namesOf(context.options.clients), ...namesOf(context.options.consumers)],
+    clients: () => [...listNames(context.options.clients), ...listNames(context.options.consumers)],
   };
-  const basicFor = (user: string): string => basicHeader(user, passwordOf(users, user));
+  const basicFor = (user: string): string => basicHeader(user, requirePassword(users, user));
   const shared = {
     oauth,
     lifetimes,
@@ -99,8 +99,8 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
     faults: faults.faults,
     fetch: createFetch(anyOrigin),
   };
-  const oauth2Parts = { ...shared, clients: () => namesOf(context.options.clients) };
-  const oauth1Parts = { ...shared, consumers: () => namesOf(context.options.consumers), masterKey };
+  const oauth2Parts = { ...shared, clients: () => listNames(context.options.clients) };
+  const oauth1Parts = { ...shared, consumers: () => listNames(context.options.consumers), masterKey };
   const [oauth2, oauth1] = [createOAuth2Control(oauth2Parts), createOAuth1Control(oauth1Parts)];
   const signing: ClientParts = {
     users,
@@ -108,14 +108,14 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
     clock,
     random,
     send: createSender(server),
-    addressOf: (url, secure) => addressOf(url, secure, anyOrigin),
-    read: (input, init, typeOfText) => fetchRequestOf(input, init, server, typeOfText),
+    resolveAddress: (url, secure) => readAddress(url, secure, anyOrigin),
+    read: (input, init, typeOfText) => readFetchRequest(input, init, server, typeOfText),
     async bearerFor(user, name) {
-      const { id, scopes } = clientOf(oauth2Parts, name);
+      const { id, scopes } = findClient(oauth2Parts, name);
       return (await oauth2.issueToken({ client: id, user, scope: scopes })).accessToken;
     },
     async oauth1For(user, name) {
-      const { key, secret = '' } = consumerOf(oauth1Parts, name);
+      const { key, secret = '' } = findConsumer(oauth1Parts, name);
       return { consumer: { key, secret }, token: await oauth1.issueToken({ client: key, user }) };
     },
   };
@@ -133,13 +133,13 @@ export function createDoubleApi(context: ComposedService, addresses: Addresses):
 }
 
 /** Returns the further URLs whose origins are those of the service. */
-function otherOriginsOf({ options: { aliases = [], publicUrl } }: ComposedService): readonly string[] {
+function listOtherOrigins({ options: { aliases = [], publicUrl } }: ComposedService): readonly string[] {
   return publicUrl === undefined ? aliases : [...aliases, publicUrl];
 }
 
 /** Returns what the platform's fetch would present of a response with a fault. */
 function presentFault(reply: HttpResponse, isHead: boolean): InProcessResponse {
-  return inProcessResponse(reply.fault ?? {}, reply, isHead);
+  return toInProcessResponse(reply.fault ?? {}, reply, isHead);
 }
 
 /** Adds the entry of the journal, for assertions about the response. */
@@ -148,7 +148,7 @@ function withEntry(response: Response, { record }: HttpResponse): Response {
 }
 
 /** Applies connection faults to in-process requests over TLS, as the listener does to connections. */
-function withConnectionFaults(
+function addConnectionFaults(
   handle: ControllableService['respond'],
   faults: FaultsPart,
 ): ControllableService['respond'] {

@@ -1,13 +1,13 @@
 import { type Clock, systemClock } from '../clock.ts';
 import { andThen } from '../maybe-promise.ts';
-import { schemesOf } from '../service/authentication.ts';
+import { listSchemes } from '../service/authentication.ts';
 import { defaultLimits, type ServiceOptions, type UserDeclaration } from '../service/options.ts';
-import { collectionsOf } from '../service/routes.ts';
+import { readCollections } from '../service/routes.ts';
 import { type ControllableService, createControllableService } from '../service/service.ts';
 import { type CompleteNonces, completeNonces, type NonceStore } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
 import { claimedUserBy } from './claimed-user.ts';
-import { type ComposedService, namesOf, skewDates } from './compose.ts';
+import { type ComposedService, listNames, skewDates } from './compose.ts';
 import { createEvents } from './events.ts';
 import { createControlledFaults } from './faults/controlled-faults.ts';
 import { createJournal } from './journal/journal.ts';
@@ -36,10 +36,10 @@ export function composeDurableDouble(
   random: (size: number) => Uint8Array,
   prepared?: PreparedPartner,
 ): ComposedService {
-  const collections = collectionsOf(options);
+  const collections = readCollections(options);
   const time = createDoubleTime(systemClock, undefined, () => {});
   const users = createDoubleUsers(options.users, random);
-  const schemes = schemesOf(options);
+  const schemes = listSchemes(options);
   const claimedUser = claimedUserBy(users, (request) => controllable.claimedName(request));
   const faults = createControlledFaults({
     clock: time.clock,
@@ -47,11 +47,11 @@ export function composeDurableDouble(
     claimedUser,
     complete: (response, request, trace) => controllable.share(response, request, trace),
     grants: () => controllable.oauth.grants,
-    names: () => [...users.all.keys(), ...namesOf(registered.clients)],
+    names: () => [...users.all.keys(), ...listNames(registered.clients)],
   });
   const events = createEvents(options.onError);
   const onReplay = (user: string): void => events.emit('nonce-replayed', { type: 'nonce-replayed', user });
-  const nonces = withBurning(completeNonces(options.nonces), () => faults.burnsNonce(), onReplay);
+  const nonces = wrapNonces(completeNonces(options.nonces), () => faults.burnsNonce(), onReplay);
   let registered: Pick<ServiceOptions, 'clients' | 'consumers'> = options;
   const known = new KnownCredentials(options.masterKey);
   known.addUsers(users.all);
@@ -131,7 +131,7 @@ export function composeDurableDouble(
 }
 
 /** Wraps nonces so that fresh ones can be made to count as used. `onReplay` is called for each nonce that is rejected. */
-function withBurning(
+function wrapNonces(
   nonces: CompleteNonces,
   burns: () => boolean,
   onReplay: (user: string) => void,

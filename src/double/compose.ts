@@ -2,9 +2,11 @@ import type { ConfiguredScheme } from '../auth/configured-schemes.ts';
 import type { QuotaSnapshot } from '../auth/quota/quota.ts';
 import { systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
+import { formatDate } from '../http/headers/date.ts';
+import type { Response } from '../http/message.ts';
 import type { RemovedNames } from '../oauth/revoke-on-removal.ts';
 import type { Observer } from '../pipeline/observer.ts';
-import { noncesWindowOf, schemesOf } from '../service/authentication.ts';
+import { computeNoncesWindow, listSchemes } from '../service/authentication.ts';
 import { defaultLimits, type ServiceOptions } from '../service/options.ts';
 import { type ControllableService, createControllableService } from '../service/service.ts';
 import { checkDistinctSecrets } from '../service/user-checks.ts';
@@ -18,7 +20,6 @@ import { createJournal, type JournalPart } from './journal/journal.ts';
 import { KnownCredentials } from './journal/known-credentials.ts';
 import type { DoubleOptions } from './options.ts';
 import type { PartnerPart, PreparedPartner } from './partner/partner.ts';
-import { redate } from './server-date.ts';
 import { createDoubleTime, type DoubleTime } from './state/clock.ts';
 import { createDoubleNonces, type DoubleNonces } from './state/nonces.ts';
 import { createSeededRandom, type SeededRandom } from './state/random.ts';
@@ -86,10 +87,12 @@ export function composeDouble(
   const { port: _____, securePort: ______, aliases = [], stubs: declaredStubs, ...served } = placed;
   const { partner: _______, validate: ________, ...given } = served;
   const { onError } = options;
-  const schemes = schemesOf(options);
+  const schemes = listSchemes(options);
   const events = createEvents(onError);
   const time = createDoubleTime(systemClock, now, () => nonces.restoreClaims());
-  const nonces = noncesOf({ ...options, schemes }, random, time, events, () => faults.burnsNonce());
+  const nonces = createComposedNonces({ ...options, schemes }, random, time, events, () =>
+    faults.burnsNonce(),
+  );
   const store = createMemoryStore({ storeId: Buffer.from(random.bytes(4)).toString('hex') });
   const routes = createDoubleRoutes(options);
   const { xmlDepth: maxDepth } = { ...defaultLimits, ...options.limits };
@@ -113,7 +116,7 @@ export function composeDouble(
     claimedUser,
     complete: (response, request, trace) => service.share(response, request, trace),
     grants: () => service.oauth.grants,
-    names: () => [...users.all.keys(), ...namesOf(registered.clients)],
+    names: () => [...users.all.keys(), ...listNames(registered.clients)],
   });
   const known = new KnownCredentials(masterKey);
   known.addUsers(users.all);
@@ -153,7 +156,7 @@ export function composeDouble(
       scopes: prepared?.scopes,
     },
   );
-  const service = withRegistrations(controllable, (changed) => {
+  const service = observeRegistrations(controllable, (changed) => {
     registered = { ...registered, ...changed };
     known.addRegistered(changed);
   });
@@ -163,7 +166,7 @@ export function composeDouble(
     known.addUsers(all);
   });
   routes.onChange((state) => service.replaceServed(state));
-  const revocation = revocationStateOf(service);
+  const revocation = createRevocationState(service);
   const state = createState({
     items,
     departures: revocation,
@@ -174,7 +177,7 @@ export function composeDouble(
     nonces,
     random,
     time,
-    quotas: quotaStateOf(service),
+    quotas: createQuotaState(service),
     faults,
     journal,
   });
@@ -206,7 +209,7 @@ export function composeDouble(
       const composed = {
         ...options,
         ...registered,
-        users: unlimited(users.all),
+        users: removeQuotas(users.all),
         seed: {},
         ...limits,
         stubs: held,
@@ -222,7 +225,7 @@ export function composeDouble(
 }
 
 /** Calls `onChange` after clients or consumers of the service were replaced. */
-function withRegistrations(
+function observeRegistrations(
   service: ControllableService,
   onChange: (changed: Pick<ServiceOptions, 'clients' | 'consumers'>) => void,
 ): ControllableService {
@@ -243,7 +246,7 @@ function withRegistrations(
 }
 
 /** The removed names whose tokens were revoked, as a part of snapshots. Initially there are none. */
-function revocationStateOf({
+function createRevocationState({
   oauth: { departures: revocation },
 }: ControllableService): Snapshottable<RemovedNames> {
   const initial = revocation.snapshot();
@@ -255,7 +258,7 @@ function revocationStateOf({
 }
 
 /** The counts of requests, as a part of snapshots. Initially there are none. */
-function quotaStateOf({ quotas }: ControllableService): Snapshottable<QuotaSnapshot> {
+function createQuotaState({ quotas }: ControllableService): Snapshottable<QuotaSnapshot> {
   return {
     snapshot: () => quotas.snapshot(),
     restore: (counts) => quotas.restore(counts),
@@ -264,11 +267,11 @@ function quotaStateOf({ quotas }: ControllableService): Snapshottable<QuotaSnaps
 }
 
 /** Returns the users without their quotas. */
-function unlimited(users: DoubleUsers['all']): DoubleUsers['all'] {
+function removeQuotas(users: DoubleUsers['all']): DoubleUsers['all'] {
   return new Map([...users].map(([name, user]) => [name, { ...user, quota: undefined }]));
 }
 
-function noncesOf(
+function createComposedNonces(
   options: Pick<DoubleOptions, 'window' | 'lifetimes' | 'maxNonces' | 'maxNoncesPerUser'> & {
     readonly schemes: readonly ConfiguredScheme[];
   },
@@ -279,7 +282,7 @@ function noncesOf(
 ) {
   const key = random.bytes(16);
   const { maxNonces: max = 10_000_000, maxNoncesPerUser: maxPerUser } = options;
-  const bucketSpan = bucketSpanFor(noncesWindowOf(options, options.schemes));
+  const bucketSpan = bucketSpanFor(computeNoncesWindow(options, options.schemes));
   const monotonic = (): number => time.clock.steady();
   const make = () => createNonces({ bucketSpan, max, maxPerUser, key, monotonic });
   return createDoubleNonces(
@@ -309,8 +312,14 @@ export function skewDates(time: DoubleTime, observer: Observer): Observer {
 }
 
 /** Returns the ids of registered clients, or the keys of consumers. */
-export function namesOf(
+export function listNames(
   registered: Readonly<Record<string, unknown>> | ReadonlyMap<string, unknown> = {},
 ): Iterable<string> {
   return registered instanceof Map ? registered.keys() : Object.keys(registered);
+}
+
+/** Sets the `Date` of a response to `time` (ms). */
+function redate({ headers: fields }: Response, time: number): void {
+  const date = fields.find(([name]) => name === 'Date');
+  if (date !== undefined) date[1] = formatDate(time);
 }

@@ -16,12 +16,12 @@ export function dateWindows({
   return {
     hmac: window,
     oauth: oauth1Window / 1000,
-    ...Object.fromEntries(configured.map((scheme) => [scheme.name, windowOf(scheme)])),
+    ...Object.fromEntries(configured.map((scheme) => [scheme.name, readWindow(scheme)])),
   };
 }
 
 /** Returns the window of a scheme in seconds; 0 if it has none. */
-function windowOf(scheme: ConfiguredScheme): number {
+function readWindow(scheme: ConfiguredScheme): number {
   if (scheme.kind === 'message-signatures') return scheme.options.window;
   if (scheme.kind === 'aws4') return scheme.options.window / 1000;
   if (scheme.kind === 'defined') return scheme.options.isDated ? scheme.options.window / 1000 : 0;

@@ -106,7 +106,7 @@ export async function startDouble(options: DoubleOptions = {}): Promise<Double> 
     : undefined;
   const addresses = await listen(context, authority, options);
   random.begin();
-  return doubleOf(context, options, random, { ...addresses, authority });
+  return buildDouble(context, options, random, { ...addresses, authority });
 }
 
 /** Composes the double. The code for a partner's document is loaded only if there is one. */
@@ -140,7 +140,7 @@ async function listen(
 }
 
 /** Assembles the public interface of a double. */
-function doubleOf(
+function buildDouble(
   context: ComposedDouble,
   options: DoubleOptions,
   random: SeededRandom,
@@ -154,7 +154,7 @@ function doubleOf(
   const controls = new Set<ControlServer>();
   let closed = false;
   const close = async (given?: unknown): Promise<void> => {
-    const grace = graceOf(given);
+    const grace = readGrace(given);
     closed = true;
     faults.close();
     journal.close();
@@ -213,7 +213,7 @@ function doubleOf(
 }
 
 /** Returns the grace period in ms. A test framework that calls `close` as a hook passes values of its own, which are ignored. */
-function graceOf(options: unknown): number {
+function readGrace(options: unknown): number {
   const grace: unknown =
     typeof options === 'object' && options !== null ? Reflect.get(options, 'grace') : 500;
   return typeof grace === 'number' ? grace : 500;

@@ -1,9 +1,9 @@
-import { closestMatch, didYouMean } from '../did-you-mean.ts';
+import { didYouMean, findClosestMatch } from '../did-you-mean.ts';
 import type { HttpRequest } from '../http/message.ts';
 import { methods } from '../http/method.ts';
 import { parseTarget } from '../http/target.ts';
 import { checkMembers } from '../service/argument-checks.ts';
-import { kindOf } from '../shape/fault.ts';
+import { describeKind } from '../shape/fault.ts';
 
 /** A fault or stub that a test has added. */
 export interface RuleHandle extends Disposable {
@@ -56,7 +56,9 @@ export function checkMatch(
   expected = 'an object',
 ): void {
   if (typeof match !== 'object' || match === null || Array.isArray(match))
-    throw new RangeError(`a match must be ${expected} such as { path: '/articles' }, is ${kindOf(match)}`);
+    throw new RangeError(
+      `a match must be ${expected} such as { path: '/articles' }, is ${describeKind(match)}`,
+    );
   checkMembers(match, names, 'a match');
   const { method, path, user } = match;
   if (Array.isArray(method) && method.length === 0)
@@ -64,7 +66,7 @@ export function checkMatch(
   if (method !== undefined) for (const each of [method].flat()) checkMethod(each);
   if (path !== undefined) checkPath(path);
   if (user !== undefined && (typeof user !== 'string' || user === ''))
-    throw new RangeError(`user of a match must be the name of a user, is ${kindOf(user)}`);
+    throw new RangeError(`user of a match must be the name of a user, is ${describeKind(user)}`);
 }
 
 /** Throws RangeError if a match names none of these users and clients, with the nearest name. It would match no request. */
@@ -76,8 +78,8 @@ export function checkName({ user }: Match, names: readonly string[]): void {
 /** Throws RangeError unless `method` is a token in upper case (RFC 9110 §9.1), or if it is probably one of the six misspelt. */
 function checkMethod(method: unknown): void {
   if (typeof method !== 'string')
-    throw new RangeError(`method of a match must be a method such as GET, is ${kindOf(method)}`);
-  const meant = methods.some((each) => each === method) ? undefined : closestMatch(method, methods);
+    throw new RangeError(`method of a match must be a method such as GET, is ${describeKind(method)}`);
+  const meant = methods.some((each) => each === method) ? undefined : findClosestMatch(method, methods);
   if (meant === undefined && methodForm.test(method)) return;
   const hint = meant === undefined ? ' in upper case' : `; did you mean "${meant}"?`;
   throw new RangeError(`${JSON.stringify(method)} is not a method${hint}`);
@@ -88,7 +90,7 @@ const methodForm = /^[A-Z][A-Z0-9!#$%&'*+.^_`|~-]*$/;
 function checkPath(path: unknown): void {
   if (path instanceof RegExp || path === '*') return;
   if (typeof path !== 'string')
-    throw new RangeError(`path of a match must be text or a regular expression, is ${kindOf(path)}`);
+    throw new RangeError(`path of a match must be text or a regular expression, is ${describeKind(path)}`);
   const shown = JSON.stringify(path);
   if (!path.startsWith('/'))
     throw new RangeError(`the path ${shown} of a match must begin with a slash; did you mean "/${path}"?`);
@@ -105,7 +107,7 @@ function checkPath(path: unknown): void {
 const parameter = /\{[A-Za-z][A-Za-z0-9_]*\}/g;
 
 /** Returns the normalized path: unreserved characters are decoded, if the target can be parsed. */
-export function pathOf({ target, method }: Pick<HttpRequest, 'target' | 'method'>): string {
+export function normalizePath({ target, method }: Pick<HttpRequest, 'target' | 'method'>): string {
   try {
     return parseTarget(target, method).path;
   } catch {

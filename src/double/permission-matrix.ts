@@ -52,7 +52,7 @@ export class AccessMatrix {
 
   /** The differences between the two, one sentence each. */
   get differences(): readonly string[] {
-    return this.rows.flatMap(differencesOf);
+    return this.rows.flatMap(listDifferences);
   }
 
   /** Returns `rows` and `differences`. */
@@ -111,14 +111,14 @@ export async function accessMatrix(
   try {
     await context.service.ready;
     const api = createDoubleApi(context, addresses);
-    const held = context.items.snapshot();
+    const items = context.items.snapshot();
     const routes =
-      paths?.map((path) => routeOf(path, context)) ??
-      distinct(context.service.router.routes.filter(isEnabled));
-    const trials = new Trials(context, api, held);
+      paths?.map((path) => findRoute(path, context)) ??
+      selectDistinct(context.service.router.routes.filter(isEnabled));
+    const trials = new Trials(context, api, items);
     const rows: AccessMatrixRow[] = [];
     for (const { template, resource } of routes)
-      for (const path of pathsOf(template, resource, users, held))
+      for (const path of listPaths(template, resource, users, items))
         for (const name of names) rows.push(await trials.row(path, resource, name, names));
     const matrix = new AccessMatrix(rows);
     if (matrix.differences.length > 0) throw mismatch(matrix);
@@ -142,12 +142,12 @@ const acting = 16;
 class Trials {
   readonly #context: ComposedDouble;
   readonly #api: Pick<DoubleApi, 'fetch' | 'as'>;
-  readonly #held: MemorySnapshot;
+  readonly #items: MemorySnapshot;
 
-  constructor(context: ComposedDouble, api: Pick<DoubleApi, 'fetch' | 'as'>, held: MemorySnapshot) {
+  constructor(context: ComposedDouble, api: Pick<DoubleApi, 'fetch' | 'as'>, items: MemorySnapshot) {
     this.#context = context;
     this.#api = api;
-    this.#held = held;
+    this.#items = items;
   }
 
   async row(
@@ -159,14 +159,14 @@ class Trials {
     const options = await this.#send(user, 'OPTIONS', path);
     if (options.status === 404) throw new RangeError(`there is no resource at ${path}`);
     const allowed = (options.headers.get('allow') ?? '').split(/ *, */);
-    const content = await this.#contentOf(path, all);
+    const content = await this.#readContent(path, all);
     const tried: Record<HttpMethod, number> = { HEAD: 0, GET: 0, PUT: 0, POST: 0, DELETE: 0, OPTIONS: 0 };
     const may: HttpMethod[] = [];
     for (const method of methods) {
       const { status } = await this.#send(user, method, path, content);
       tried[method] = status;
       if (!this.#isRefused(status, resource)) may.push(method);
-      this.#context.items.restore(this.#held);
+      this.#context.items.restore(this.#items);
     }
     return { path, user, allow: methods.filter((method) => allowed.includes(method)), tried, may };
   }
@@ -178,8 +178,8 @@ class Trials {
   }
 
   /** Returns content to send: the item itself, or one of the collection. `{}` if no principal can read one. */
-  async #contentOf(path: string, all: readonly string[]): Promise<string> {
-    const id = firstId(path, this.#held);
+  async #readContent(path: string, all: readonly string[]): Promise<string> {
+    const id = firstId(path, this.#items);
     const item = id === undefined ? path : `${path}/${encodeURIComponent(id)}`;
     for (const user of all) {
       const response = await this.#send(user, 'GET', item);
@@ -203,7 +203,7 @@ class Trials {
 }
 
 /** Returns one route for each template, since a stub can have that of a collection. */
-function distinct(routes: readonly Route[]): readonly Route[] {
+function selectDistinct(routes: readonly Route[]): readonly Route[] {
   return [...new Map(routes.map((route) => [route.template, route])).values()];
 }
 
@@ -212,7 +212,7 @@ function isEnabled({ open }: Route): boolean {
 }
 
 /** Returns the route of a template or of a path without parameters. Throws RangeError if there is none. */
-function routeOf(
+function findRoute(
   path: string,
   { service: { router } }: ComposedDouble,
 ): Pick<Route, 'template' | 'resource'> {
@@ -226,23 +226,23 @@ function routeOf(
 }
 
 /** Returns the paths to try for a template. */
-function pathsOf(
+function listPaths(
   template: string,
   resource: Resource,
   users: readonly string[],
-  held: MemorySnapshot,
+  items: MemorySnapshot,
 ): readonly string[] {
   if (!template.includes('{')) return [template];
-  const owner = ownerOf(resource);
+  const owner = findOwner(resource);
   const owners = owner === undefined || users.length === 0 ? ['1'] : users;
-  return [...new Set(owners.map((name) => pathFor(template, owner, name, held)))];
+  return [...new Set(owners.map((name) => pathFor(template, owner, name, items)))];
 }
 
 /** Replaces parameters from left to right, since the path before a parameter determines which items exist. */
-function pathFor(template: string, owner: string | undefined, name: string, held: MemorySnapshot): string {
+function pathFor(template: string, owner: string | undefined, name: string, items: MemorySnapshot): string {
   return template.replace(/\/\{([^}]*)\}/g, (_, parameter: string, at: number, whole: string) => {
     const before = fillTemplate(whole.slice(0, at), owner === undefined ? {} : { [owner]: name });
-    const value = parameter === owner ? name : (firstId(before, held) ?? '1');
+    const value = parameter === owner ? name : (firstId(before, items) ?? '1');
     return `/${fillTemplate('{value}', { value })}`;
   });
 }
@@ -252,7 +252,7 @@ function firstId(path: string, { collections }: MemorySnapshot): string | undefi
 }
 
 /** Returns the parameter that names an owner, if there is one. */
-function ownerOf({ GET, PUT, POST, DELETE, headAccess }: Resource): string | undefined {
+function findOwner({ GET, PUT, POST, DELETE, headAccess }: Resource): string | undefined {
   const accesses = [GET, PUT, POST, DELETE].map((each) => each?.access);
   return [...accesses, headAccess]
     .flatMap((access) => access ?? [])
@@ -265,7 +265,7 @@ function cell({ allow, tried, may }: AccessMatrixRow, method: HttpMethod): strin
   return allow.includes(method) === may.includes(method) ? status : `${status}!`;
 }
 
-function differencesOf({ path, user, allow, tried, may }: AccessMatrixRow): string[] {
+function listDifferences({ path, user, allow, tried, may }: AccessMatrixRow): string[] {
   return methods
     .filter((method) => allow.includes(method) !== may.includes(method))
     .map((method) => {

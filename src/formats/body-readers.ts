@@ -24,7 +24,7 @@ export interface ItemReading {
 }
 
 /** Returns a body reader for each format of a collection. */
-export function bodyReadersOf(shape: Shape, options: ReadingOptions): ItemReading[] {
+export function createBodyReaders(shape: Shape, options: ReadingOptions): ItemReading[] {
   // All documents share one bounded table of names; without it, parsing takes twice as long.
   let shared: (ReadingOptions & { readonly names: XmlNames }) | undefined;
   const decoder = (format: (typeof formats)[number]) => {

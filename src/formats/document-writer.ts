@@ -26,7 +26,7 @@ export interface XmlDocumentOptions {
 export function writeDocumentXml(root: string, doc: DocumentValue, options: XmlDocumentOptions = {}): string {
   const { namespace, item = () => 'item' } = options;
   const declared = namespace === undefined ? '' : ` xmlns="${escapeAttribute(toRepresentable(namespace))}"`;
-  return `<${root}${declared}>${contentOf(root, doc, item)}</${root}>`;
+  return `<${root}${declared}>${writeContent(root, doc, item)}</${root}>`;
 }
 
 /** Writes a value as JSON. */
@@ -34,14 +34,14 @@ export function writeDocumentJson(doc: DocumentValue): string {
   return JSON.stringify(doc);
 }
 
-function contentOf(name: string, doc: DocumentValue, item: (arrayName: string) => string): string {
+function writeContent(name: string, doc: DocumentValue, item: (arrayName: string) => string): string {
   if (typeof doc !== 'object') return escapeText(toRepresentable(String(doc)));
   if (isArray(doc)) {
     const each = item(name);
-    return doc.map((value) => `<${each}>${contentOf(each, value, item)}</${each}>`).join('');
+    return doc.map((value) => `<${each}>${writeContent(each, value, item)}</${each}>`).join('');
   }
   return Object.entries(doc)
-    .map(([member, value]) => `<${member}>${contentOf(member, value, item)}</${member}>`)
+    .map(([member, value]) => `<${member}>${writeContent(member, value, item)}</${member}>`)
     .join('');
 }
 

@@ -64,6 +64,6 @@ export function formatsFor(defaultFormat: DocumentFormat = 'xml'): readonly Form
 }
 
 /** Returns the format of a variant; the default for any other. */
-export function formatOf(variant: Variant | undefined): Format {
+export function selectFormat(variant: Variant | undefined): Format {
   return formats.find(({ mark }) => mark === variant?.mark) ?? xml;
 }

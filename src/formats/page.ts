@@ -50,7 +50,7 @@ export class PageWriter {
 
   /** Ends the page and returns its content. */
   end(): string | Uint8Array {
-    return ownContent(this.#text + this.#form.end);
+    return copyContent(this.#text + this.#form.end);
   }
 
   #bytes(): number {
@@ -65,6 +65,6 @@ const minCopied = 4096;
  * Returns content that retains only its own memory. A concatenated string is a tree of its parts until it is
  * read, which can take more than ten times the memory of the text.
  */
-export function ownContent(text: string): string | Uint8Array {
+export function copyContent(text: string): string | Uint8Array {
   return text.length < minCopied ? text : Buffer.from(text);
 }

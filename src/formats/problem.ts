@@ -11,12 +11,15 @@ const namespace = 'urn:ietf:rfc:7807';
  * @param basePath the path prefix that a proxy removes
  */
 export function writeProblemXml(problem: Problem, instance: string, basePath = ''): string {
-  return writeDocumentXml('problem', membersOf(problem, instance, basePath), { namespace, item: () => 'i' });
+  return writeDocumentXml('problem', listMembers(problem, instance, basePath), {
+    namespace,
+    item: () => 'i',
+  });
 }
 
 /** Writes a problem as JSON (RFC 9457 §3). */
 export function writeProblemJson(problem: Problem, instance: string, basePath = ''): string {
-  return writeDocumentJson(membersOf(problem, instance, basePath));
+  return writeDocumentJson(listMembers(problem, instance, basePath));
 }
 
 /** Writes a document of another API, XML with a declaration. Never fails, whatever text it contains. */
@@ -25,7 +28,7 @@ export function writeForeignDocument({ root, body: content }: ForeignDocument): 
   return `<?xml version="1.0" encoding="UTF-8"?>\n${writeDocumentXml(root, content)}`;
 }
 
-function membersOf(
+function listMembers(
   problem: Problem,
   instance: string,
   basePath: string,

@@ -1,4 +1,4 @@
-import { preferred } from '../http/headers/accept.ts';
+import { selectPreferred } from '../http/headers/accept.ts';
 import type { Problem } from '../http/problem.ts';
 import type { Description } from '../pipeline/options-response.ts';
 import type { DocumentFormat, Representation, Variant } from '../pipeline/resource.ts';
@@ -47,7 +47,7 @@ export function writeDescription(
   return writeDocument(
     'resource',
     { href, methods, reads, writes, ...more },
-    preferred(accept, documentVariantsFor(defaultFormat)) ?? variantOf[defaultFormat],
+    selectPreferred(accept, documentVariantsFor(defaultFormat)) ?? variantOf[defaultFormat],
   );
 }
 
@@ -78,7 +78,7 @@ export function writeProblem(
   const { document } = problem;
   if (document !== undefined) return { type: document.type, body: writeForeignDocument(document) };
   const variants = defaultFormat === 'xml' ? problemVariants : problemVariantsJson;
-  if (preferred(accept, variants)?.json ?? defaultFormat === 'json') {
+  if (selectPreferred(accept, variants)?.json ?? defaultFormat === 'json') {
     return { type: 'application/problem+json', body: writeProblemJson(problem, instance, basePath) };
   }
   return {

@@ -26,7 +26,7 @@ export interface RequestInput {
 }
 
 /** Returns header fields as lines, in order. */
-export function linesOf(fields: HeadersInput): readonly Line[] {
+export function toLines(fields: HeadersInput): readonly Line[] {
   return isLines(fields) ? (Array.isArray(fields) ? fields : Array.from(fields)) : Object.entries(fields);
 }
 

@@ -28,7 +28,7 @@ export class HttpHeaders {
     let mayRepeat = false;
     for (let at = 0; at + 1 < raw.length; at += 2) {
       const name = (raw[at] ?? '').toLowerCase();
-      const bit = bitOf(name);
+      const bit = computeBit(name);
       mayRepeat ||= (this.#present & bit) !== 0;
       this.#present |= bit;
       this.#names.push(name);
@@ -41,7 +41,7 @@ export class HttpHeaders {
 
   /** Returns the field's value; several lines are joined with a comma (RFC 9110 §5.3). Undefined if it is absent. */
   get(name: string): string | undefined {
-    const at = this.#indexOf(name);
+    const at = this.#findIndex(name);
     if (at < 0) return undefined;
     return this.repeated ? this.getAll(name).join(', ') : this.raw[2 * at + 1];
   }
@@ -49,19 +49,19 @@ export class HttpHeaders {
   /** Returns the value of each line, in the order sent. */
   getAll(name: string): readonly string[] {
     const values: string[] = [];
-    for (let at = this.#indexOf(name); at >= 0; at = this.#names.indexOf(name, at + 1))
+    for (let at = this.#findIndex(name); at >= 0; at = this.#names.indexOf(name, at + 1))
       values.push(this.raw[2 * at + 1] ?? '');
     return values;
   }
 
   /** Returns whether the field is present. */
   has(name: string): boolean {
-    return this.#indexOf(name) >= 0;
+    return this.#findIndex(name) >= 0;
   }
 
   /** Returns the index of the first line of this name; -1 if there is none. */
-  #indexOf(name: string): number {
-    return (this.#present & bitOf(name)) === 0 ? -1 : this.#names.indexOf(name);
+  #findIndex(name: string): number {
+    return (this.#present & computeBit(name)) === 0 ? -1 : this.#names.indexOf(name);
   }
 }
 
@@ -72,7 +72,7 @@ function hasDuplicates(names: readonly string[]): boolean {
 }
 
 /** Returns one of 32 bits by length and first character. The compiler precomputes it for a literal name. */
-function bitOf(name: string): number {
+function computeBit(name: string): number {
   return 1 << (name.length + 7 * name.charCodeAt(0));
 }
 
@@ -97,7 +97,7 @@ const serverFields: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns a field line that a resource adds to its response. Throws RangeError if it cannot be sent, or the server sets it. */
-export function furtherLine(name: string, value: string): FieldLine {
+export function createFurtherLine(name: string, value: string): FieldLine {
   if (serverFields.has(name.toLowerCase())) throw new RangeError(`${name} is set by the server`);
   return sendableLine(name, value);
 }

@@ -68,13 +68,13 @@ export function parseForm(text: string): Form | undefined {
  * Parses the query of a request target, each octet of which is one character. Returns undefined for a malformed query, and for one
  * with more than 1,000 parameters, which is not decoded.
  */
-export function parseQueryOf(target: string): Form | undefined {
-  const query = queryOf(target);
+export function parseTargetQuery(target: string): Form | undefined {
+  const query = findQuery(target);
   return hasTooManyParameters(query) ? undefined : parseForm(query);
 }
 
 /** Returns the query of a request target without its question mark; '' if there is none. */
-export function queryOf(target: string): string {
+export function findQuery(target: string): string {
   const question = target.indexOf('?');
   return question < 0 ? '' : target.slice(question + 1);
 }

@@ -104,7 +104,7 @@ export function createRequest(parts: RequestParts): HttpRequest {
     target: parts.target,
     version: '1.1',
     headers: completed,
-    body: bodyOf(parts.body),
+    body: createBody(parts.body),
     connection: { peer: parts.peer ?? '127.0.0.1', secure: parts.secure ?? false },
   };
 }
@@ -124,7 +124,7 @@ export async function readAll(
   return collected.bytes;
 }
 
-function bodyOf(content: string | Uint8Array | undefined): Body {
+function createBody(content: string | Uint8Array | undefined): Body {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   return {
     present: bytes !== undefined,

@@ -16,6 +16,6 @@ export const problemTypes = {
 export type ProblemType = keyof typeof problemTypes;
 
 /** Returns the problem type of a name; undefined if there is none. */
-export function explanationOf(name: string): ProblemTypeInfo | undefined {
+export function findProblemType(name: string): ProblemTypeInfo | undefined {
   return Object.entries(problemTypes).find(([type]) => type === name)?.[1];
 }

@@ -89,18 +89,18 @@ function queryStart(target: string): number {
 /** Splits a validated target: the path from `start` to `end`, then the query. */
 function split(target: string, start: number, end: number, escaped: boolean): Target {
   const sent = end === start ? '/' : target.slice(start, end);
-  const path = escaped ? normalized(sent) : sent;
-  const segments = segmentsOf(path);
+  const path = escaped ? normalizeEncoding(sent) : sent;
+  const segments = splitSegments(path);
   return {
     path,
-    segments: escaped ? segments.map(decoded) : segments,
+    segments: escaped ? segments.map(decodeSegment) : segments,
     search: target.slice(end + 1),
     asterisk: false,
   };
 }
 
 /** Returns the parts between slashes, after the first slash. Faster than `String.prototype.split` for few parts. */
-function segmentsOf(path: string): string[] {
+function splitSegments(path: string): string[] {
   const segments: string[] = [];
   let start = 1;
   for (let end = path.indexOf('/', 1); end >= 0; end = path.indexOf('/', start)) {
@@ -127,14 +127,14 @@ function escapeEnd(target: string, at: number): number {
 }
 
 /** Normalizes percent-encoding (RFC 3986 §6.2.2.1, §6.2.2.2). */
-function normalized(path: string): string {
+function normalizeEncoding(path: string): string {
   return path.replace(/%../g, (sent) => {
     const octet = Number.parseInt(sent.slice(1), 16);
     return isUnreserved(octet) ? String.fromCharCode(octet) : sent.toUpperCase();
   });
 }
 
-function decoded(segment: string, index: number): string {
+function decodeSegment(segment: string, index: number): string {
   if (!segment.includes('%')) return segment;
   try {
     return decodeURIComponent(segment);

@@ -32,7 +32,7 @@ export interface CountersignMatchers<R = unknown> {
  * expect(double.journal.last()).toBeAccepted();
  */
 export function toBeAccepted(answer: unknown): MatcherResult {
-  return resultOf(judgeAcceptance(answer));
+  return toResult(judgeAcceptance(answer));
 }
 
 /**
@@ -43,9 +43,9 @@ export function toBeAccepted(answer: unknown): MatcherResult {
  * @example expect(double.journal.last()).toBeRefused({ status: 401, hint: /former secret/ });
  */
 export function toBeRefused(answer: unknown, expected?: RefusalMatch): MatcherResult {
-  return resultOf(judgeRefusal(answer, expected));
+  return toResult(judgeRefusal(answer, expected));
 }
 
-function resultOf({ pass, message }: Verdict): MatcherResult {
+function toResult({ pass, message }: Verdict): MatcherResult {
   return { pass, message: () => message };
 }

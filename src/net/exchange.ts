@@ -18,7 +18,7 @@ export const noContent: Body = {
 };
 
 /** Converts a request of node:http to a value. */
-export function requestOf(
+export function toHttpRequest(
   incoming: IncomingMessage,
   fields: HttpHeaders,
   body: Body,
@@ -55,7 +55,7 @@ export class Exchange {
     this.outgoing = outgoing;
     this.#expectsContinue = awaitsContinue;
     this.content = new IncomingBody(incoming, outgoing, present, awaitsContinue, budget);
-    this.request = requestOf(incoming, fields, this.content, origin);
+    this.request = toHttpRequest(incoming, fields, this.content, origin);
   }
 
   get isHead(): boolean {
@@ -129,7 +129,7 @@ export class Exchange {
 }
 
 /** Returns the peer's address. An IPv4 address has the same form on an IPv4 and an IPv6 listener. */
-export function peerOf(socket: Socket): string {
+export function readPeer(socket: Socket): string {
   const address = socket.remoteAddress ?? '';
   return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
 }

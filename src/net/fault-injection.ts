@@ -36,36 +36,44 @@ export function encodeFaulty(response: Response, fault: WireFault, head: boolean
   if (contentSent(response, head) === undefined) return { head: message.subarray(0, split), content };
   switch (fault.break?.kind) {
     case 'truncate':
-      return { head: latin1(lines), content: content.subarray(0, fault.break.after) };
+      return { head: encodeLatin1(lines), content: content.subarray(0, fault.break.after) };
     case 'reset':
-      return { head: latin1(lines), content: content.subarray(0, fault.break.after ?? 0) };
+      return { head: encodeLatin1(lines), content: content.subarray(0, fault.break.after ?? 0) };
     case 'wrongLength':
-      return { head: latin1(withLength(lines, Math.max(0, content.length + fault.break.by))), content };
+      return {
+        head: encodeLatin1(replaceLength(lines, Math.max(0, content.length + fault.break.by))),
+        content,
+      };
     case 'badChunk':
-      return { head: latin1(chunked(lines)), content: badChunks(content) };
+      return { head: encodeLatin1(replaceWithChunked(lines)), content: encodeBadChunks(content) };
     case undefined:
-      return { head: latin1(lines), content };
+      return { head: encodeLatin1(lines), content };
   }
 }
 
 const lengthLine = /^Content-Length: [0-9]+\r\n/m;
 
-function withLength(lines: string, length: number): string {
+function replaceLength(lines: string, length: number): string {
   return lines.replace(lengthLine, `Content-Length: ${length}\r\n`);
 }
 
-function chunked(lines: string): string {
+function replaceWithChunked(lines: string): string {
   return lines.replace(lengthLine, 'Transfer-Encoding: chunked\r\n');
 }
 
 /** Encodes the first half as a valid chunk, and the second as one whose size is not a hexadecimal number. */
-function badChunks(content: Uint8Array): Uint8Array {
+function encodeBadChunks(content: Uint8Array): Uint8Array {
   const half = Math.ceil(content.length / 2);
   const [first, second] = [content.subarray(0, half), content.subarray(half)];
-  return Buffer.concat([latin1(`${half.toString(16)}\r\n`), first, latin1('\r\nnone\r\n'), second]);
+  return Buffer.concat([
+    encodeLatin1(`${half.toString(16)}\r\n`),
+    first,
+    encodeLatin1('\r\nnone\r\n'),
+    second,
+  ]);
 }
 
-function latin1(text: string): Buffer {
+function encodeLatin1(text: string): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
@@ -89,13 +97,13 @@ export function sendFaulty(
 }
 
 /** Returns how to throttle content to `rate` bytes a second: pieces of `size` bytes, `interval` milliseconds before each. */
-export function dribbleOf(rate: number): { interval: number; size: number } {
+export function computeDribble(rate: number): { interval: number; size: number } {
   const interval = Math.max(dribbleInterval, 1000 / rate);
   return { interval, size: Math.max(1, Math.round((rate * interval) / 1000)) };
 }
 
 function dribble(socket: Socket, content: Uint8Array, rate: number, end: () => void): void {
-  const { interval, size } = dribbleOf(rate);
+  const { interval, size } = computeDribble(rate);
   let at = 0;
   const timer = setInterval(() => {
     socket.write(content.subarray(at, at + size));

@@ -8,7 +8,7 @@ import type { WireFault } from '../http/wire-fault.ts';
 import { setImmediate } from '../timers.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { detachListener } from './detach-listener.ts';
-import { Exchange, noContent, peerOf, requestOf } from './exchange.ts';
+import { Exchange, noContent, readPeer, toHttpRequest } from './exchange.ts';
 import { type FastResponses, writeFast } from './fast-response.ts';
 import { encodeFaulty, sendFaulty } from './fault-injection.ts';
 import { type DeadlineSweep, IdleTimeout, type IdleTimeouts } from './idle-timeout.ts';
@@ -17,12 +17,12 @@ import {
   cutOff,
   isInMessage,
   isTimeout,
-  parseErrorOf,
   problemOfContent,
   problemOfHeader,
+  toParseError,
 } from './parse-error.ts';
 import { requestProblem } from './request-problem.ts';
-import { type FieldLines, lastBytes, messageOf } from './response-encoder.ts';
+import { encodeMessage, type FieldLines, lastBytes } from './response-encoder.ts';
 import type { WriteBatch } from './write-batch.ts';
 
 /** The listener, as its connections use it. */
@@ -122,7 +122,7 @@ export class HttpConnection {
     this.#socket = socket;
     this.#tcpSocket = tcpSocket;
     this.#origin = {
-      peer: peerOf(socket),
+      peer: readPeer(socket),
       secure: 'encrypted' in socket && socket.encrypted === true,
       isOpen: () => !this.#ended && !this.#halfClosed,
     };
@@ -177,15 +177,15 @@ export class HttpConnection {
 
   /** Rejects a CONNECT, after which node:http parses nothing more. */
   receiveConnect(incoming: IncomingMessage): void {
-    const request = requestOf(incoming, new HttpHeaders(incoming.rawHeaders), noContent, this.#origin);
+    const request = toHttpRequest(incoming, new HttpHeaders(incoming.rawHeaders), noContent, this.#origin);
     const problem = new Problem('method-not-implemented', 'This server is not a proxy.', last);
-    this.refuse(this.#problemOf(request, incoming) ?? problem, request);
+    this.refuse(this.#findProblem(request, incoming) ?? problem, request);
   }
 
   /** Handles an error of the parser, of the timeouts or of the socket. */
   fail(error: Error): void {
     if (this.#ended || this.#rejection !== undefined || this.#socket.destroyed) return;
-    const parseError = parseErrorOf(error);
+    const parseError = toParseError(error);
     const latest = this.#latest;
     if (!isInMessage(parseError)) this.#socket.destroy();
     else if (latest !== undefined && !latest.isComplete && latest.replied) this.#end();
@@ -259,7 +259,7 @@ export class HttpConnection {
   #start(exchange: Exchange): void {
     if (this.#ended) return;
     this.#current = exchange;
-    const problem = this.#problemOf(exchange.request, exchange.incoming);
+    const problem = this.#findProblem(exchange.request, exchange.incoming);
     if (problem === undefined) void this.#process(exchange);
     else this.#reject(exchange, problem);
   }
@@ -276,7 +276,7 @@ export class HttpConnection {
   }
 
   /** Returns why a request is rejected before it is handled: by its form, then by the state of the server. */
-  #problemOf(request: HttpRequest, incoming: IncomingMessage): Problem | undefined {
+  #findProblem(request: HttpRequest, incoming: IncomingMessage): Problem | undefined {
     const malformed = requestProblem(request, incoming, this.#host.limits);
     if (malformed !== undefined) return malformed;
     if (this.#host.stopping) return new Problem('stopping', 'The server is stopping.', retrySoon);
@@ -311,7 +311,10 @@ export class HttpConnection {
 
   #writeFast(exchange: Exchange, response: Response): void {
     const { persistenceLines, fieldLines, writeBatch } = this.#host;
-    this.#ready = { exchange, message: messageOf(response, exchange.isHead, persistenceLines, fieldLines) };
+    this.#ready = {
+      exchange,
+      message: encodeMessage(response, exchange.isHead, persistenceLines, fieldLines),
+    };
     writeBatch.add(this);
   }
 
@@ -384,7 +387,7 @@ export class HttpConnection {
       this.#current = exchange;
       if (this.#queue.length === 0) start();
       else setImmediate(start);
-    } else if (this.#rejection !== undefined) this.#end(this.#bytesOf(this.#rejection));
+    } else if (this.#rejection !== undefined) this.#end(this.#encodeRejection(this.#rejection));
     else this.#finishInput?.();
   }
 
@@ -423,7 +426,7 @@ export class HttpConnection {
     });
   }
 
-  #bytesOf({ problem, request, received }: Rejection): Uint8Array | undefined {
+  #encodeRejection({ problem, request, received }: Rejection): Uint8Array | undefined {
     try {
       return lastBytes(this.#host.refuse(problem, request, received), request?.method === 'HEAD');
     } catch {

@@ -22,8 +22,8 @@ export class DeadlineSweep {
    * second. One timer serves all connections, because a timeout on each socket takes a thirtieth of the time of a small request.
    */
   constructor(timeouts: readonly number[], connections: () => Iterable<Timed>) {
-    const least = Math.min(...timeouts.filter((timeout) => timeout > 0));
-    const interval = Math.ceil(Math.max(shortest, Math.min(longest, least / 8)));
+    const min = Math.min(...timeouts.filter((timeout) => timeout > 0));
+    const interval = Math.ceil(Math.max(shortest, Math.min(longest, min / 8)));
     this.#interval = interval;
     this.#timer = setInterval(() => {
       this.now += interval;

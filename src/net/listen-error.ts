@@ -19,12 +19,12 @@ export function checkRuntime(versions: Readonly<Record<string, string | undefine
 }
 
 /** Returns an error that explains in one line why `host` and `port` could not be bound. */
-export function listenErrorOf(error: Error, host: string, port: number): ListenError {
+export function toListenError(error: Error, host: string, port: number): ListenError {
   const code = 'code' in error && typeof error.code === 'string' ? error.code : 'UNKNOWN';
-  return new ListenError(code, messageOf(code, host, port), error);
+  return new ListenError(code, formatMessage(code, host, port), error);
 }
 
-function messageOf(code: string, host: string, port: number): string {
+function formatMessage(code: string, host: string, port: number): string {
   switch (code) {
     case 'EADDRINUSE':
       return `Port ${port} on ${host} is in use by another process.`;

@@ -17,8 +17,8 @@ import type { ByteBudget } from './byte-budget.ts';
 import { FastResponses } from './fast-response.ts';
 import { type ConnectionHost, HttpConnection } from './http-connection.ts';
 import { DeadlineSweep, type IdleTimeouts } from './idle-timeout.ts';
-import { checkRuntime, listenErrorOf } from './listen-error.ts';
-import { FieldLines, linesOf } from './response-encoder.ts';
+import { checkRuntime, toListenError } from './listen-error.ts';
+import { FieldLines, formatLines } from './response-encoder.ts';
 import { TlsError, type TlsIdentity, usable } from './tls/identity.ts';
 import { Handshakes } from './tls/pending-handshakes.ts';
 import { WriteBatch } from './write-batch.ts';
@@ -81,9 +81,9 @@ type HttpServer = Server | SecureServer;
 /** Opens a port. Rejects with ListenError if the address cannot be bound or in Bun, and with TlsError if the identity cannot be used. */
 export async function listen(options: ListenerOptions): Promise<ServerSocket> {
   checkRuntime(process.versions);
-  const server = await serverOf(options.limits, options.tls);
+  const server = await createHttpServer(options.limits, options.tls);
   return new Promise((resolve, reject) => {
-    const fail = (error: Error): void => reject(listenErrorOf(error, options.host, options.port));
+    const fail = (error: Error): void => reject(toListenError(error, options.host, options.port));
     server.once('error', fail);
     server.once('listening', () => {
       server.removeListener('error', fail);
@@ -102,7 +102,10 @@ function unreference(server: HttpServer): void {
 }
 
 /** Creates the server of node:http or node:https, with everything turned off that it would decide or send by itself. */
-async function serverOf(limits: ListenerLimits, identity: ListenerOptions['tls']): Promise<HttpServer> {
+async function createHttpServer(
+  limits: ListenerLimits,
+  identity: ListenerOptions['tls'],
+): Promise<HttpServer> {
   const { headerTimeout, requestTimeout } = limits;
   const options: ServerOptions = {
     insecureHTTPParser: false,
@@ -112,7 +115,7 @@ async function serverOf(limits: ListenerLimits, identity: ListenerOptions['tls']
     headersTimeout: requestTimeout > 0 ? Math.min(headerTimeout, requestTimeout) : headerTimeout,
     requestTimeout,
     keepAliveTimeout: 0, // idle connections are closed by the sweep
-    connectionsCheckingInterval: intervalOf(headerTimeout, requestTimeout),
+    connectionsCheckingInterval: computeInterval(headerTimeout, requestTimeout),
   };
   const server = identity === undefined ? createServer(options) : await secureServer(options, identity);
   server.maxHeadersCount = 0; // a number would drop further fields silently
@@ -129,7 +132,7 @@ async function secureServer(
   return usable(() =>
     createSecureServer({
       ...options,
-      ...(typeof identity === 'function' ? { ca: [] } : contextOf(identity)),
+      ...(typeof identity === 'function' ? { ca: [] } : toSecureContext(identity)),
       ALPNProtocols: ['http/1.1', 'http/1.0'],
       allowHalfOpen: true,
       // A handshake may take as long as a header section.
@@ -138,7 +141,7 @@ async function secureServer(
   );
 }
 
-function contextOf({ cert, key }: TlsIdentity): SecureContextOptions {
+function toSecureContext({ cert, key }: TlsIdentity): SecureContextOptions {
   // Node treats an empty one as none, and fails only when a client connects.
   if (cert.length === 0) throw new TlsError('certificate', 'the certificate is empty');
   if (key.length === 0) throw new TlsError('key', 'the private key is empty');
@@ -152,7 +155,7 @@ function contextOf({ cert, key }: TlsIdentity): SecureContextOptions {
  * Returns how often timeouts are checked, in milliseconds: a quarter of the shorter one, from 10 to 100. All requests that have timed
  * out by then are answered in one turn of the event loop, which blocks other clients; a second would be too long.
  */
-function intervalOf(...timeouts: number[]): number {
+function computeInterval(...timeouts: number[]): number {
   const shortest = Math.min(...timeouts.filter((timeout) => timeout > 0));
   return Math.ceil(Math.min(100, Math.max(10, shortest / 4)));
 }
@@ -197,7 +200,7 @@ class HttpListener implements ServerSocket, ConnectionHost {
     const seconds = Math.floor(keepAlive / 1000);
     const hint = seconds > 0 ? ['Keep-Alive', `timeout=${seconds}`] : [];
     this.persistence = ['Connection', 'keep-alive', ...hint];
-    this.persistenceLines = linesOf(this.persistence);
+    this.persistenceLines = formatLines(this.persistence);
     this.idleTimeouts = { keepAlive, header };
     this.sweep = new DeadlineSweep([keepAlive, header, requestTimeout], () => this.#connections.values());
     this.fastResponses = new FastResponses(server);
@@ -219,7 +222,7 @@ class HttpListener implements ServerSocket, ConnectionHost {
   replaceIdentity(identity: TlsIdentity): void {
     const server = this.#server;
     if (!('setSecureContext' in server)) throw new TypeError('plain HTTP has no certificate');
-    usable(() => server.setSecureContext(contextOf(identity)));
+    usable(() => server.setSecureContext(toSecureContext(identity)));
     this.#loadIdentity = undefined;
   }
 

@@ -13,7 +13,7 @@ export interface ParseError {
 }
 
 /** Converts the error that `clientError` reports. */
-export function parseErrorOf(error: Error): ParseError {
+export function toParseError(error: Error): ParseError {
   const packet = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : undefined;
   return {
     code: 'code' in error && typeof error.code === 'string' ? error.code : '',
@@ -43,7 +43,7 @@ export function problemOfHeader(error: ParseError): Problem {
     return closing('method-not-implemented', 'The server does not implement this method.');
   if (error.code === 'HPE_INVALID_EOF_STATE')
     return closing('malformed-request', 'The connection was closed within the header section.');
-  return closing('malformed-request', `The request could not be parsed: ${reasonOf(error)}.`);
+  return closing('malformed-request', `The request could not be parsed: ${formatReason(error)}.`);
 }
 
 /** Returns the problem of a message whose content could not be parsed. */
@@ -52,7 +52,7 @@ export function problemOfContent(error: ParseError): Problem {
   if (error.code === 'HPE_INVALID_EOF_STATE') return cutOff();
   if (error.code === 'HPE_HEADER_OVERFLOW')
     return closing('header-too-large', 'The trailer section is too large.');
-  return closing('malformed-request', `The framing of the content is invalid: ${reasonOf(error)}.`);
+  return closing('malformed-request', `The framing of the content is invalid: ${formatReason(error)}.`);
 }
 
 /** Returns the problem of content that will never be complete, because the client has disconnected. */
@@ -64,7 +64,7 @@ function closing(type: Problem['type'], detail: string): Problem {
   return new Problem(type, detail, { close: true });
 }
 
-function reasonOf(error: ParseError): string {
+function formatReason(error: ParseError): string {
   return error.reason === '' ? error.code : error.reason;
 }
 

@@ -131,7 +131,9 @@ function openRawClient(
         // Each failure is a missing response, whenever it occurs.
         return { held, request, response: response.catch(() => undefined) };
       });
-      await Promise.all(started.map(({ request, response }) => Promise.race([collected(request), response])));
+      await Promise.all(
+        started.map(({ request, response }) => Promise.race([awaitWritten(request), response])),
+      );
       await sendInPhases(started.map(({ held }) => held));
       return Promise.all(started.map(({ response }) => response));
     },
@@ -160,7 +162,7 @@ async function sendInPhases(connections: readonly HeldConnection[]): Promise<voi
 }
 
 /** Resolves when node:http has written the whole request. */
-function collected(request: ClientRequest): Promise<void> {
+function awaitWritten(request: ClientRequest): Promise<void> {
   return new Promise((resolve) => {
     request.once('finish', () => resolve());
   });

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HttpHeaders } from '../http/fields.ts';
 import type { Connection, HttpRequest, Response } from '../http/message.ts';
-import { Exchange, peerOf } from './exchange.ts';
+import { Exchange, readPeer } from './exchange.ts';
 import { encodeFaulty, sendFaulty } from './fault-injection.ts';
 import { cutOff } from './parse-error.ts';
 
@@ -16,7 +16,7 @@ export function requestListener(respond: (request: HttpRequest) => Promise<Respo
   return (incoming, response) => {
     const { socket } = incoming;
     const origin: Connection = {
-      peer: peerOf(socket),
+      peer: readPeer(socket),
       secure: 'encrypted' in socket && socket.encrypted === true,
       isOpen: () => !socket.destroyed,
     };

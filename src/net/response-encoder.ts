@@ -15,17 +15,17 @@ export function contentSent(response: Response, head: boolean): string | Uint8Ar
 export function fieldsSent(response: Response): string[] {
   const flat: string[] = [];
   for (const [name, value] of response.headers) flat.push(name, value);
-  if (!isBare(response.status)) flat.push('Content-Length', String(lengthOf(response.body)));
+  if (!isBare(response.status)) flat.push('Content-Length', String(computeLength(response.body)));
   return flat;
 }
 
-function lengthOf(content: string | Uint8Array | undefined): number {
+function computeLength(content: string | Uint8Array | undefined): number {
   if (content === undefined) return 0;
   return typeof content === 'string' ? Buffer.byteLength(content) : content.length;
 }
 
 /** Converts alternating names and values to field lines. */
-export function linesOf(flat: readonly string[]): string {
+export function formatLines(flat: readonly string[]): string {
   let lines = '';
   for (let at = 0; at + 1 < flat.length; at += 2) lines += `${flat[at]}: ${flat[at + 1]}\r\n`;
   return lines;
@@ -33,7 +33,7 @@ export function linesOf(flat: readonly string[]): string {
 
 /** Encodes a response after which the connection is closed. Throws if a field cannot be written. */
 export function lastBytes(response: Response, head: boolean): Uint8Array {
-  const message = messageOf(response, head, 'Connection: close\r\n', new FieldLines());
+  const message = encodeMessage(response, head, 'Connection: close\r\n', new FieldLines());
   return typeof message === 'string' ? Buffer.from(message, 'latin1') : message;
 }
 
@@ -41,7 +41,7 @@ export function lastBytes(response: Response, head: boolean): Uint8Array {
  * Encodes a whole response. `connection` is the line or lines about the connection. If a string is returned, each character is one
  * byte. Throws if a field cannot be written.
  */
-export function messageOf(
+export function encodeMessage(
   response: Response,
   head: boolean,
   connection: string,
@@ -50,7 +50,7 @@ export function messageOf(
   const { status, body: content } = response;
   let lines = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n`;
   for (const [name, value] of response.headers) lines += fieldLines.of(name, value);
-  const length = lengthOf(content);
+  const length = computeLength(content);
   if (!isBare(status)) lines += `Content-Length: ${length}\r\n`;
   lines += `${connection}\r\n`;
   const sent = contentSent(response, head);

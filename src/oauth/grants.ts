@@ -8,7 +8,6 @@ import { ExpirySweep } from './expiry-sweep.ts';
 import {
   type Grant,
   grantsCollection,
-  grantValueOf,
   type Mechanism,
   readGrant,
   readToken,
@@ -16,11 +15,12 @@ import {
   type TokenDraft,
   type TokenEvent,
   type TokenKind,
+  toGrantRecord,
   tokensCollection,
-  tokenValueOf,
+  toTokenRecord,
 } from './records.ts';
 import type { RevokeOnRemoval } from './revoke-on-removal.ts';
-import { sha256 } from './sha256.ts';
+import { hashSha256 } from './sha256.ts';
 
 /** A token and its grant as stored at the time of the lookup. */
 export interface Found {
@@ -113,7 +113,7 @@ export function isIssuedTo(
 }
 
 /** Returns the first of the issued tokens. Throws Error if there is none. */
-export function firstOf([first]: readonly Issued[]): Issued {
+export function requireFirst([first]: readonly Issued[]): Issued {
   if (first === undefined) throw new Error('no token was issued');
   return first;
 }
@@ -156,7 +156,7 @@ class StoredGrants implements Grants {
     if (this.#revocation?.done !== undefined) await this.#revocation.done;
     const grant: Grant = { ...draft, id: this.#randomValue(), issued: this.#clock.now(), revoked: false };
     // Both in one turn of the event loop, and so in one batch.
-    const stored = this.#put(grantsCollection, grant.id, 'absent', grantValueOf(grant));
+    const stored = this.#put(grantsCollection, grant.id, 'absent', toGrantRecord(grant));
     const [issued] = await Promise.all([this.#generate(drafts, grant), stored]);
     this.#reportIssued(issued);
     return { grant, issued };
@@ -164,7 +164,7 @@ class StoredGrants implements Grants {
 
   async find(value: string, mechanism: Mechanism, kind: TokenKind): Promise<Found | undefined> {
     if (this.#revocation?.done !== undefined) await this.#revocation.done;
-    const digest = sha256(value);
+    const digest = hashSha256(value);
     if (this.#revocation?.isRevoked(digest)) return undefined;
     const entry = await this.#store.read(tokensCollection, digest);
     const found = entry === undefined ? undefined : await this.#foundIn(entry);
@@ -177,7 +177,7 @@ class StoredGrants implements Grants {
       tokensCollection,
       token.digest,
       revision,
-      tokenValueOf({ ...token, used: true }),
+      toTokenRecord({ ...token, used: true }),
     );
     return applied;
   }
@@ -197,7 +197,7 @@ class StoredGrants implements Grants {
   ): Promise<Found | undefined> {
     if (token.used) return undefined;
     const updated: Token = { ...token, user: user ?? token.user, details: { ...token.details, ...details } };
-    const done = await this.#put(tokensCollection, token.digest, revision, tokenValueOf(updated));
+    const done = await this.#put(tokensCollection, token.digest, revision, toTokenRecord(updated));
     return done.applied ? { token: updated, grant, revision: done.entry.revision } : undefined;
   }
 
@@ -213,7 +213,7 @@ class StoredGrants implements Grants {
       const grant = entry === undefined ? undefined : readGrant(entry);
       if (entry === undefined || grant === undefined) return;
       if (grant.revoked) return;
-      const value = grantValueOf({ ...grant, revoked: true });
+      const value = toGrantRecord({ ...grant, revoked: true });
       const { applied } = await this.#put(grantsCollection, id, entry.revision, value);
       if (!applied) continue;
       const { mechanism, client, user } = grant;
@@ -251,7 +251,7 @@ class StoredGrants implements Grants {
   }
 
   async expire(found: Found): Promise<void> {
-    const value = tokenValueOf({ ...found.token, expires: this.#clock.now() });
+    const value = toTokenRecord({ ...found.token, expires: this.#clock.now() });
     await this.#put(tokensCollection, found.token.digest, found.revision, value);
   }
 
@@ -266,14 +266,14 @@ class StoredGrants implements Grants {
   async #generate(drafts: readonly TokenDraft[], grant: Grant | undefined): Promise<Issued[]> {
     const issued = drafts.map((draft): Issued => {
       const value = this.#randomValue();
-      const digest = sha256(value);
+      const digest = hashSha256(value);
       const { details = {} } = draft;
       const token = { ...draft, digest, grant: grant?.id, issued: this.#clock.now(), used: false, details };
       return { value, token };
     });
     void this.#sweep.step(); // never rejects
     const puts = await Promise.all(
-      issued.map(({ token }) => this.#put(tokensCollection, token.digest, 'absent', tokenValueOf(token))),
+      issued.map(({ token }) => this.#put(tokensCollection, token.digest, 'absent', toTokenRecord(token))),
     );
     // With 256 random bits, a collision means that the random source is broken.
     if (puts.some(({ applied }) => !applied)) throw new Error('two tokens have the same value');

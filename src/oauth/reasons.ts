@@ -26,7 +26,7 @@ export interface TokenState {
 /** Returns why a token is not valid: reuse, expiry, revocation or removal. Resolves to undefined if it is valid. */
 export async function tokenReason(found: Found, state: TokenState): Promise<Reason | undefined> {
   const { token, grant } = found;
-  const what = nameOf(token);
+  const what = formatTokenName(token);
   const { now, accounts, owner } = state;
   if (token.used)
     return {
@@ -39,9 +39,9 @@ export async function tokenReason(found: Found, state: TokenState): Promise<Reas
       hint: `the grant of the ${what} was revoked by its user or client, or after a reuse`,
     };
   if (token.expires <= now)
-    return { check: 'expiry', hint: expiredSince(what, token.expires, now, token.issued) };
+    return { check: 'expiry', hint: describeExpiry(what, token.expires, now, token.issued) };
   if (grant !== undefined && grant.ends <= now)
-    return { check: 'expiry', hint: expiredSince(`grant of the ${what}`, grant.ends, now, grant.issued) };
+    return { check: 'expiry', hint: describeExpiry(`grant of the ${what}`, grant.ends, now, grant.issued) };
   if (token.grant !== undefined && grant === undefined)
     return { check: 'revocation', hint: `the grant of the ${what} was deleted` };
   if (owner === undefined) return { check: 'client', hint: `the client of the ${what} was removed` };
@@ -53,13 +53,13 @@ export async function tokenReason(found: Found, state: TokenState): Promise<Reas
   return { check: 'user', hint: `the user of the ${what} was removed or disabled` };
 }
 
-function expiredSince(what: string, end: number, now: number, issued: number): string {
+function describeExpiry(what: string, end: number, now: number, issued: number): string {
   const [ago, lifetime] = [now - end, end - issued].map((ms) => Math.max(0, Math.round(ms / 1000)));
   return `the ${what} expired ${ago} s ago, at ${formatDate(end)}; it was valid for ${lifetime} s`;
 }
 
 /** Returns the name of a token in explanations. */
-export function nameOf({ kind }: Pick<Token, 'kind'>): string {
+export function formatTokenName({ kind }: Pick<Token, 'kind'>): string {
   return kind === 'code' ? 'code' : `${kind} token`;
 }
 
@@ -83,14 +83,14 @@ export function uriDifference(sent: string, expected: string): string {
     ['http instead of https, or the reverse', (uri) => uri.replace(/^https?:/i, '')],
     ['the port', (uri) => uri.replace(/^([a-z]+:\/\/[^/:?#]*):\d+/i, '$1')],
     ['the query', (uri) => uri.replace(/\?.*$/s, '')],
-    ['the percent-encoding', decoded],
+    ['the percent-encoding', decodePercent],
     ['localhost instead of 127.0.0.1, or the reverse', (uri) => uri.replace('127.0.0.1', 'localhost')],
   ];
   const found = differences.find(([, normalize]) => normalize(sent) === normalize(expected));
   return found === undefined ? '' : ` (different: ${found[0]})`;
 }
 
-function decoded(uri: string): string {
+function decodePercent(uri: string): string {
   try {
     return decodeURIComponent(uri);
   } catch {

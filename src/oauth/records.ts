@@ -70,7 +70,7 @@ const mechanisms: readonly Mechanism[] = ['oauth1', 'oauth2'];
 const kinds: readonly TokenKind[] = ['ticket', 'code', 'access', 'refresh', 'request'];
 
 /** Returns the stored value of a grant. */
-export function grantValueOf({ id: _, user, ...grant }: Grant): StoredRecord {
+export function toGrantRecord({ id: _, user, ...grant }: Grant): StoredRecord {
   return user === undefined ? grant : { ...grant, user };
 }
 
@@ -85,7 +85,7 @@ export function readGrant({ id, value }: StoredItem): Grant | undefined {
 }
 
 /** Returns the stored value of a token, whose id is its digest. */
-export function tokenValueOf({ digest: _, grant, user, ...token }: Token): StoredRecord {
+export function toTokenRecord({ digest: _, grant, user, ...token }: Token): StoredRecord {
   return {
     ...token,
     ...(grant === undefined ? {} : { grant }),

@@ -4,7 +4,7 @@
  *
  * @param parameters Encoded parameters, separated by `&`.
  */
-export function withParameters(uri: string, parameters: string): string {
+export function appendParameters(uri: string, parameters: string): string {
   const separator = uri.includes('?') ? (/[?&]$/.test(uri) ? '' : '&') : '?';
   return `${uri}${separator}${parameters}`;
 }

@@ -79,7 +79,7 @@ export class RevokeOnRemoval {
     const names = this.#names;
     void this.#revokeMatching((holder) =>
       roles.some((role) => {
-        const name = nameOf(role, holder);
+        const name = selectName(role, holder);
         return name !== undefined && !isAmong(names[role], name);
       }),
     );
@@ -95,7 +95,7 @@ export class RevokeOnRemoval {
     this.#names = { ...this.#names, [role]: next };
     this.#removed = { ...this.#removed, [role]: new Set(removed) };
     const changed = new Set([...gone, ...back]);
-    if (changed.size > 0) void this.#revokeMatching((holder) => isAmong(changed, nameOf(role, holder)));
+    if (changed.size > 0) void this.#revokeMatching((holder) => isAmong(changed, selectName(role, holder)));
   }
 
   /**
@@ -198,7 +198,7 @@ function isAmong(names: ReadonlySet<string>, name: string | undefined): boolean 
   return name !== undefined && names.has(name);
 }
 
-function nameOf(role: Role, { mechanism, client, user }: Holder): string | undefined {
+function selectName(role: Role, { mechanism, client, user }: Holder): string | undefined {
   if (role === 'user') return user;
   return (role === 'client') === (mechanism === 'oauth2') ? client : undefined;
 }

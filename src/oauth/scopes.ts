@@ -33,6 +33,6 @@ export function isWithin(requested: readonly Scope[], allowed: readonly Scope[])
 }
 
 /** Returns the scopes that are in both lists. */
-export function commonScopes(scopes: readonly Scope[], others: readonly Scope[]): readonly Scope[] {
+export function intersectScopes(scopes: readonly Scope[], others: readonly Scope[]): readonly Scope[] {
   return scopes.filter((scope) => others.includes(scope));
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Principal, Scope } from '../principal.ts';
 import type { Client, Registry } from './clients.ts';
 import { type Found, type Grants, isIssuedTo, isLive } from './grants.ts';
-import { commonScopes } from './scopes.ts';
+import { intersectScopes } from './scopes.ts';
 
 /** The services that decide whether a token is valid. */
 export interface TokenHolderContext {
@@ -25,7 +25,7 @@ export interface TokenHolder {
  * Returns the holder of a token. Resolves to undefined unless token and grant are live, and the client and user that it was
  * issued to are still registered and enabled.
  */
-export async function tokenHolderOf(
+export async function findTokenHolder(
   context: TokenHolderContext,
   found: Found,
 ): Promise<TokenHolder | undefined> {
@@ -38,16 +38,16 @@ export async function tokenHolderOf(
     if (account === undefined || !isIssuedTo(found, account)) return undefined;
   }
   // A scope that was removed from the client's registration is removed from its tokens too.
-  return { client, user: token.user, scopes: commonScopes(token.scopes, client.scopes) };
+  return { client, user: token.user, scopes: intersectScopes(token.scopes, client.scopes) };
 }
 
 /** Returns the principal of an access token. Resolves to undefined if the token is not valid. */
-export async function principalOf(
+export async function findPrincipal(
   context: TokenHolderContext,
   value: string,
 ): Promise<Principal | undefined> {
   const found = await context.grants.find(value, 'oauth2', 'access');
-  const holder = found && (await tokenHolderOf(context, found));
+  const holder = found && (await findTokenHolder(context, found));
   if (holder === undefined) return undefined;
   const { client, user, scopes } = holder;
   const users = user === undefined ? client.users : undefined;

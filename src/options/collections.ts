@@ -2,7 +2,7 @@ import { type Collection, defaultCollections, readCollection } from '../collecti
 import { decodeSeeds, type Seed } from '../collections/seed.ts';
 import { DeclarationError } from '../schema/error.ts';
 import type { ConfigurationFile } from './file.ts';
-import { printable } from './flags.ts';
+import { toPrintable } from './flags.ts';
 
 /** The declared collections and their initial items. */
 export interface Declarations {
@@ -17,7 +17,7 @@ export function readDeclarations(file: ConfigurationFile, path: string, faults: 
     try {
       return [make()];
     } catch (error) {
-      faults.push(`${path}: ${faultOf(error)}`);
+      faults.push(`${path}: ${formatFault(error)}`);
       return [];
     }
   };
@@ -27,7 +27,7 @@ export function readDeclarations(file: ConfigurationFile, path: string, faults: 
       : [...file.collections].flatMap(([template, source]) =>
           attempt(() => readCollection(template, source)),
         );
-  const seed = seedOf(file, path, faults);
+  const seed = readSeed(file, path, faults);
   // The collections are checked together only if each one is valid, and the seeds only if all collections are.
   if (faults.length === before && file.collections !== undefined) attempt(() => decodeSeeds(collections, {}));
   if (faults.length === before) {
@@ -38,17 +38,17 @@ export function readDeclarations(file: ConfigurationFile, path: string, faults: 
   return { collections: Object.freeze([...collections]), seed: Object.freeze(seed) };
 }
 
-function seedOf(file: ConfigurationFile, path: string, faults: string[]): Seed {
+function readSeed(file: ConfigurationFile, path: string, faults: string[]): Seed {
   const lists: [string, readonly unknown[]][] = [];
   for (const [each, items] of file.seed ?? []) {
     if (Array.isArray(items)) lists.push([each, items]);
-    else faults.push(`${path}: seed.${printable(each)} must be an array of items`);
+    else faults.push(`${path}: seed.${toPrintable(each)} must be an array of items`);
   }
   return Object.fromEntries(lists);
 }
 
 /** Returns the message of an invalid declaration, path template or path. Rethrows any other error. */
-function faultOf(error: unknown): string {
+function formatFault(error: unknown): string {
   if (error instanceof DeclarationError || error instanceof RangeError) return error.message;
   throw error;
 }

@@ -4,8 +4,8 @@ import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import { type ConfiguredUser, configuredUsersShape } from '../auth/user-declaration.ts';
 import { JsonError, readJson } from '../formats/json/reader.ts';
 import { formatPath, type ShapeFault } from '../shape/fault.ts';
-import { hint, printable } from './flags.ts';
-import { membersOf } from './members.ts';
+import { hint, toPrintable } from './flags.ts';
+import { toMembers } from './members.ts';
 import { type Registrations, readRegistrations } from './registrations.ts';
 import type { OptionSpec } from './spec.ts';
 import { optionSpecs } from './table.ts';
@@ -50,7 +50,7 @@ function groupValue(group: ReadonlyMap<string, string>, value: unknown): unknown
 }
 
 /** Returns the groups of options that a file can have. */
-export function groupsOf(specs: ReadonlyMap<string, OptionSpec>): Groups {
+export function listGroups(specs: ReadonlyMap<string, OptionSpec>): Groups {
   const found = new Map<string, Map<string, string>>();
   for (const [key, { within }] of specs) {
     if (within === undefined) continue;
@@ -61,27 +61,27 @@ export function groupsOf(specs: ReadonlyMap<string, OptionSpec>): Groups {
 }
 
 /** Returns all keys that a file can have, as candidates for a suggestion. */
-function knownKeys(groups: Groups): string[] {
+function listKnownKeys(groups: Groups): string[] {
   return [...parts, ...groups.keys(), ...[...optionSpecs.keys()].filter((key) => key !== 'config')];
 }
 
 /** Reads a configuration file. Adds errors in its content to `faults`. Throws the error of the file system if it cannot be read. */
 export function readConfigurationFile(path: string, faults: string[]): ConfigurationFile {
-  const members = membersOf(readDocument(path, faults)) ?? new Map<string, unknown>();
+  const members = toMembers(readDocument(path, faults)) ?? new Map<string, unknown>();
   const settings: Setting[] = [];
-  const groups = groupsOf(optionSpecs);
+  const groups = listGroups(optionSpecs);
   for (const [key, value] of members) readKey(path, key, value, groups, settings, faults);
   const part = (name: string): ReadonlyMap<string, unknown> | undefined => {
     const value = members.get(name);
     if (value === undefined) return undefined;
-    const found = membersOf(value);
+    const found = toMembers(value);
     if (found === undefined) faults.push(`${path}: ${name} must be an object`);
     return found;
   };
   return {
     settings,
     users: readUsers(members.get('users') ?? {}, path, faults),
-    schemes: readSchemesOf(part('schemes'), path, faults),
+    schemes: readFileSchemes(part('schemes'), path, faults),
     ...readRegistrations(members, path, faults),
     collections: part('collections'),
     seed: part('seed'),
@@ -99,7 +99,7 @@ function readUsers(value: unknown, file: string, faults: string[]): ReadonlyMap<
 /** Formats a fault of a part of the file. */
 function formatFault(fault: ShapeFault): string {
   const steps = fault.path.map((step) =>
-    typeof step === 'number' ? step : printable(typeof step === 'string' ? step : step.name),
+    typeof step === 'number' ? step : toPrintable(typeof step === 'string' ? step : step.name),
   );
   const where = formatPath(steps);
   if (fault.kind === 'rule') return fault.says(where);
@@ -108,7 +108,7 @@ function formatFault(fault: ShapeFault): string {
 }
 
 /** Checks each scheme, so that the errors of all are reported. Returns those that are valid. */
-function readSchemesOf(
+function readFileSchemes(
   declared: ReadonlyMap<string, unknown> | undefined,
   path: string,
   faults: string[],
@@ -133,7 +133,7 @@ function readDocument(path: string, faults: string[]): unknown {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     readJson(text, maxDepth); // Unlike JSON.parse, reports the position of an error and rejects duplicate names.
     const document: unknown = JSON.parse(text);
-    if (membersOf(document) === undefined) faults.push(`${path}: the file must contain a JSON object`);
+    if (toMembers(document) === undefined) faults.push(`${path}: the file must contain a JSON object`);
     return document;
   } catch (error) {
     faults.push(`${path}: ${error instanceof JsonError ? error.message : 'the file is not valid UTF-8'}`);
@@ -156,7 +156,7 @@ function readKey(
   } else if (key === 'config') faults.push(`${path}: config is not allowed in a configuration file`);
   else if (optionSpecs.has(key)) settings.push({ key, name: `${path}: ${key}`, value, textual: false });
   else if (!parts.some((part) => part === key)) {
-    faults.push(`${path}: unknown key ${printable(key)}${hint(key, knownKeys(groups))}`);
+    faults.push(`${path}: unknown key ${toPrintable(key)}${hint(key, listKnownKeys(groups))}`);
   }
 }
 
@@ -168,11 +168,11 @@ function readGroup(
   settings: Setting[],
   faults: string[],
 ): void {
-  const members = membersOf(groupValue(group, value));
+  const members = toMembers(groupValue(group, value));
   if (members === undefined) faults.push(`${path}: ${groupName} must be an object`);
   for (const [member, inner] of members ?? []) {
     const key = group.get(member);
-    const name = `${groupName}.${printable(member)}`;
+    const name = `${groupName}.${toPrintable(member)}`;
     if (key !== undefined) settings.push({ key, name: `${path}: ${name}`, value: inner, textual: false });
     else faults.push(`${path}: unknown key ${name}${hint(member, [...group.keys()])}`);
   }

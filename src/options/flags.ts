@@ -1,4 +1,4 @@
-import { closestMatch, didYouMean } from '../did-you-mean.ts';
+import { didYouMean, findClosestMatch } from '../did-you-mean.ts';
 
 /** A parsed command line. */
 export interface Arguments {
@@ -78,16 +78,16 @@ function unknownFlag(name: string, known: ReadonlyMap<string, Arity>): string {
     ? all.filter((flag) => flag.startsWith(`-${name.toLowerCase()}`))
     : undefined;
   const meant = beginning === undefined || beginning.length === 1 ? hint(beginning?.[0] ?? name, all) : '';
-  return `unknown option ${printable(name)}${meant}`;
+  return `unknown option ${toPrintable(name)}${meant}`;
 }
 
 /** Returns the end of a sentence that suggests the most similar known word; empty if none is similar. */
 export function hint(word: string, known: readonly string[]): string {
-  return closestMatch(word, known) === undefined ? '' : didYouMean(word, known);
+  return findClosestMatch(word, known) === undefined ? '' : didYouMean(word, known);
 }
 
 /** Makes untrusted text safe for one line of a terminal: escapes control characters and truncates to 80 characters. */
-export function printable(name: string): string {
+export function toPrintable(name: string): string {
   const cut = name.length > 80 ? `${name.slice(0, 80)}…` : name;
   return cut.replace(
     /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g,

@@ -5,11 +5,10 @@ import type { ConfiguredUser } from '../auth/user-declaration.ts';
 import { type Declarations, readDeclarations } from './collections.ts';
 import { OptionsError } from './error.ts';
 import { type ConfigurationFile, readConfigurationFile, type Setting } from './file.ts';
-import { type Arity, hint, printable, readArguments } from './flags.ts';
-import { emptyFile } from './no-file.ts';
+import { type Arity, hint, readArguments, toPrintable } from './flags.ts';
 import { oddClients, type Registrations } from './registrations.ts';
 import { Settings } from './settings.ts';
-import { flagOf, optionSpecs, optionTable, otherVariables, variableOf, type Word } from './table.ts';
+import { formatFlag, formatVariable, optionSpecs, optionTable, otherVariables, type Word } from './table.ts';
 
 export { OptionsError } from './error.ts';
 
@@ -125,7 +124,7 @@ export function readOptions(argv: readonly string[], environment: Environment): 
   const code = faults.length > 0 ? 'usage' : 'invalid';
   const outer = [...flags, ...variableSettings(environment, warnings)];
   const config = new Settings(outer, faults).text('config');
-  const file = config === undefined ? emptyFile : fileOf(config, faults);
+  const file = config === undefined ? emptyFile : readFile(config, faults);
   const settings = new Settings([...outer, ...file.settings], faults);
   const { users, schemes, clients, consumers } = file;
   const others = independentOptions(settings);
@@ -192,7 +191,7 @@ function checkListening(
 }
 
 /** Reads the configuration file. The error's code is `unreadable` only if there is no other error. */
-function fileOf(path: string, faults: string[]): ConfigurationFile {
+function readFile(path: string, faults: string[]): ConfigurationFile {
   try {
     return readConfigurationFile(path, faults);
   } catch (error) {
@@ -273,10 +272,10 @@ function independentOptions(settings: Settings): IndependentOptions {
 }
 
 function flagSettings(argv: readonly string[], faults: string[]): Setting[] {
-  const keys = new Map([...optionSpecs.keys()].map((key) => [flagOf(key), key]));
-  const arities = new Map([...keys].map(([name, key]) => [name, arityOf(key)]));
+  const keys = new Map([...optionSpecs.keys()].map((key) => [formatFlag(key), key]));
+  const arities = new Map([...keys].map(([name, key]) => [name, findArity(key)]));
   const { flags, lists, words, faults: found } = readArguments(argv, arities);
-  faults.push(...found, ...words.map((word) => `unexpected argument ${JSON.stringify(printable(word))}`));
+  faults.push(...found, ...words.map((word) => `unexpected argument ${JSON.stringify(toPrintable(word))}`));
   const settings: Setting[] = [];
   for (const [name, key] of keys) {
     const value = lists.get(name)?.join(',') ?? flags.get(name);
@@ -285,7 +284,7 @@ function flagSettings(argv: readonly string[], faults: string[]): Setting[] {
   return settings;
 }
 
-function arityOf(key: string): Arity {
+function findArity(key: string): Arity {
   const kind = optionSpecs.get(key)?.kind;
   if (kind === 'list') return 'values';
   return kind === 'toggle' ? 'toggle' : 'value';
@@ -294,7 +293,7 @@ function arityOf(key: string): Arity {
 function variableSettings(environment: Environment, warnings: string[]): Setting[] {
   const names = Object.keys(environment).filter((name) => name.startsWith('COUNTERSIGN_'));
   if (names.length === 0) return [];
-  const keys = new Map([...optionSpecs.keys()].map((key) => [variableOf(key), key]));
+  const keys = new Map([...optionSpecs.keys()].map((key) => [formatVariable(key), key]));
   const settings: Setting[] = [];
   for (const name of names) {
     const [key, value] = [keys.get(name), environment[name]];
@@ -302,8 +301,19 @@ function variableSettings(environment: Environment, warnings: string[]): Setting
     if (key !== undefined) settings.push({ key, name, value, textual: true });
     else
       warnings.push(
-        `unknown environment variable ${printable(name)} is ignored${hint(name, [...keys.keys()])}`,
+        `unknown environment variable ${toPrintable(name)} is ignored${hint(name, [...keys.keys()])}`,
       );
   }
   return settings;
 }
+
+/** An empty configuration, used without a configuration file. */
+const emptyFile: ConfigurationFile = {
+  settings: [],
+  users: new Map(),
+  schemes: {},
+  clients: new Map(),
+  consumers: new Map(),
+  collections: undefined,
+  seed: undefined,
+};

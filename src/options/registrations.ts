@@ -5,8 +5,8 @@ import {
   readClient,
   readConsumer,
 } from '../accounts/registration.ts';
-import { printable } from './flags.ts';
-import { membersOf } from './members.ts';
+import { toPrintable } from './flags.ts';
+import { toMembers } from './members.ts';
 
 /** The registered OAuth 2.0 clients by id, and OAuth 1.0a consumers by key. */
 export interface Registrations {
@@ -37,12 +37,12 @@ function readEntries<T>(
 ): ReadonlyMap<string, T> {
   const entries = new Map<string, T>();
   if (value === undefined) return entries;
-  const members = membersOf(value);
+  const members = toMembers(value);
   if (members === undefined) faults.push(`${file}: ${part} must be an object`);
   for (const [name, member] of members ?? []) {
     const { made, faults: found } = read(name, member);
     for (const { at, says } of found) {
-      const where = [part, name, ...(at === '' ? [] : [at])].map(printable).join('.');
+      const where = [part, name, ...(at === '' ? [] : [at])].map(toPrintable).join('.');
       faults.push(`${file}: ${where} ${says}`);
     }
     entries.set(name, made);

@@ -4,7 +4,7 @@ import { originsFault } from '../pipeline/cors/policy.ts';
 import { httpsOrigin } from '../pipeline/origin.ts';
 import { isBasePath } from '../pipeline/proxy.ts';
 import type { Setting } from './file.ts';
-import { hint, printable } from './flags.ts';
+import { hint, toPrintable } from './flags.ts';
 import {
   type ChoiceKey,
   type ListKey,
@@ -125,25 +125,25 @@ export class Settings {
 
   /** Returns networks in CIDR notation, from an array or a comma-separated string. */
   networks(key: TextKey): readonly string[] {
-    const faultOf = ({ value }: Setting): string | undefined => {
-      const wrong = listed(value)?.find((network) => typeof parseIpNetwork(network) === 'string');
-      return wrong === undefined ? undefined : `: ${shown(wrong)} ${parseIpNetwork(wrong)}`;
+    const findFault = ({ value }: Setting): string | undefined => {
+      const wrong = splitList(value)?.find((network) => typeof parseIpNetwork(network) === 'string');
+      return wrong === undefined ? undefined : `: ${formatValue(wrong)} ${parseIpNetwork(wrong)}`;
     };
     const read = (setting: Setting): readonly string[] | undefined =>
-      faultOf(setting) === undefined ? listed(setting.value) : undefined;
-    return this.#first(key, read, (setting) => `a list of networks${faultOf(setting) ?? ''}`) ?? [];
+      findFault(setting) === undefined ? splitList(setting.value) : undefined;
+    return this.#first(key, read, (setting) => `a list of networks${findFault(setting) ?? ''}`) ?? [];
   }
 
   /** Returns serialized origins, or `*` alone, from an array or a comma-separated string. */
   origins(key: ListKey, credentials: boolean): readonly string[] {
     let first: readonly string[] | undefined;
     for (const { name, value } of this.#byKey.get(key) ?? []) {
-      const origins = listed(value);
+      const origins = splitList(value);
       const fault =
         origins === undefined
-          ? `${shown(value)} is not a list of origins`
+          ? `${formatValue(value)} is not a list of origins`
           : originsFault(origins, credentials);
-      if (fault !== undefined) this.#faults.push(`${name}: ${printable(fault)}`);
+      if (fault !== undefined) this.#faults.push(`${name}: ${toPrintable(fault)}`);
       first ??= origins;
     }
     return first ?? [];
@@ -158,19 +158,19 @@ export class Settings {
     for (const setting of this.#byKey.get(key) ?? []) {
       const value = read(setting);
       if (value !== undefined) first ??= value;
-      else this.#faults.push(`${setting.name}: ${shown(setting.value)} is not ${expected(setting)}`);
+      else this.#faults.push(`${setting.name}: ${formatValue(setting.value)} is not ${expected(setting)}`);
     }
     return first;
   }
 }
 
 /** Splits a comma-separated string, or returns an array of strings; undefined for any other value. */
-function listed(value: unknown): readonly string[] | undefined {
+function splitList(value: unknown): readonly string[] | undefined {
   if (typeof value === 'string') return value.split(',').map((word) => word.trim());
   return Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : undefined;
 }
 
 /** Formats a value as JSON, short enough for one line. */
-function shown(value: unknown): string {
-  return printable(JSON.stringify(value) ?? 'nothing');
+function formatValue(value: unknown): string {
+  return toPrintable(JSON.stringify(value) ?? 'nothing');
 }

@@ -348,17 +348,17 @@ export const otherVariables: readonly string[] = [
 ];
 
 /** Returns the flag of an option: `--hmac-simple` for `hmacSimple`. */
-export function flagOf(key: string): string {
-  return `--${separated(key, '-').toLowerCase()}`;
+export function formatFlag(key: string): string {
+  return `--${separateWords(key, '-').toLowerCase()}`;
 }
 
 /** Returns the environment variable of an option: `COUNTERSIGN_HMAC_SIMPLE` for `hmacSimple`. */
-export function variableOf(key: string): string {
-  return `COUNTERSIGN_${separated(key, '_').toUpperCase()}`;
+export function formatVariable(key: string): string {
+  return `COUNTERSIGN_${separateWords(key, '_').toUpperCase()}`;
 }
 
 /** Inserts a mark before each capital letter. */
-function separated(key: string, mark: string): string {
+function separateWords(key: string, mark: string): string {
   let words = '';
   let from = 0;
   for (let at = 0; at < key.length; at += 1) {

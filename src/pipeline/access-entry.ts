@@ -2,7 +2,7 @@
 // X-Request-Id needs them.
 import type { Clock } from '../clock.ts';
 import { usableRequestId } from '../http/headers/request-id.ts';
-import { validTraceparent } from '../http/headers/trace-context.ts';
+import { parseTraceparent } from '../http/headers/trace-context.ts';
 import { type HttpRequest, neverHasContent, type Response } from '../http/message.ts';
 import type { RequestTrace } from './call.ts';
 import type { AccessLogEntry } from './options.ts';
@@ -47,7 +47,7 @@ export function accessEntry(
     problem: problem?.type,
     peer: request?.connection.peer ?? '-',
     requestId: requestId ?? '-',
-    traceparent: validTraceparent(fields?.get('traceparent')),
+    traceparent: parseTraceparent(fields?.get('traceparent')),
     bytesReceived: request?.body.received ?? 0,
     bytesSent: contentLength(response),
     userAgent: fields?.get('user-agent')?.slice(0, maxUserAgent),

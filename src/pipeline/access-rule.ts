@@ -1,5 +1,5 @@
 import { userNameFault } from '../auth/user-name.ts';
-import { closestMatch, didYouMean } from '../did-you-mean.ts';
+import { didYouMean, findClosestMatch } from '../did-you-mean.ts';
 
 /** The access rules without a parameter. */
 export const accessRules = ['anyone', 'authenticated', 'nobody'] as const;
@@ -23,7 +23,7 @@ export function accessMemberFault(member: string, parameters: readonly string[])
     return parameters.includes(parameter) ? undefined : parameterFault(parameter, parameters);
   const fault = userNameFault(member);
   if (fault === undefined) return undefined;
-  const meant = closestMatch(
+  const meant = findClosestMatch(
     member,
     parameters.map((name) => ownerPrefix + name),
   );

@@ -1,6 +1,6 @@
 import type { Authenticator } from '../auth/authenticate.ts';
 import type { Clock } from '../clock.ts';
-import { preferred } from '../http/headers/accept.ts';
+import { selectPreferred } from '../http/headers/accept.ts';
 import { evaluatePreconditions, isConditional, requirePrecondition } from '../http/headers/precondition.ts';
 import type { HttpRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
@@ -24,8 +24,8 @@ import {
   checkHost,
   checkSingletons,
   checkVersion,
-  knownMethod,
-  parsedTarget,
+  requireKnownMethod,
+  requireTarget,
   stopping,
 } from './request-checks.ts';
 import {
@@ -33,7 +33,7 @@ import {
   type ActionResponse,
   actionFor,
   type ContentReader,
-  inScope,
+  isInScope,
   mayUse,
   type Resource,
   type ResourceState,
@@ -42,7 +42,7 @@ import {
   storesNonce,
   type Variant,
 } from './resource.ts';
-import { notModified, tagsOf, toOutcome, toResponse, withContentTag } from './response.ts';
+import { addContentTag, buildNotModified, listTags, toOutcome, toResponse } from './response.ts';
 import { allowAt, findRoute, type Match, notFound, type Router } from './router.ts';
 
 /** The parts of the service that the steps use. */
@@ -102,10 +102,10 @@ export function decide(
   checkSingletons(request.headers);
   // 3: is the method one that some resource implements?
   trace.step = 3;
-  const method = knownMethod(request.method, context.router);
+  const method = requireKnownMethod(request.method, context.router);
   // 4: is the target sane?
   trace.step = 4;
-  const target = parsedTarget(request.target, method, context.limits.target);
+  const target = requireTarget(request.target, method, context.limits.target);
   // 5: transfer coding and expectation ones we know?
   trace.step = 5;
   checkFraming(request.headers);
@@ -180,7 +180,7 @@ function decideOn(
   // 14: do the preconditions hold?
   trace.step = 14;
   const unmodified = checkPreconditions(call, resource);
-  if (unmodified !== undefined) return notModified(call, unmodified);
+  if (unmodified !== undefined) return buildNotModified(call, unmodified);
   // 15: is the content right?
   trace.step = 15;
   const content = receiveContent(call, implemented, reading, context.limits.body);
@@ -233,7 +233,7 @@ function checkPermission(
   authenticator: Authenticator,
 ): void {
   if (mayUse(resource, call.method, call.principal, call.parameters)) return;
-  if (!inScope(implemented, call.method, call.principal))
+  if (!isInScope(implemented, call.method, call.principal))
     throw scopeTooNarrow(call, implemented, authenticator);
   if (call.principal !== undefined)
     throw new Problem('forbidden', `This principal may not ${call.method} here.`);
@@ -276,7 +276,7 @@ function checkExistence(call: CallContext, resource: Resource, implemented: Acti
 
 function selectVariant(call: CallContext, produces: readonly Variant[] | undefined): Variant | undefined {
   if (produces === undefined) return undefined;
-  const variant = preferred(call.request.headers.get('accept'), produces);
+  const variant = selectPreferred(call.request.headers.get('accept'), produces);
   if (variant !== undefined) return variant;
   // A change is not rejected because of the format of its response.
   if (call.method !== 'GET' && call.method !== 'HEAD') return produces[0];
@@ -297,14 +297,15 @@ function checkPreconditions(call: CallContext, resource: Resource): string | und
   if (found?.repeats !== undefined) return undefined;
   if (resource.requirePrecondition === true) requirePrecondition(request.headers, method, now);
   if (!isConditional(request.headers)) return undefined;
-  const verdict = evaluatePreconditions(request.headers, method, stateOf(call, resource, found), now);
+  const verdict = evaluatePreconditions(request.headers, method, toState(call, resource, found), now);
   return verdict === 'proceed' ? undefined : verdict.notModified;
 }
 
 type State = Parameters<typeof evaluatePreconditions>[2];
 
-function stateOf(call: CallContext, resource: Resource, found: CallContext['state']): State {
-  if (found !== undefined) return { tags: tagsOf(found, call, resource.produces), modified: found.modified };
+function toState(call: CallContext, resource: Resource, found: CallContext['state']): State {
+  if (found !== undefined)
+    return { tags: listTags(found, call, resource.produces), modified: found.modified };
   // A resource without `find` exists, and has no validator that could match.
   return resource.find === undefined ? { tags: [], modified: Number.POSITIVE_INFINITY } : undefined;
 }
@@ -354,11 +355,11 @@ function conclude(
     return toResponse(call, outcome);
   }
   if (resource.verbatim === true) return toResponse(call, outcome);
-  if (preferred(call.request.headers.get('accept'), [representation]) === undefined) {
+  if (selectPreferred(call.request.headers.get('accept'), [representation]) === undefined) {
     throw notAcceptable([representation]);
   }
-  const tagged = withContentTag(outcome, representation);
-  const state = { tags: tagsOf(tagged.state, call, resource.produces), modified: tagged.state.modified };
+  const tagged = addContentTag(outcome, representation);
+  const state = { tags: listTags(tagged.state, call, resource.produces), modified: tagged.state.modified };
   const verdict = evaluatePreconditions(call.request.headers, call.method, state, call.now);
-  return verdict === 'proceed' ? toResponse(call, tagged) : notModified(call, verdict.notModified);
+  return verdict === 'proceed' ? toResponse(call, tagged) : buildNotModified(call, verdict.notModified);
 }

@@ -3,13 +3,13 @@ import type { Response } from '../http/message.ts';
 import type { CallContext } from './call.ts';
 import {
   type DocumentFormat,
+  listPossibleMethods,
   mayUse,
-  possibleMethods,
   type Representation,
   type Resource,
   sortMethods,
 } from './resource.ts';
-import { leadingFields, noSniff } from './response.ts';
+import { formatLeadingFields, noSniff } from './response.ts';
 import { allowAt, type Match, type Route } from './router.ts';
 
 /** The description of a resource. */
@@ -33,25 +33,25 @@ export type Describe = (
 
 /** Returns the response to OPTIONS: `Allow` for this principal, and a small description (RFC 9110 §9.3.7). */
 export function describe(call: CallContext, subject: Match | readonly Route[], write: Describe): Response {
-  const description = 'resource' in subject ? ofResource(call, subject) : ofServer(call, subject);
+  const description = 'resource' in subject ? describeResource(call, subject) : describeServer(call, subject);
   const format = 'resource' in subject ? subject.resource.defaultFormat : undefined;
   const representation = write(description, call.request.headers.get('accept'), format);
   const fields: FieldLine[] = [
-    ...leadingFields(call.date, call.principal),
+    ...formatLeadingFields(call.date, call.principal),
     ['Content-Type', representation.type],
     noSniff,
     ['Allow', description.methods.join(', ')],
   ];
-  if ('resource' in subject) fields.push(...acceptedTypes(subject));
+  if ('resource' in subject) fields.push(...formatAcceptedTypes(subject));
   return { status: 200, headers: fields, body: representation.body };
 }
 
 /** Returns Accept-Post, and Accept-Patch (RFC 5789 §3.1), which lists media types and no ranges. */
-function acceptedTypes(match: Match): FieldLine[] {
+function formatAcceptedTypes(match: Match): FieldLine[] {
   const resources = (match.peers ?? [match]).map(({ resource }) => resource);
-  const posted = resources.flatMap((resource) => readsOf(resource, ['POST']));
+  const posted = resources.flatMap((resource) => listMediaTypes(resource, ['POST']));
   const patched = resources
-    .flatMap((resource) => readsOf(resource, ['PATCH']))
+    .flatMap((resource) => listMediaTypes(resource, ['PATCH']))
     .filter((type) => type !== '*/*');
   const fields: FieldLine[] = [];
   if (posted.length > 0) fields.push(['Accept-Post', posted.join(', ')]);
@@ -59,28 +59,28 @@ function acceptedTypes(match: Match): FieldLine[] {
   return fields;
 }
 
-function ofResource(call: CallContext, match: Match): Description {
+function describeResource(call: CallContext, match: Match): Description {
   const { resource } = match;
   return {
     href: call.path,
     methods: allowAt(match, call.principal),
-    reads: readsOf(resource, ['PUT', 'POST', 'PATCH']),
+    reads: listMediaTypes(resource, ['PUT', 'POST', 'PATCH']),
     writes: (resource.produces ?? []).map(({ type }) => type),
     more: resource.description ?? {},
   };
 }
 
 /** The server as a whole allows what any of its resources allows. */
-function ofServer(call: CallContext, routes: readonly Route[]): Description {
+function describeServer(call: CallContext, routes: readonly Route[]): Description {
   const found = new Set<string>();
   for (const { resource, open } of routes) {
     if (open?.() === false || resource.ownCredentials === true) continue;
-    for (const method of possibleMethods(resource))
+    for (const method of listPossibleMethods(resource))
       if (mayUse(resource, method, call.principal, {})) found.add(method);
   }
   return { href: '*', methods: sortMethods([...found]), reads: [], writes: [], more: {} };
 }
 
-function readsOf(resource: Resource, of: readonly ('PUT' | 'POST' | 'PATCH')[]): string[] {
+function listMediaTypes(resource: Resource, of: readonly ('PUT' | 'POST' | 'PATCH')[]): string[] {
   return [...new Set(of.flatMap((method) => resource[method]?.reads ?? []).map(({ type }) => type))];
 }

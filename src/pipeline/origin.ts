@@ -28,7 +28,7 @@ export function httpsOrigin(text: string): string | undefined {
 }
 
 /** Returns the origin of a Host value; '' if it is malformed. */
-function originOf(host: string): string {
+function parseOrigin(host: string): string {
   const isName = /^[A-Za-z0-9.:[\]-]+$/.test(host) && URL.canParse(`https://${host}`);
   return isName ? new URL(`https://${host}`).origin : '';
 }
@@ -46,16 +46,17 @@ export function createOrigins(publicUrl: string | undefined, aliases: readonly s
 
   // Most requests have the same Host as the one before.
   let latest = { host: '', origin: '' };
-  const named = ({ headers: fields }: HttpRequest): string | undefined => {
+  const readNamed = ({ headers: fields }: HttpRequest): string | undefined => {
     const host = fields.get('host');
     if (host === undefined) return undefined;
-    if (host !== latest.host) latest = { host, origin: originOf(host) };
+    if (host !== latest.host) latest = { host, origin: parseOrigin(host) };
     const { origin } = latest;
     return origin === published || ours.has(origin) ? origin : undefined;
   };
   return {
-    forLinks: (request) => (published ?? named(request) ?? own ?? defaultOrigin) + pathForClient(request, ''),
-    asAddressed: (request) => named(request) ?? published ?? own ?? defaultOrigin,
+    forLinks: (request) =>
+      (published ?? readNamed(request) ?? own ?? defaultOrigin) + pathForClient(request, ''),
+    asAddressed: (request) => readNamed(request) ?? published ?? own ?? defaultOrigin,
     listening(url) {
       const { origin, port } = new URL(url);
       // Once a port is known, localhost without that port is another server.

@@ -44,7 +44,7 @@ const parameterForm = /^\{([A-Za-z][A-Za-z0-9_]*)\}$/;
  * Returns the node of a template, which is created if it is missing, and the names of its parameters. Throws RangeError on a
  * malformed template.
  */
-export function branchOf<Leaf>(
+export function ensureBranch<Leaf>(
   root: Branch<Leaf>,
   template: string,
 ): { readonly branch: Branch<Leaf>; readonly names: readonly string[] } {

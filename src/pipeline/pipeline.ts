@@ -10,7 +10,7 @@ import { decide, type ServiceContext } from './decide.ts';
 import { nonceRefusal } from './nonce-refusal.ts';
 import type { Next } from './observer.ts';
 import type { PipelineOptions } from './options.ts';
-import { problemOf, toProblemResponse, type WriteProblem } from './problem-response.ts';
+import { toProblem, toProblemResponse, type WriteProblem } from './problem-response.ts';
 import { createBasePathRewrite, createForwardedRewrite } from './proxy.ts';
 import { replaceVary, varyWith } from './response.ts';
 
@@ -103,7 +103,7 @@ export class Pipeline {
       const decided = decide(request, context, trace);
       outcome = isPromiseLike(decided) ? await decided : decided;
     } catch (error) {
-      outcome = this.#problemOf(error, trace, trace.step);
+      outcome = this.#toProblem(error, trace, trace.step);
     }
     trace.release?.();
     try {
@@ -111,16 +111,16 @@ export class Pipeline {
       const nonceStored = keepNonce(trace.principal, !(outcome instanceof Problem));
       if (nonceStored !== undefined) await nonceStored;
     } catch (error) {
-      outcome = this.#problemOf(error, trace);
+      outcome = this.#toProblem(error, trace);
     }
     const response = outcome instanceof Problem ? this.#problemResponse(outcome, request, trace) : outcome;
     return this.#logged(request, this.#completed(response, request, trace), trace, begun);
   }
 
   /** Returns an error as a Problem. A refused nonce is refused as in step 7, whatever the response would have been. */
-  #problemOf(error: unknown, trace: RequestTrace, step?: number): Problem {
+  #toProblem(error: unknown, trace: RequestTrace, step?: number): Problem {
     const refusal = isNonceRefusedError(error) ? nonceRefusal(error, trace, this.#parts.onReplay) : undefined;
-    return refusal ?? problemOf(error, this.#onError, step);
+    return refusal ?? toProblem(error, this.#onError, step);
   }
 
   #completed(response: Response, request: HttpRequest | undefined, trace: RequestTrace): Response {

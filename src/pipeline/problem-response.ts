@@ -1,10 +1,10 @@
-import { linesOf } from '../http/field-lines.ts';
+import { toLines } from '../http/field-lines.ts';
 import type { HttpRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { isStoreError } from '../store/errors.ts';
 import type { RequestTrace } from './call.ts';
 import type { DocumentFormat, Representation } from './resource.ts';
-import { leadingFields, noSniff } from './response.ts';
+import { formatLeadingFields, noSniff } from './response.ts';
 
 /** Serializes a problem document (RFC 9457) in the format that `accept` prefers, by default in `format` or that of the service. */
 export type WriteProblem = (
@@ -19,7 +19,7 @@ export type WriteProblem = (
  *
  * @param step The step in which it occurred. Default: the last one, which makes the change.
  */
-export function problemOf(error: unknown, onError: (error: unknown) => void, step = 16): Problem {
+export function toProblem(error: unknown, onError: (error: unknown) => void, step = 16): Problem {
   if (error instanceof Problem) return error;
   if (!(isStoreError(error) && error.reported)) onError(error);
   if (!isStoreError(error))
@@ -58,9 +58,9 @@ export function toProblemResponse(
     own?.representation ??
     writeProblem(problem, instance, request?.headers.get('accept'), trace.defaultFormat);
   const isNotStored = own?.noStore ?? rejectsPrincipal.has(problem.status);
-  const fields = leadingFields(date, trace.principal, isNotStored);
+  const fields = formatLeadingFields(date, trace.principal, isNotStored);
   fields.push(['Content-Type', type], noSniff);
-  for (const [name, value] of linesOf(own?.headers ?? problem.headers)) fields.push([name, value]);
+  for (const [name, value] of toLines(own?.headers ?? problem.headers)) fields.push([name, value]);
   return {
     status: problem.document?.status ?? problem.status,
     headers: fields,

@@ -38,7 +38,7 @@ type Trusts = (address: string) => boolean;
  * peers these fields are ignored. Throws RangeError on a malformed network.
  */
 export function createForwardedRewrite(networks: readonly string[]): (request: HttpRequest) => HttpRequest {
-  const trusted = networks.map(networkOf);
+  const trusted = networks.map(parseNetwork);
   const trusts: Trusts = (text) => {
     const address = parseIpAddress(text);
     return address !== undefined && trusted.some((network) => contains(network, address));
@@ -46,7 +46,7 @@ export function createForwardedRewrite(networks: readonly string[]): (request: H
   return (request) => {
     const { headers: fields, connection } = request;
     if (!trusts(connection.peer)) return request;
-    const { peer, secure } = originOf(fields, trusts);
+    const { peer, secure } = readOrigin(fields, trusts);
     const asSent = { ...connection, peer: peer ?? connection.peer, secure: secure ?? connection.secure };
     return { ...request, connection: asSent };
   };
@@ -94,20 +94,20 @@ export function pathForClient({ basePath = '' }: Pick<HttpRequest, 'basePath'>, 
   return basePath + path;
 }
 
-function networkOf(text: string): IpNetwork {
+function parseNetwork(text: string): IpNetwork {
   const network = parseIpNetwork(text);
   if (typeof network === 'string') throw new RangeError(`${JSON.stringify(text)} ${network}`);
   return network;
 }
 
 /** If both kinds of field are present, the client may have forged one of them. If they contradict each other, neither counts. */
-function originOf(fields: HttpHeaders, trusts: Trusts): Origin {
+function readOrigin(fields: HttpHeaders, trusts: Trusts): Origin {
   const forwarded = fields.get('forwarded');
   const addresses = fields.get('x-forwarded-for');
   const proto = fields.get('x-forwarded-proto');
   const standard = forwarded === undefined ? unreported : originIn(parseForwarded(forwarded), trusts);
   if (addresses === undefined && proto === undefined) return standard;
-  const other = originIn(hopsOf(addresses, proto), trusts);
+  const other = originIn(parseHops(addresses, proto), trusts);
   if (differ(standard.peer, other.peer)) return untrustworthy;
   const secure = differ(standard.secure, other.secure) ? false : (standard.secure ?? other.secure);
   return { peer: standard.peer ?? other.peer, secure };
@@ -118,7 +118,7 @@ function differ<T>(one: T | undefined, other: T | undefined): boolean {
 }
 
 /** Returns the hops in X-Forwarded-For; X-Forwarded-Proto applies to all of them. Returns undefined if one is malformed. */
-function hopsOf(addresses: string | undefined, proto: string | undefined): readonly Hop[] | undefined {
+function parseHops(addresses: string | undefined, proto: string | undefined): readonly Hop[] | undefined {
   const scheme = proto === undefined ? undefined : parseForwardedProto(proto);
   const list = addresses === undefined ? [undefined] : parseForwardedFor(addresses);
   if (list === undefined || (proto !== undefined && scheme === undefined)) return undefined;

@@ -63,15 +63,15 @@ export function checkCharset(fields: HttpHeaders): void {
   if (charset !== undefined && charset.toLowerCase() !== 'utf-8') {
     throw new Problem(
       'unsupported-charset',
-      `Content-Type has the charset ${quoted(charset)}; only utf-8 is supported.`,
+      `Content-Type has the charset ${quote(charset)}; only utf-8 is supported.`,
       {
-        members: { encoding: quoted(charset) },
+        members: { encoding: quote(charset) },
       },
     );
   }
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return text.replace(/[^\x21-\x7e]/g, '?').slice(0, 40);
 }
 
@@ -108,12 +108,12 @@ export function checkUnreadContent(
   const { headers: fields } = request;
   if (!fields.has('content-digest') && !fields.has('content-md5')) return undefined;
   if (authenticated) return receive(request, limit, () => {});
-  expectedDigests(fields);
+  readExpectedDigests(fields);
   return undefined;
 }
 
 function receive(request: HttpRequest, limit: number, sink: (chunk: Uint8Array) => void): Promise<void> {
-  const digests = expectedDigests(request.headers);
+  const digests = readExpectedDigests(request.headers);
   let length = 0;
   const received = request.body.consume((chunk) => {
     length += chunk.length;
@@ -140,7 +140,7 @@ interface ExpectedDigest {
 }
 
 /** Returns the digests that the fields declare. Throws 400 on a digest field without a supported digest. */
-function expectedDigests(fields: HttpHeaders): ExpectedDigest[] {
+function readExpectedDigests(fields: HttpHeaders): ExpectedDigest[] {
   const contentDigest = fields.get('content-digest');
   const md5 = fields.get('content-md5');
   const expected: ExpectedDigest[] = [];

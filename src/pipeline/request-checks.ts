@@ -64,7 +64,7 @@ export function checkSingletons(fields: HttpHeaders): void {
 }
 
 /** Returns the method. Throws a Problem if no resource implements it. */
-export function knownMethod(token: string, router: Router): string {
+export function requireKnownMethod(token: string, router: Router): string {
   if (isMethod(token)) return token;
   const further = router.furtherMethods();
   if (further.has(token)) return token;
@@ -74,7 +74,7 @@ export function knownMethod(token: string, router: Router): string {
 }
 
 /** Parses the target. Throws a Problem if it is longer than `limit` characters or malformed. */
-export function parsedTarget(target: string, method: string, limit: number): Target {
+export function requireTarget(target: string, method: string, limit: number): Target {
   if (target.length > limit) {
     throw new Problem('target-too-long', `A request target has at most ${limit} bytes.`, { close: true });
   }

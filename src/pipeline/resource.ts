@@ -226,7 +226,7 @@ export function actionFor(resource: Resource, method: string): Action | undefine
 }
 
 /** Returns the methods that the resource implements beside those of collections. */
-export function furtherMethods({ PATCH, methods = {} }: Resource): string[] {
+export function listFurtherMethods({ PATCH, methods = {} }: Resource): string[] {
   return [...(PATCH === undefined ? [] : ['PATCH']), ...Object.keys(methods)];
 }
 
@@ -291,7 +291,7 @@ export function scopesNeeded({ scopes }: Action, method: string): readonly (read
 }
 
 /** Returns whether the scopes of the principal's token, if it has some, include those that the action needs. */
-export function inScope(implemented: Action, method: string, principal: Principal | undefined): boolean {
+export function isInScope(implemented: Action, method: string, principal: Principal | undefined): boolean {
   const held = principal?.lent?.scopes;
   if (held === undefined) return true;
   return scopesNeeded(implemented, method).some((list) => list.every((scope) => held.includes(scope)));
@@ -307,7 +307,7 @@ export function mayUse(
   if (method === 'OPTIONS') return true;
   const implemented = actionFor(resource, method);
   if (implemented === undefined) return false;
-  if (!inScope(implemented, method, principal)) return false;
+  if (!isInScope(implemented, method, principal)) return false;
   if (implemented.scopes !== undefined && principal?.lent !== undefined)
     return implemented.access !== 'nobody';
   return permits(accessRule(resource, method, implemented), principal, parameters);
@@ -318,7 +318,7 @@ function accessRule(resource: Resource, method: string, { access }: Action): Acc
 }
 
 /** Returns the methods that the resource implements and any principal could use, in the order of `Allow`. */
-export function possibleMethods(resource: Resource): string[] {
+export function listPossibleMethods(resource: Resource): string[] {
   return candidateMethods(resource).filter((method) => {
     if (method === 'OPTIONS') return true;
     const implemented = actionFor(resource, method);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { linesOf } from '../http/field-lines.ts';
-import { type FieldLine, furtherLine } from '../http/fields.ts';
+import { toLines } from '../http/field-lines.ts';
+import { createFurtherLine, type FieldLine } from '../http/fields.ts';
 import { acceptsCoding } from '../http/headers/accept.ts';
 import { formatEntityTag } from '../http/headers/entity-tag.ts';
 import { neverHasContent, type Response } from '../http/message.ts';
@@ -25,7 +25,11 @@ const compressibleLength = 1024;
 const gzipSuffix = '-gzip';
 
 /** Returns the fields that every response begins with. `never` forbids caching, as for the rejection of a principal. */
-export function leadingFields(date: string, principal: Principal | undefined, never = false): FieldLine[] {
+export function formatLeadingFields(
+  date: string,
+  principal: Principal | undefined,
+  never = false,
+): FieldLine[] {
   const cache = principal === undefined ? cacheAnonymous : cachePrivate;
   return [['Date', date], vary, never ? cacheNever : cache];
 }
@@ -47,7 +51,7 @@ export function toOutcome(done: ActionResponse | Representation): ActionResponse
 }
 
 /** Returns the current opaque tags: of the selected variant for GET and HEAD, of every variant otherwise. */
-export function tagsOf(
+export function listTags(
   found: ResourceState,
   call: CallContext,
   produces: readonly Variant[] | undefined,
@@ -58,16 +62,16 @@ export function tagsOf(
 }
 
 function tagsOfVariant(found: ResourceState, variant: Variant | undefined): string[] {
-  const tag = tagOf(found, variant);
+  const tag = formatTag(found, variant);
   return [tag, tag + gzipSuffix];
 }
 
-function tagOf(found: ResourceState, variant: Variant | undefined): string {
+function formatTag(found: ResourceState, variant: Variant | undefined): string {
   return variant === undefined ? found.tag : `${found.tag}.${variant.mark}`;
 }
 
 /** Adds an entity tag computed from the content, for a resource without `find`. */
-export function withContentTag(
+export function addContentTag(
   outcome: ActionResponse,
   { body: content }: Representation,
 ): ActionResponse & { readonly state: ResourceState } {
@@ -76,10 +80,10 @@ export function withContentTag(
 }
 
 /** Returns a 304 with the fields that a 200 would have (RFC 9110 §15.4.5). `tag` is the one that matched; '' for none. */
-export function notModified(call: CallContext, tag: string): Response {
-  const fields = leadingFields(call.date, call.principal);
+export function buildNotModified(call: CallContext, tag: string): Response {
+  const fields = formatLeadingFields(call.date, call.principal);
   const { state: found, variant } = call;
-  const current = tag === '' && found !== undefined ? tagOf(found, variant) : tag;
+  const current = tag === '' && found !== undefined ? formatTag(found, variant) : tag;
   if (current !== '') fields.push(['ETag', formatEntityTag(current)]);
   if (found !== undefined) addLastModified(fields, found, call);
   return { status: 304, headers: fields, body: undefined };
@@ -95,7 +99,7 @@ export function toResponse(call: CallContext, outcome: ActionResponse): Response
   const { status, representation } = outcome;
   if (!isFinal(status)) throw new RangeError(`a response cannot have the status ${status}`);
   if (representation !== undefined && neverHasContent(status))
-    return toResponse(call, withoutContent(outcome));
+    return toResponse(call, removeContent(outcome));
   if (
     representation !== undefined &&
     representation.body.length >= compressibleLength &&
@@ -103,14 +107,14 @@ export function toResponse(call: CallContext, outcome: ActionResponse): Response
     !isCoded(outcome)
   ) {
     const compressing = call.gzip.pack(representation.body);
-    if (compressing !== undefined) return compressed(call, outcome, compressing);
+    if (compressing !== undefined) return compressContent(call, outcome, compressing);
   }
   return assemble(call, outcome, representation?.body, '');
 }
 
 /** Returns whether the action has encoded the content itself. */
 function isCoded({ headers = [] }: ActionResponse): boolean {
-  return linesOf(headers).some(([name]) => name.toLowerCase() === 'content-encoding');
+  return toLines(headers).some(([name]) => name.toLowerCase() === 'content-encoding');
 }
 
 /** Returns whether a status is final: after a 1xx, the client would keep waiting (RFC 9110 §15.2). */
@@ -119,11 +123,11 @@ function isFinal(status: number): boolean {
 }
 
 /** A client would take content after such a status for the next response. */
-function withoutContent({ representation: _, ...others }: ActionResponse): ActionResponse {
+function removeContent({ representation: _, ...others }: ActionResponse): ActionResponse {
   return others;
 }
 
-async function compressed(
+async function compressContent(
   call: CallContext,
   outcome: ActionResponse,
   compressing: Promise<Uint8Array>,
@@ -143,17 +147,17 @@ function assemble(
   suffix: string,
 ): Response {
   const { status, representation, state: shows } = outcome;
-  const leading = leadingFields(call.date, call.principal, outcome.noStore);
-  const own = linesOf(outcome.headers ?? []);
+  const leading = formatLeadingFields(call.date, call.principal, outcome.noStore);
+  const own = toLines(outcome.headers ?? []);
   // A Cache-Control of the action replaces the usual one.
   const isCached = outcome.noStore !== true && own.some(([name]) => name.toLowerCase() === 'cache-control');
   const fields = isCached ? leading.filter(([name]) => name !== 'Cache-Control') : leading;
   if (representation !== undefined) fields.push(['Content-Type', representation.type], noSniff);
   if (shows !== undefined) {
-    fields.push(['ETag', formatEntityTag(tagOf(shows, call.variant) + suffix)]);
+    fields.push(['ETag', formatEntityTag(formatTag(shows, call.variant) + suffix)]);
     addLastModified(fields, shows, call);
   }
-  for (const [name, value] of own) fields.push(furtherLine(name, value));
+  for (const [name, value] of own) fields.push(createFurtherLine(name, value));
   const headOnly = call.method === 'HEAD';
   if (outcome.warnings === undefined) return { status, headers: fields, body: content, headOnly };
   return { status, headers: fields, body: content, headOnly, warnings: outcome.warnings };

@@ -2,14 +2,14 @@ import type { HttpRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Target } from '../http/target.ts';
 import type { Principal } from '../principal.ts';
-import { type Branch, branchOf, createBranch, findLeaf, nameParameters } from './path-tree.ts';
+import { type Branch, createBranch, ensureBranch, findLeaf, nameParameters } from './path-tree.ts';
 import { basePathAdvice, segmentsForRouter } from './proxy.ts';
 import {
   actionFor,
   allow,
-  furtherMethods,
+  listFurtherMethods,
+  listPossibleMethods,
   type Parameters,
-  possibleMethods,
   type Resource,
   sortMethods,
 } from './resource.ts';
@@ -118,18 +118,18 @@ export function allowAt(match: Match, principal: Principal | undefined): string[
 }
 
 /** Returns the methods that some principal could use at an address, in the order of `Allow`. */
-export function possibleMethodsAt(match: Match): string[] {
-  return methodsAt(match, ({ resource }) => possibleMethods(resource));
+export function listPossibleMethodsAt(match: Match): string[] {
+  return methodsAt(match, ({ resource }) => listPossibleMethods(resource));
 }
 
 /** Returns the methods of all routes at an address. The first route that implements a method decides. */
-function methodsAt(match: Match, methodsOf: (match: Match) => string[]): string[] {
+function methodsAt(match: Match, listMethods: (match: Match) => string[]): string[] {
   const { peers } = match;
-  if (peers === undefined) return methodsOf(match);
+  if (peers === undefined) return listMethods(match);
   const found = new Set<string>();
   peers.forEach((peer, at) => {
     const earlier = peers.slice(0, at);
-    for (const method of methodsOf(peer))
+    for (const method of listMethods(peer))
       if (earlier.every(({ resource }) => actionFor(resource, method) === undefined)) found.add(method);
   });
   return sortMethods([...found]);
@@ -158,7 +158,7 @@ export function createRouter(routes: readonly Route[]): Router {
     },
     furtherMethods() {
       // On first use, since most requests have one of the six methods, and some resources are created on first use.
-      further ??= new Set(routes.flatMap(({ resource }) => furtherMethods(resource)));
+      further ??= new Set(routes.flatMap(({ resource }) => listFurtherMethods(resource)));
       return further;
     },
   };
@@ -166,7 +166,7 @@ export function createRouter(routes: readonly Route[]): Router {
 
 function addRoute(root: Branch<Leaf>, route: Route): void {
   const { template } = route;
-  const { branch, names } = branchOf(root, template);
+  const { branch, names } = ensureBranch(root, template);
   if (branch.leaf !== undefined)
     throw new RangeError(`${template} and ${branch.leaf.route.template} are the same path`);
   branch.leaf = { route, names };

@@ -2,7 +2,7 @@ import type { NonceClaim } from '../principal.ts';
 import { counterNumber } from '../store/state/reserved-ids.ts';
 import type { Receipt, StoreChange, StoredRecord, StoreResult } from '../store/store.ts';
 import { isRecordValue } from '../store/value.ts';
-import { digestOf, escapeText, unescapeText } from './text.ts';
+import { computeDigest, escapeText, unescapeText } from './text.ts';
 
 /** The maximum distance of a date from 1970 in ms (ECMA-262 §21.4.1.1). */
 const maxTime = 8.64e15;
@@ -48,13 +48,13 @@ export function encodeChange(change: StoreChange): EncodedChange {
     creates: change.kind === 'create' || (change.kind === 'put' && change.expected === 'absent'),
     members: JSON.stringify(members).slice(1, -1),
     nonce: nonce === undefined ? undefined : nonceDigest(nonce),
-    receipt: receipt === undefined ? undefined : `receipt ${digestOf(receipt.key)}`,
+    receipt: receipt === undefined ? undefined : `receipt ${computeDigest(receipt.key)}`,
   };
 }
 
 /** Returns the digest of a user and a nonce. */
 export function nonceDigest({ user, nonce }: Pick<NonceClaim, 'user' | 'nonce'>): string {
-  return digestOf(user, nonce);
+  return computeDigest(user, nonce);
 }
 
 /** Returns whether a path or an id is short enough to be stored. */
@@ -83,7 +83,7 @@ function encodeReceipt(receipt: Receipt): object {
   if (!(Math.abs(until) <= maxTime)) throw new RangeError('the time of a receipt is out of range');
   const { user } = receipt;
   return {
-    k: digestOf(key),
+    k: computeDigest(key),
     n: escapeText(key),
     u: Math.floor(until),
     f: escapeText(fingerprint),

@@ -27,7 +27,7 @@ export interface ChangeQueueOptions {
   /** Called with the nonce of a change of which it is not known whether it was made. */
   readonly onUncertain: (nonce: NonceClaim) => void;
   /** Returns why the nonce of a change was refused. */
-  readonly refusalOf: (until: number) => Promise<NonceRefusedError>;
+  readonly findRefusal: (until: number) => Promise<NonceRefusedError>;
 }
 
 /** A change that waits for its batch, with its callbacks. */
@@ -50,20 +50,20 @@ export class ChangeQueue {
   readonly #random: (bytes: number) => Uint8Array;
   readonly #onStored: (nonce: NonceClaim) => void;
   readonly #onUncertain: (nonce: NonceClaim) => void;
-  readonly #refusalOf: ChangeQueueOptions['refusalOf'];
+  readonly #findRefusal: ChangeQueueOptions['findRefusal'];
   #queue: QueuedChange[] = [];
   #draining: Promise<void> | undefined;
   /** Rejects the changes that waited too long. */
   #expiry: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor({ database, schema, random, onStored, onUncertain, refusalOf }: ChangeQueueOptions) {
+  constructor({ database, schema, random, onStored, onUncertain, findRefusal }: ChangeQueueOptions) {
     this.#database = database;
     this.#schema = schema;
     this.#random = random;
     this.#onStored = onStored;
     this.#onUncertain = onUncertain;
-    this.#refusalOf = refusalOf;
+    this.#findRefusal = findRefusal;
   }
 
   /** Makes a change: see Store.apply. */
@@ -119,7 +119,7 @@ export class ChangeQueue {
       // The server made no change of the batch. The cause may be one of them.
       const isRefused = error instanceof StoreError && error.code === 'failed' && !error.reported;
       if (isRefused && batch.length > 1) for (const queued of batch) await this.#make([queued]);
-      else for (const queued of batch) this.#fail(queued, failureOf(error));
+      else for (const queued of batch) this.#fail(queued, createFailure(error));
     }
   }
 
@@ -145,7 +145,7 @@ export class ChangeQueue {
   #settle({ encoded, resolve, reject }: QueuedChange, result: DecodedResult | undefined): void {
     const { nonce } = encoded.change;
     if (result === undefined || result === 'nonce-refused') {
-      const refusing = this.#refusalOf(nonce?.until ?? 0);
+      const refusing = this.#findRefusal(nonce?.until ?? 0);
       refusing.then(reject, reject);
     } else {
       if (result.applied && nonce !== undefined) this.#onStored(nonce);
@@ -171,7 +171,7 @@ export class ChangeQueue {
  * Creates an error for one change, so that changes do not share an object. If the server was lost, it may have made the
  * change.
  */
-function failureOf(error: unknown): unknown {
+function createFailure(error: unknown): unknown {
   if (!(error instanceof StoreError)) return error;
   const { code, message, reported } = error;
   return new StoreError(code, message, { reported, uncertain: reported && code === 'failed' });

@@ -39,7 +39,7 @@ export function isPooled(value: unknown): value is PostgresConnection {
 }
 
 /** Returns the maximum number of connections of a pool, if it has such a member (as `pg.Pool` does). */
-export function poolSizeOf(client: PostgresClient): number {
+export function readPoolSize(client: PostgresClient): number {
   const options: unknown = Reflect.get(client, 'options');
   const max: unknown =
     typeof options === 'object' && options !== null ? Reflect.get(options, 'max') : undefined;

@@ -38,8 +38,8 @@ export class Coalesced<Input, Output> {
     const calls = this.#waiting;
     this.#waiting = [];
     try {
-      const outputOf = await this.#run(calls.map(({ input }) => input));
-      for (const [index, { resolve }] of calls.entries()) resolve(outputOf(index));
+      const findOutput = await this.#run(calls.map(({ input }) => input));
+      for (const [index, { resolve }] of calls.entries()) resolve(findOutput(index));
     } catch (error) {
       for (const { reject } of calls) reject(error);
     }

@@ -2,7 +2,7 @@ import { StoreError } from '../store/errors.ts';
 import { clearTimeout, delay, setTimeout } from '../timers.ts';
 import { isPooled, type PostgresClient, type PostgresConnection, type PostgresRow } from './client.ts';
 import { deadlineFromNow, patience, shortPatience, timeUntil } from './deadline.ts';
-import { QueryError, queryErrorOf, timeoutError } from './error.ts';
+import { QueryError, timeoutError, toQueryError } from './error.ts';
 
 /** The pauses (ms) before a query is repeated: the first one, and the longest one. */
 const [firstPause, longestPause] = [10, 200];
@@ -61,8 +61,8 @@ export class Database {
   async connect(within = patience): Promise<PostgresConnection | undefined> {
     if (!this.#pooled || this.#client.connect === undefined) return undefined;
     const { connect } = this.#client;
-    const connecting = wrapped(() => connect.call(this.#client));
-    const connection = await timed(connecting, within).catch((error: unknown) => {
+    const connecting = wrapErrors(() => connect.call(this.#client));
+    const connection = await rejectLate(connecting, within).catch((error: unknown) => {
       connecting.then(releaseUnused, () => {});
       throw error;
     });
@@ -82,9 +82,9 @@ export class Database {
   async queryOnce(text: string, values: unknown[], within = patience): Promise<readonly PostgresRow[]> {
     const deadline = deadlineFromNow(within);
     const connection = await this.connect(within);
-    const executing = wrapped(() => (connection ?? this.#client).query(text, values));
+    const executing = wrapErrors(() => (connection ?? this.#client).query(text, values));
     try {
-      const { rows } = await timed(executing, Math.max(1, timeUntil(deadline)));
+      const { rows } = await rejectLate(executing, Math.max(1, timeUntil(deadline)));
       if (connection !== undefined) this.release(connection, false);
       return rows;
     } catch (error) {
@@ -116,26 +116,26 @@ export class Database {
       this.#unreachable = false;
       return rows;
     } catch (error) {
-      throw this.#failureOf(error);
+      throw this.#toFailure(error);
     }
   }
 
   /** Begins a transaction with this mode. Rejects with StoreError; without a pool always. */
   async begin(mode: string): Promise<Transaction> {
     const connection = await this.connect().catch((error: unknown) => {
-      throw this.#failureOf(error);
+      throw this.#toFailure(error);
     });
     if (connection === undefined) throw new StoreError('failed', 'a transaction needs a pool of connections');
     const query: Transaction['query'] = async (text, values = []) => {
       try {
         return (
-          await timed(
-            wrapped(() => connection.query(text, values)),
+          await rejectLate(
+            wrapErrors(() => connection.query(text, values)),
             statementTime,
           )
         ).rows;
       } catch (error) {
-        throw this.#failureOf(error);
+        throw this.#toFailure(error);
       }
     };
     const end = async (commit: boolean): Promise<void> => {
@@ -168,8 +168,8 @@ export class Database {
     if (this.#client.connect === undefined) return false;
     try {
       const { connect } = this.#client;
-      const connection = await timed(
-        wrapped(() => connect.call(this.#client)),
+      const connection = await rejectLate(
+        wrapErrors(() => connect.call(this.#client)),
         patience,
       );
       releaseUnused(connection);
@@ -195,7 +195,7 @@ export class Database {
   }
 
   /** Returns the error for a caller of the store. */
-  #failureOf(error: unknown): unknown {
+  #toFailure(error: unknown): unknown {
     if (!(error instanceof QueryError)) return error;
     const { kind, message } = error;
     const code = kind === 'full' ? 'full' : 'failed';
@@ -209,11 +209,11 @@ export class Database {
 function ignore(): void {}
 
 /** Converts what a client rejects with to a QueryError, which contains nothing confidential. */
-async function wrapped<T>(work: () => PromiseLike<T>): Promise<T> {
+async function wrapErrors<T>(work: () => PromiseLike<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw queryErrorOf(error);
+    throw toQueryError(error);
   }
 }
 
@@ -222,7 +222,7 @@ function releaseUnused(connection: unknown): void {
 }
 
 /** Rejects if a promise has not settled in time (ms). */
-function timed<T>(promise: Promise<T>, within: number): Promise<T> {
+function rejectLate<T>(promise: Promise<T>, within: number): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(timeoutError()), within);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));

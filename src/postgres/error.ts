@@ -29,9 +29,9 @@ const refusals: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Returns a query error for whatever a client threw. */
-export function queryErrorOf(error: unknown): QueryError {
+export function toQueryError(error: unknown): QueryError {
   if (error instanceof QueryError) return error;
-  const code = codeOf(error);
+  const code = readCode(error);
   if (code === 'ERR_INVALID_URL') return new QueryError('transient', 'the connection URL is invalid');
   if (code === undefined || !sqlState.test(code)) {
     return new QueryError(
@@ -52,7 +52,7 @@ export function timeoutError(): QueryError {
   return new QueryError('transient', 'PostgreSQL does not answer');
 }
 
-function codeOf(error: unknown): string | undefined {
+function readCode(error: unknown): string | undefined {
   const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined;
   return typeof code === 'string' && /^[A-Z0-9_]{1,40}$/.test(code) ? code : undefined;
 }

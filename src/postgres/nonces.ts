@@ -34,7 +34,7 @@ export interface PostgresNonces {
    * Claims a held nonce, unless it was stored with a change. Rejects with NonceRefusedError if it was used before, and with
    * StoreError if PostgreSQL cannot be reached.
    */
-  release(held: NonceClaim, durably: boolean): Promise<void> | undefined;
+  release(claim: NonceClaim, durably: boolean): Promise<void> | undefined;
   /** Returns undefined: a claim has been stored when it resolves. */
   kept(durably: boolean): Promise<void> | undefined;
   /** The approximate number of nonces of all processes, by the statistics of PostgreSQL. */
@@ -96,7 +96,7 @@ export class NonceTable implements PostgresNonces {
     if (this.#provisional.has(digest)) return 'seen';
     if (!deferrable || this.#provisional.size >= maxProvisional) {
       return this.#claimNow({ digest, until }).then(async (fresh) =>
-        fresh ? 'fresh' : this.refusalOf(until),
+        fresh ? 'fresh' : this.findRefusal(until),
       );
     }
     if (this.#immediate.has(digest)) return 'seen';
@@ -109,19 +109,19 @@ export class NonceTable implements PostgresNonces {
     return this.#provisional.delete(nonceDigest({ user, nonce })) ? { user, nonce, until } : undefined;
   }
 
-  release(held: NonceClaim, _durably: boolean): Promise<void> | undefined {
-    if (this.#withChange.has(held)) return undefined;
-    return this.#claimNow({ digest: nonceDigest(held), until: held.until }).then(async (fresh) => {
+  release(claim: NonceClaim, _durably: boolean): Promise<void> | undefined {
+    if (this.#withChange.has(claim)) return undefined;
+    return this.#claimNow({ digest: nonceDigest(claim), until: claim.until }).then(async (fresh) => {
       // The change of this request may have stored the nonce.
-      if (!fresh && !this.#uncertain.has(held)) throw createRefusal(await this.refusalOf(held.until));
-      this.#withChange.add(held);
+      if (!fresh && !this.#uncertain.has(claim)) throw createRefusal(await this.findRefusal(claim.until));
+      this.#withChange.add(claim);
     });
   }
 
   kept(): undefined {}
 
   /** Returns why a claim was refused: the nonce was used before, or the nonces below the high-water mark are not known. */
-  async refusalOf(until: number): Promise<'seen' | NoncesLost> {
+  async findRefusal(until: number): Promise<'seen' | NoncesLost> {
     const [row] = await this.#database.query(
       `SELECT mark, ${this.#schema}.now_ms() AS now FROM ${this.#schema}.meta`,
       [],

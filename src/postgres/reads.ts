@@ -3,7 +3,7 @@ import { decodeKey, decodeValue, isStorableKey } from './change-encoding.ts';
 import { numberIn, type PostgresRow, textIn } from './client.ts';
 import { Coalesced } from './coalesced.ts';
 import type { Database } from './database.ts';
-import { digestOf, escapeText, unescapeText } from './text.ts';
+import { computeDigest, escapeText, unescapeText } from './text.ts';
 
 /** The number of bytes that no page reaches. */
 const unlimited = 2 ** 50;
@@ -36,10 +36,10 @@ export class Reads {
   /** Returns a page: see Store.list. */
   async list(collection: string, after: number, limit: number, bytes = unlimited): Promise<StoredPage> {
     if (!isStorableKey(collection)) return noPage;
-    const most = clamped(limit, 0);
+    const max = clamp(limit, 0);
     const [head, ...rows] = await this.#database.query(
       `SELECT * FROM ${this.#schema}.list_items($1, $2, $3, $4)`,
-      [escapeText(collection), clamped(after, 0), most, clamped(bytes, 1)],
+      [escapeText(collection), clamp(after, 0), max, clamp(bytes, 1)],
     );
     if (head === undefined) return noPage;
     return {
@@ -55,9 +55,9 @@ export class Reads {
     const [row] = await this.#database.query(
       `SELECT until, owner, fingerprint, kind, created, collection, id, sequence, revision, modified, value
        FROM ${this.#schema}.receipts WHERE key = decode($1, 'base64') AND until > $2`,
-      [digestOf(key), Math.floor(now)],
+      [computeDigest(key), Math.floor(now)],
     );
-    return row === undefined ? undefined : receiptedChangeIn(row, key);
+    return row === undefined ? undefined : readReceiptedChange(row, key);
   }
 
   /** Counts the unexpired receipts of a user. `freeAt` is the time (ms) at which the first of them expires. */
@@ -102,12 +102,12 @@ export function entryIn(row: PostgresRow, id: string): StoredItem {
 }
 
 /** Returns a whole number from `least` to `unlimited`. */
-function clamped(number: number, least: number): number {
-  return Math.floor(Math.min(unlimited, Math.max(least, number)));
+function clamp(number: number, min: number): number {
+  return Math.floor(Math.min(unlimited, Math.max(min, number)));
 }
 
 /** Reads a change with a receipt. `key` is that of the receipt. */
-export function receiptedChangeIn(row: PostgresRow, key: string): StoredReceipt {
+export function readReceiptedChange(row: PostgresRow, key: string): StoredReceipt {
   const user = row['owner'] === null ? {} : { user: unescapeText(textIn(row, 'owner')) };
   const fingerprint = unescapeText(textIn(row, 'fingerprint'));
   return {

@@ -13,13 +13,13 @@ import type {
   TransferPart,
 } from '../store/store.ts';
 import { ChangeQueue } from './change-queue.ts';
-import { type PostgresClient, poolSizeOf } from './client.ts';
+import { type PostgresClient, readPoolSize } from './client.ts';
 import { Database } from './database.ts';
 import { DocumentTable } from './documents.ts';
 import { Maintenance } from './maintenance.ts';
 import { NonceTable, type PostgresNonces } from './nonces.ts';
 import { Reads } from './reads.ts';
-import { migrate, openingError } from './schema/migrate.ts';
+import { migrate, toOpeningError } from './schema/migrate.ts';
 import { type SchemaName, schemaName } from './schema/names.ts';
 import { exportFrom, importInto } from './transfer.ts';
 
@@ -97,7 +97,7 @@ export async function openPostgresStore(
       onReport,
     });
     await maintenance.compareClocks();
-    const listens = database.isPool && poolSizeOf(client) > 1;
+    const listens = database.isPool && readPoolSize(client) > 1;
     const documents = new DocumentTable(database, schema, random, listens);
     const changes = new ChangeQueue({
       database,
@@ -105,7 +105,7 @@ export async function openPostgresStore(
       random,
       onStored: (nonce) => nonces.storedWithChange(nonce),
       onUncertain: (nonce) => nonces.perhapsStoredWithChange(nonce),
-      refusalOf: async (until) => createRefusal(await nonces.refusalOf(until)),
+      findRefusal: async (until) => createRefusal(await nonces.findRefusal(until)),
     });
     const reads = new Reads(database, schema.identifier);
     const close = async (): Promise<void> => {
@@ -127,7 +127,7 @@ export async function openPostgresStore(
     });
   } catch (error) {
     await database.close(endClient).catch(() => {});
-    throw openingError(error);
+    throw toOpeningError(error);
   }
 }
 

@@ -17,6 +17,6 @@ export function unescapeText(escaped: string): string {
 }
 
 /** Returns the SHA-256 digest of some texts, in base64. Different texts have different encodings. */
-export function digestOf(...texts: readonly string[]): string {
+export function computeDigest(...texts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(texts)).digest('base64');
 }

@@ -10,10 +10,10 @@ import type {
 } from '../store/store.ts';
 import { numberIn, type PostgresRow, textIn } from './client.ts';
 import type { Database, Transaction } from './database.ts';
-import { entryIn, kinds, receiptedChangeIn } from './reads.ts';
+import { entryIn, kinds, readReceiptedChange } from './reads.ts';
 import { dollarQuote, type SchemaName } from './schema/names.ts';
-import { markLockOf } from './schema/nonce-functions.ts';
-import { digestOf, escapeText, unescapeText } from './text.ts';
+import { formatMarkLock } from './schema/nonce-functions.ts';
+import { computeDigest, escapeText, unescapeText } from './text.ts';
 
 /** The maximum number of items of a statement, and the length of their values in characters after which it is full. */
 const [maxItems, maxLength] = [500, 1024 * 1024];
@@ -42,17 +42,17 @@ export async function* exportFrom(
        WHERE revision > 0 ORDER BY path`,
     );
     for (const row of collections) {
-      yield await collectionOf(transaction, identifier, row);
-      yield* itemsOf(transaction, identifier, textIn(row, 'path'));
+      yield await readCollection(transaction, identifier, row);
+      yield* readItems(transaction, identifier, textIn(row, 'path'));
     }
-    if (hasReceipts) yield* receiptsOf(transaction, identifier, now);
+    if (hasReceipts) yield* readReceipts(transaction, identifier, now);
     finished = true;
   } finally {
     await transaction.end(finished);
   }
 }
 
-async function collectionOf(
+async function readCollection(
   transaction: Transaction,
   schema: string,
   row: PostgresRow,
@@ -72,7 +72,7 @@ async function collectionOf(
   };
 }
 
-async function* itemsOf(
+async function* readItems(
   transaction: Transaction,
   schema: string,
   path: string,
@@ -94,7 +94,7 @@ async function* itemsOf(
   }
 }
 
-async function* receiptsOf(
+async function* readReceipts(
   transaction: Transaction,
   schema: string,
   now: number,
@@ -106,7 +106,7 @@ async function* receiptsOf(
       [now, after, maxItems],
     );
     for (const row of rows) {
-      yield { kind: 'receipt', change: receiptedChangeIn(row, unescapeText(textIn(row, 'name'))) };
+      yield { kind: 'receipt', change: readReceiptedChange(row, unescapeText(textIn(row, 'name'))) };
       after = textIn(row, 'digest');
     }
     more = rows.length === maxItems;
@@ -159,7 +159,7 @@ class Import {
     // In the order in which changes take these locks.
     await this.#transaction.query(`LOCK TABLE ${schema}.collections IN EXCLUSIVE MODE`);
     await this.#transaction.query(
-      `SELECT ${schema}.ensure_durable(), pg_advisory_xact_lock(${markLockOf(schema)})`,
+      `SELECT ${schema}.ensure_durable(), pg_advisory_xact_lock(${formatMarkLock(schema)})`,
     );
     const changed = await this.#transaction.query(
       `SELECT 1 FROM ${schema}.collections WHERE revision > 0 LIMIT 1`,
@@ -222,7 +222,7 @@ class Import {
          (key, name, owner, until, fingerprint, kind, created, collection, id, sequence, revision, modified, value)
        VALUES (decode($1, 'base64'), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
       [
-        digestOf(key),
+        computeDigest(key),
         escapeText(key),
         user === undefined ? null : escapeText(user),
         Math.floor(until),

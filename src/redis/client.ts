@@ -26,7 +26,7 @@ const maxPending = 10_000;
  * the password.
  */
 export function createSender(client: RedisClient, timeout: number): SendCommand {
-  const send = senderOf(client);
+  const send = bindSender(client);
   let pending = 0;
   return async (...command) => {
     if (pending >= maxPending) throw failed('too many commands wait for a reply');
@@ -43,7 +43,7 @@ export function failed(reason: string): StoreError {
   return new StoreError('failed', `Redis failed: ${reason}`, { reported: true });
 }
 
-function senderOf(client: RedisClient): (command: [string, ...string[]]) => PromiseLike<unknown> {
+function bindSender(client: RedisClient): (command: [string, ...string[]]) => PromiseLike<unknown> {
   // A client of ioredis has a method `sendCommand`, too, with other parameters.
   if ('call' in client && typeof client.call === 'function') return (command) => client.call(...command);
   if ('sendCommand' in client && typeof client.sendCommand === 'function')
@@ -61,14 +61,14 @@ function withTimeout(reply: Promise<unknown>, timeout: number): Promise<unknown>
       },
       (error: unknown) => {
         clearTimeout(timer);
-        reject(failed(reasonOf(error)));
+        reject(failed(describeReason(error)));
       },
     );
   });
 }
 
 /** Returns the code of an error: `ECONNREFUSED`, `READONLY`, or the name of its class. Never its message. */
-function reasonOf(error: unknown): string {
+function describeReason(error: unknown): string {
   if (typeof error !== 'object' || error === null) return 'unknown error';
   if ('code' in error && typeof error.code === 'string' && /^[A-Z_]{2,40}$/.test(error.code))
     return error.code;

@@ -22,7 +22,7 @@ export function toRepresentable(text: string): string {
  * Truncates text from a client to 40 characters and replaces the invisible ones, for use in a message or a
  * path.
  */
-export function printable(text: string): string {
+export function toPrintable(text: string): string {
   const characters = [...text.slice(0, 2 * maxShown + 2)];
   const cut = characters.length > maxShown || text.length > 2 * maxShown + 2;
   const shown = cut ? `${characters.slice(0, maxShown - 1).join('')}…` : text;
@@ -34,7 +34,7 @@ export function printable(text: string): string {
 const maxShown = 40;
 
 /** Returns the number of characters (code points) in the text. */
-export function lengthOf(text: string): number {
+export function countCharacters(text: string): number {
   let length = text.length;
   for (let at = 0; at < text.length - 1; at++) {
     if ((text.charCodeAt(at) & 0xfc00) !== 0xd800 || (text.charCodeAt(at + 1) & 0xfc00) !== 0xdc00) continue;

@@ -11,7 +11,7 @@ export function isDate(text: string): boolean {
 
 /** Returns whether the text is a date and time with an offset (RFC 3339 §5.6 and §5.7). */
 export function isDateTime(text: string): boolean {
-  return instantOf(text) !== undefined;
+  return parseInstant(text) !== undefined;
 }
 
 /** Compares two dates: negative if the first is earlier, positive if it is later, else 0. */
@@ -21,8 +21,8 @@ export function compareDates(one: string, other: string): number {
 
 /** Compares two dates and times, which may have different offsets, like {@link compareDates}. */
 export function compareDateTimes(one: string, other: string): number {
-  const first = instantOf(one);
-  const second = instantOf(other);
+  const first = parseInstant(one);
+  const second = parseInstant(other);
   if (first === undefined || second === undefined) return Number.NaN;
   if (first.seconds !== second.seconds) return first.seconds - second.seconds;
   // Without trailing zeros, fractions are ordered like their digits.
@@ -35,7 +35,7 @@ export function compareDateTimes(one: string, other: string): number {
  * an invalid date and time.
  */
 export function instantKey(text: string): string | undefined {
-  const instant = instantOf(text);
+  const instant = parseInstant(text);
   if (instant === undefined) return undefined;
   return `${instant.seconds + beforeYearZero}`.padStart(12, '0') + instant.fraction;
 }
@@ -49,7 +49,7 @@ interface Instant {
   readonly fraction: string;
 }
 
-function instantOf(text: string): Instant | undefined {
+function parseInstant(text: string): Instant | undefined {
   const parts = dateTimeForm.exec(text);
   if (parts === null) return undefined;
   const date = parts[1] ?? '';
@@ -61,7 +61,7 @@ function instantOf(text: string): Instant | undefined {
   const offset = (offsetHour * 60 + offsetMinute) * (parts[6] === '-' ? -1 : 1);
   const minutes = day * 1440 + hour * 60 + minute - offset;
   if (second === 60 && !beginsMonth(minutes + 1, date)) return undefined;
-  return { seconds: minutes * 60 + second, fraction: withoutTrailingZeros(parts[5] ?? '') };
+  return { seconds: minutes * 60 + second, fraction: removeTrailingZeros(parts[5] ?? '') };
 }
 
 /**
@@ -74,7 +74,7 @@ function beginsMonth(minutes: number, date: string): boolean {
   return minutes === daysTo(year, month, 1) * 1440 || minutes === next * 1440;
 }
 
-function withoutTrailingZeros(digits: string): string {
+function removeTrailingZeros(digits: string): string {
   let end = digits.length;
   while (end > 0 && digits[end - 1] === '0') end--;
   return digits.slice(0, end);

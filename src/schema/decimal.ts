@@ -6,7 +6,7 @@ const decimalForm = /^-?(?:0|[1-9][0-9]*)(?:\.([0-9]+))?$/;
  * Returns the number of fraction digits; undefined if the text is not a decimal. Negative zero is not a
  * decimal.
  */
-export function fractionDigitsOf(text: string): number | undefined {
+export function countFractionDigits(text: string): number | undefined {
   const parts = decimalForm.exec(text);
   if (parts === null || (text.startsWith('-') && /^-[0.]+$/.test(text))) return undefined;
   return parts[1]?.length ?? 0;
@@ -27,8 +27,11 @@ export function compareDecimals(one: string, other: string): number {
 export function compareDecimalValues(one: string, other: string): number {
   const [digitsOne, digitsOther] = [fractionLength(one), fractionLength(other)];
   if (digitsOne === digitsOther) return compareDecimals(one, other);
-  const most = Math.max(digitsOne, digitsOther);
-  return compareDecimals(padded(one, most - digitsOne), padded(other, most - digitsOther));
+  const maxDigits = Math.max(digitsOne, digitsOther);
+  return compareDecimals(
+    padFraction(one, maxDigits - digitsOne),
+    padFraction(other, maxDigits - digitsOther),
+  );
 }
 
 function fractionLength(decimal: string): number {
@@ -37,7 +40,7 @@ function fractionLength(decimal: string): number {
 }
 
 /** Appends zeros to the fraction. */
-function padded(decimal: string, zeros: number): string {
+function padFraction(decimal: string, zeros: number): string {
   if (zeros === 0) return decimal;
   return (decimal.includes('.') ? decimal : `${decimal}.`) + '0'.repeat(zeros);
 }

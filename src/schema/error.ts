@@ -1,6 +1,6 @@
 import { CountersignError } from '../countersign-error.ts';
 import { didYouMean } from '../did-you-mean.ts';
-import { kindOf } from '../shape/fault.ts';
+import { describeKind } from '../shape/fault.ts';
 
 /** The codes of {@link DeclarationError}. */
 export type DeclarationCode =
@@ -38,30 +38,30 @@ export type Members = ReadonlyMap<string, unknown>;
  * Returns the members of an object in the configuration.
  * @throws {DeclarationError} for any other value
  */
-export function membersOf(source: unknown, path: string): Members {
+export function readMembers(source: unknown, path: string): Members {
   if (typeof source === 'object' && source !== null && !Array.isArray(source)) {
     return new Map(Object.entries(source));
   }
-  throw new DeclarationError('type', path, `must be an object, is ${kindOf(source)}`);
+  throw new DeclarationError('type', path, `must be an object, is ${describeKind(source)}`);
 }
 
 /**
  * Returns non-empty text from the configuration.
  * @throws {DeclarationError} for any other value
  */
-export function textOf(source: unknown, path: string): string {
+export function readText(source: unknown, path: string): string {
   if (typeof source === 'string' && source !== '') return source;
-  throw new DeclarationError('type', path, `must be non-empty text, is ${kindOf(source)}`);
+  throw new DeclarationError('type', path, `must be non-empty text, is ${describeKind(source)}`);
 }
 
 /**
  * Returns a boolean from the configuration; the default if it is undefined.
  * @throws {DeclarationError} for any other value
  */
-export function flagOf(source: unknown, path: string, defaultValue = false): boolean {
+export function readFlag(source: unknown, path: string, defaultValue = false): boolean {
   if (source === undefined) return defaultValue;
   if (typeof source === 'boolean') return source;
-  throw new DeclarationError('type', path, `must be true or false, is ${kindOf(source)}`);
+  throw new DeclarationError('type', path, `must be true or false, is ${describeKind(source)}`);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { StoredRecord, StoredValue } from '../store/store.ts';
-import { memberOf } from './record.ts';
+import { readMember } from './record.ts';
 import type { Shape } from './schema.ts';
 
 /**
@@ -10,7 +10,7 @@ export function merge(shape: Shape, before: StoredRecord, partial: StoredRecord)
   const undeclared = Object.entries(before).filter(([name]) => !shape.schema.byName.has(name));
   const merged: Record<string, StoredValue> = Object.fromEntries(undeclared);
   for (const { name } of shape.schema.fields) {
-    const value = memberOf(partial, name) ?? memberOf(before, name);
+    const value = readMember(partial, name) ?? readMember(before, name);
     if (value !== undefined) merged[name] = value;
   }
   return merged;

@@ -1,6 +1,6 @@
 import type { StoredValue } from '../store/store.ts';
 import { instantKey } from './date.ts';
-import { compareDecimalValues, fractionDigitsOf } from './decimal.ts';
+import { compareDecimalValues, countFractionDigits } from './decimal.ts';
 import type { SimpleTypeName } from './simple-type.ts';
 
 /** A value in a form that can be compared with others of its type. */
@@ -9,7 +9,7 @@ export type Key = string | number;
 /** The order of the values of a simple type. */
 export interface TypeOrder {
   /** Returns the key of a stored value; undefined if it is not of this type. */
-  keyOf(value: StoredValue): Key | undefined;
+  computeKey(value: StoredValue): Key | undefined;
   /** Parses a key that was written as text; undefined if it is malformed. */
   parseKey(text: string): Key | undefined;
   /** Compares two keys: negative if the first is less, positive if it is greater, else 0. */
@@ -17,7 +17,7 @@ export interface TypeOrder {
 }
 
 /** Returns the order of a type. Text is compared by its UTF-16 code units, decimals, dates and times by their value. */
-export function orderOf(type: SimpleTypeName): TypeOrder {
+export function selectOrder(type: SimpleTypeName): TypeOrder {
   switch (type) {
     case 'text':
     case 'currency':
@@ -36,36 +36,36 @@ export function orderOf(type: SimpleTypeName): TypeOrder {
 }
 
 const textOrder: TypeOrder = {
-  keyOf: (value) => (typeof value === 'string' ? value : undefined),
+  computeKey: (value) => (typeof value === 'string' ? value : undefined),
   parseKey: (text) => text,
   compare: compareKeys,
 };
 
 const decimalOrder: TypeOrder = {
-  keyOf: (value) => (typeof value === 'string' ? decimalKey(value) : undefined),
+  computeKey: (value) => (typeof value === 'string' ? decimalKey(value) : undefined),
   parseKey: decimalKey,
   compare: (one, other) => compareDecimalValues(String(one), String(other)),
 };
 
 const instantOrder: TypeOrder = {
   ...textOrder,
-  keyOf: (value) => (typeof value === 'string' ? instantKey(value) : undefined),
+  computeKey: (value) => (typeof value === 'string' ? instantKey(value) : undefined),
 };
 
 /** The order of integers. */
 export const numberOrder: TypeOrder = {
-  keyOf: (value) => (typeof value === 'number' ? value : undefined),
+  computeKey: (value) => (typeof value === 'number' ? value : undefined),
   parseKey: (text) => (/^-?[0-9]{1,16}$/.test(text) ? Number(text) : undefined),
   compare: compareKeys,
 };
 
 const booleanOrder: TypeOrder = {
   ...numberOrder,
-  keyOf: (value) => (typeof value === 'boolean' ? Number(value) : undefined),
+  computeKey: (value) => (typeof value === 'boolean' ? Number(value) : undefined),
 };
 
 function decimalKey(text: string): string | undefined {
-  return fractionDigitsOf(text) === undefined ? undefined : text;
+  return countFractionDigits(text) === undefined ? undefined : text;
 }
 
 function compareKeys(one: Key, other: Key): number {

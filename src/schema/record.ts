@@ -29,7 +29,7 @@ export function buildValue(field: Field, content: StoredValue, attributes: Field
 }
 
 /** Returns an own member of a record; undefined if there is none. */
-export function memberOf(record: StoredRecord, name: string): StoredValue | undefined {
+export function readMember(record: StoredRecord, name: string): StoredValue | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 

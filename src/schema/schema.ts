@@ -1,6 +1,6 @@
-import { kindOf } from '../shape/fault.ts';
-import { elementName } from './element-name.ts';
-import { DeclarationError, flagOf, type Members, membersOf, refuseUnknown, textOf } from './error.ts';
+import { describeKind } from '../shape/fault.ts';
+import { isUnprefixedName } from '../xml/name-form.ts';
+import { DeclarationError, type Members, readFlag, readMembers, readText, refuseUnknown } from './error.ts';
 import { compileSimple, unknownType } from './simple-declaration.ts';
 import { type Simple, type SimpleTypeName, simpleTypes } from './simple-type.ts';
 
@@ -90,7 +90,7 @@ export function compileShape(element: string, item: string, fields: unknown, pat
       'the name is reserved: in a list, href is the address of an item',
     );
   }
-  return { element, item, schema, root: newField(item, 0, true, { kind: 'element', schema }, []) };
+  return { element, item, schema, root: createField(item, 0, true, { kind: 'element', schema }, []) };
 }
 
 /**
@@ -98,7 +98,7 @@ export function compileShape(element: string, item: string, fields: unknown, pat
  * @throws {DeclarationError} for an invalid declaration
  */
 export function compileSchema(source: unknown, path: string): Schema {
-  const fields = [...membersOf(source, path)].map(([name, declaration], index) => {
+  const fields = [...readMembers(source, path)].map(([name, declaration], index) => {
     elementName(name, `${path}.${name}`);
     return compileField(name, index, declaration, ofField, `${path}.${name}`);
   });
@@ -112,15 +112,15 @@ function compileField(
   general: readonly string[],
   path: string,
 ): Field {
-  const members = membersOf(source, path);
+  const members = readMembers(source, path);
   const content = compileContent(members, general, path);
-  const required = flagOf(members.get('required'), `${path}.required`);
+  const required = readFlag(members.get('required'), `${path}.required`);
   const attributes = compileAttributes(members.get('attributes'), content, `${path}.attributes`);
-  return newField(name, index, required, content, attributes);
+  return createField(name, index, required, content, attributes);
 }
 
 function compileContent(members: Members, general: readonly string[], path: string): Content {
-  const type = typeOf(members, fieldTypes, path);
+  const type = readType(members, fieldTypes, path);
   if (type === 'element') {
     refuseUnknown(members, [...general, 'fields'], path, 'is not an option of element');
     return { kind: 'element', schema: compileSchema(members.get('fields'), `${path}.fields`) };
@@ -129,12 +129,12 @@ function compileContent(members: Members, general: readonly string[], path: stri
     refuseUnknown(members, [...general, 'of', 'item'], path, 'is not an option of list');
     return { kind: 'list', of: compileItem(members, path) };
   }
-  return compileSimple(simpleType(type, path), members, general, path);
+  return compileSimple(requireSimpleType(type, path), members, general, path);
 }
 
 function compileItem(members: Members, path: string): Field {
   const item = members.get('item');
-  const name = elementName(item === undefined ? 'item' : textOf(item, `${path}.item`), `${path}.item`);
+  const name = elementName(item === undefined ? 'item' : readText(item, `${path}.item`), `${path}.item`);
   const of = members.get('of');
   const declaration = typeof of === 'string' ? { type: of } : of;
   return compileField(name, 0, declaration, ofItem, `${path}.of`);
@@ -142,14 +142,14 @@ function compileItem(members: Members, path: string): Field {
 
 function compileAttributes(source: unknown, content: Content, path: string): Attribute[] {
   if (source === undefined) return [];
-  return [...membersOf(source, path)].map(([name, declaration], index) => {
+  return [...readMembers(source, path)].map(([name, declaration], index) => {
     const at = `${path}.${name}`;
     elementName(name, at);
     refuseClash(name, content, at);
-    const members = membersOf(declaration, at);
-    const type = typeOf(members, attributeTypes, at);
-    const required = flagOf(members.get('required'), `${at}.required`);
-    const simple = compileSimple(simpleType(type, at), members, ofAttribute, at);
+    const members = readMembers(declaration, at);
+    const type = readType(members, attributeTypes, at);
+    const required = readFlag(members.get('required'), `${at}.required`);
+    const simple = compileSimple(requireSimpleType(type, at), members, ofAttribute, at);
     return { name, index, required, content: simple, begin: ` ${name}="`, key: `"${name}":` };
   });
 }
@@ -175,26 +175,26 @@ function refuseClash(name: string, content: Content, path: string): void {
   }
 }
 
-function typeOf(members: Members, allowed: readonly string[], path: string): string {
+function readType(members: Members, allowed: readonly string[], path: string): string {
   const type = members.get('type');
   if (typeof type !== 'string') {
     throw new DeclarationError(
       type === undefined ? 'missing' : 'type',
       `${path}.type`,
-      `must be one of ${allowed.join(', ')}; is ${kindOf(type)}`,
+      `must be one of ${allowed.join(', ')}; is ${describeKind(type)}`,
     );
   }
   if (!allowed.includes(type)) throw unknownType(type, allowed, `${path}.type`);
   return type;
 }
 
-function simpleType(type: string, path: string): SimpleTypeName {
+function requireSimpleType(type: string, path: string): SimpleTypeName {
   const simple = simpleTypes.find((allowed) => allowed === type);
   if (simple === undefined) throw unknownType(type, simpleTypes, `${path}.type`);
   return simple;
 }
 
-function newField(
+function createField(
   name: string,
   index: number,
   required: boolean,
@@ -209,4 +209,20 @@ function newField(
     key: `${JSON.stringify(name)}:`,
   };
   return { name, index, required, content, attributes, attributeByName, ...markup };
+}
+
+/**
+ * Checks the name of an element or an attribute and returns it.
+ * @throws {DeclarationError} if it is not an XML name, has a colon, begins with "xml" (reserved by XML 1.0
+ * §2.3; `xmlns` is one), or is `__proto__`
+ */
+function elementName(source: string, path: string): string {
+  if (source === '__proto__') throw new DeclarationError('name', path, 'is not allowed as a name');
+  if (!isUnprefixedName(source)) {
+    throw new DeclarationError('name', path, 'must be an XML name without a colon');
+  }
+  if (/^xml/i.test(source)) {
+    throw new DeclarationError('name', path, 'names that begin with "xml" are reserved by XML');
+  }
+  return source;
 }

@@ -1,10 +1,10 @@
 import { didYouMean } from '../did-you-mean.ts';
-import { kindOf } from '../shape/fault.ts';
+import { describeKind } from '../shape/fault.ts';
 import { defaultJsonLength } from './any-json.ts';
 import { DeclarationError, type Members, refuseUnknown } from './error.ts';
 import { compilePattern, maxSteps, maxTextLength, type Pattern } from './pattern/match.ts';
 import { PatternError } from './pattern/syntax.ts';
-import { compare, type Simple, type SimpleTypeName, violationsOf } from './simple-type.ts';
+import { compare, listViolations, type Simple, type SimpleTypeName } from './simple-type.ts';
 
 /** The options of each simple type, in addition to those of every field. */
 const optionsOf: Readonly<Record<SimpleTypeName, readonly string[]>> = {
@@ -35,39 +35,39 @@ export function compileSimple(
   const options = optionsOf[type];
   refuseUnknown(members, [...general, ...options], path, `is not an option of ${type}`);
   const maxLength =
-    countOf(members.get('maxLength'), 1, Number.MAX_SAFE_INTEGER, `${path}.maxLength`) ??
+    readCount(members.get('maxLength'), 1, Number.MAX_SAFE_INTEGER, `${path}.maxLength`) ??
     (type === 'json' ? defaultJsonLength : undefined);
   const bare: Simple = {
     kind: 'simple',
     type,
     fractionDigits:
-      countOf(members.get('fractionDigits'), 0, maxFractionDigits, `${path}.fractionDigits`) ?? 0,
+      readCount(members.get('fractionDigits'), 0, maxFractionDigits, `${path}.fractionDigits`) ?? 0,
     maxLength,
-    pattern: patternOf(members.get('pattern'), maxLength, `${path}.pattern`),
+    pattern: readPattern(members.get('pattern'), maxLength, `${path}.pattern`),
     oneOf: undefined,
     min: undefined,
     max: undefined,
   };
-  const ranged = { ...bare, ...rangeOf(bare, members, path) };
-  return { ...ranged, oneOf: choicesOf(ranged, members.get('enum'), `${path}.enum`) };
+  const ranged = { ...bare, ...readRange(bare, members, path) };
+  return { ...ranged, oneOf: readChoices(ranged, members.get('enum'), `${path}.enum`) };
 }
 
-function countOf(source: unknown, min: number, max: number, path: string): number | undefined {
+function readCount(source: unknown, min: number, max: number, path: string): number | undefined {
   if (source === undefined) return undefined;
   if (typeof source === 'number' && Number.isInteger(source) && source >= min && source <= max) return source;
   throw new DeclarationError(
     'value',
     path,
-    `must be a whole number from ${min} to ${max}, is ${shown(source)}`,
+    `must be a whole number from ${min} to ${max}, is ${formatSource(source)}`,
   );
 }
 
-function patternOf(source: unknown, maxLength: number | undefined, path: string): Pattern | undefined {
+function readPattern(source: unknown, maxLength: number | undefined, path: string): Pattern | undefined {
   if (source === undefined) return undefined;
   if (typeof source !== 'string') {
-    throw new DeclarationError('type', path, `must be text, is ${kindOf(source)}`);
+    throw new DeclarationError('type', path, `must be text, is ${describeKind(source)}`);
   }
-  const pattern = compiled(source, path);
+  const pattern = compileSource(source, path);
   if (pattern.cost * (maxLength ?? maxTextLength) <= maxSteps) return pattern;
   const longest = Math.floor(maxSteps / pattern.cost);
   throw new DeclarationError(
@@ -77,7 +77,7 @@ function patternOf(source: unknown, maxLength: number | undefined, path: string)
   );
 }
 
-function compiled(source: string, path: string): Pattern {
+function compileSource(source: string, path: string): Pattern {
   try {
     return compilePattern(source);
   } catch (error) {
@@ -86,27 +86,27 @@ function compiled(source: string, path: string): Pattern {
   }
 }
 
-function rangeOf(bare: Simple, members: Members, path: string): Pick<Simple, 'min' | 'max'> {
-  const min = members.has('min') ? literalOf(bare, members.get('min'), `${path}.min`) : undefined;
-  const max = members.has('max') ? literalOf(bare, members.get('max'), `${path}.max`) : undefined;
+function readRange(bare: Simple, members: Members, path: string): Pick<Simple, 'min' | 'max'> {
+  const min = members.has('min') ? readLiteral(bare, members.get('min'), `${path}.min`) : undefined;
+  const max = members.has('max') ? readLiteral(bare, members.get('max'), `${path}.max`) : undefined;
   if (min !== undefined && max !== undefined && compare(bare.type, min, max) > 0) {
     throw new DeclarationError('range', `${path}.min`, `${min} is greater than max, which is ${max}`);
   }
   return { min, max };
 }
 
-function choicesOf(simple: Simple, source: unknown, path: string): ReadonlySet<string> | undefined {
+function readChoices(simple: Simple, source: unknown, path: string): ReadonlySet<string> | undefined {
   if (source === undefined) return undefined;
   if (!Array.isArray(source) || source.length === 0) {
     throw new DeclarationError(
       'type',
       path,
-      `must be an array of at least one value, is ${Array.isArray(source) ? 'an empty array' : kindOf(source)}`,
+      `must be an array of at least one value, is ${Array.isArray(source) ? 'an empty array' : describeKind(source)}`,
     );
   }
   const choices = new Set<string>();
   source.forEach((choice: unknown, at) => {
-    const literal = literalOf(simple, choice, `${path}[${at}]`);
+    const literal = readLiteral(simple, choice, `${path}[${at}]`);
     if (choices.has(literal))
       throw new DeclarationError('value', `${path}[${at}]`, `${literal} is listed twice`);
     choices.add(literal);
@@ -115,19 +115,19 @@ function choicesOf(simple: Simple, source: unknown, path: string): ReadonlySet<s
 }
 
 /** Returns a value of the configuration as text, checked by the rules of its field. */
-function literalOf(simple: Simple, source: unknown, path: string): string {
+function readLiteral(simple: Simple, source: unknown, path: string): string {
   const written = simple.type === 'integer' ? 'a JSON number' : 'a JSON string';
   if (typeof source !== (simple.type === 'integer' ? 'number' : 'string')) {
-    throw new DeclarationError('type', path, `must be ${written}, is ${kindOf(source)}`);
+    throw new DeclarationError('type', path, `must be ${written}, is ${describeKind(source)}`);
   }
   const text = String(source);
-  const [violation] = violationsOf(simple, text);
+  const [violation] = listViolations(simple, text);
   if (violation !== undefined) throw new DeclarationError('value', path, violation.detail);
   return text;
 }
 
-function shown(source: unknown): string {
-  return typeof source === 'number' ? String(source) : kindOf(source);
+function formatSource(source: unknown): string {
+  return typeof source === 'number' ? String(source) : describeKind(source);
 }
 
 /** Returns the error for a type that does not exist. */

@@ -1,10 +1,10 @@
 /** Validates the text of simple field types. */
 
 import { isJsonText, maxJsonDepth } from './any-json.ts';
-import { firstUnrepresentable, lengthOf, printable } from './characters.ts';
+import { countCharacters, firstUnrepresentable, toPrintable } from './characters.ts';
 import { currencies } from './currency.ts';
 import { compareDates, compareDateTimes, isDate, isDateTime } from './date.ts';
-import { compareDecimals, fractionDigitsOf } from './decimal.ts';
+import { compareDecimals, countFractionDigits } from './decimal.ts';
 import type { Pattern } from './pattern/match.ts';
 
 /** The types of fields with a single value. */
@@ -42,7 +42,7 @@ export interface Violation {
 }
 
 /** Returns all rules that the text violates. If it violates its type, only that is returned. */
-export function violationsOf(simple: Simple, text: string): readonly Violation[] {
+export function listViolations(simple: Simple, text: string): readonly Violation[] {
   const form = typeViolation(simple, text);
   if (form !== undefined) return [form];
   if (simple.maxLength === undefined && simple.oneOf === undefined && simple.pattern === undefined) {
@@ -54,7 +54,7 @@ export function violationsOf(simple: Simple, text: string): readonly Violation[]
 const none: readonly Violation[] = [];
 
 /** Returns the stored value of a valid text. */
-export function storedValue(simple: Pick<Simple, 'type'>, text: string): string | number | boolean {
+export function toStoredValue(simple: Pick<Simple, 'type'>, text: string): string | number | boolean {
   if (simple.type === 'integer') return Number(text);
   if (simple.type === 'boolean') return text === 'true';
   return text;
@@ -62,7 +62,7 @@ export function storedValue(simple: Pick<Simple, 'type'>, text: string): string 
 
 /** Returns whether a text is a value of a type. A decimal may have any number of fraction digits. */
 export function isOfType(type: SimpleTypeName, text: string): boolean {
-  return typeViolation({ type, fractionDigits: fractionDigitsOf(text) ?? 0 }, text) === undefined;
+  return typeViolation({ type, fractionDigits: countFractionDigits(text) ?? 0 }, text) === undefined;
 }
 
 /** Compares two texts of a type: negative if the first is less, positive if it is greater, else 0. */
@@ -112,7 +112,7 @@ function typeViolation(simple: Pick<Simple, 'type' | 'fractionDigits'>, text: st
 const dateTimeForm = '(RFC 3339), such as 2013-04-20T12:59:24Z';
 
 function violationUnless(holds: boolean, rule: string, must: string, text: string): Violation | undefined {
-  return holds ? undefined : { rule, detail: `${must}, is ${quoted(text)}` };
+  return holds ? undefined : { rule, detail: `${must}, is ${quote(text)}` };
 }
 
 function textViolation(text: string): Violation | undefined {
@@ -125,11 +125,11 @@ function textViolation(text: string): Violation | undefined {
 }
 
 function decimalViolation(text: string, expected: number): Violation | undefined {
-  const actual = fractionDigitsOf(text);
+  const actual = countFractionDigits(text);
   if (actual === undefined) {
     const must =
       'must be digits with an optional leading minus and decimal point; no plus sign, exponent or leading zeros';
-    return { rule: 'decimal', detail: `${must}; is ${quoted(text)}` };
+    return { rule: 'decimal', detail: `${must}; is ${quote(text)}` };
   }
   if (actual === expected) return undefined;
   const digits = expected === 1 ? 'digit' : 'digits';
@@ -142,39 +142,39 @@ function decimalViolation(text: string, expected: number): Violation | undefined
 function integerViolation(text: string): Violation | undefined {
   if (!/^(?:0|-?[1-9][0-9]*)$/.test(text)) {
     const must = 'must be a whole number: digits with an optional leading minus, no leading zeros';
-    return { rule: 'integer', detail: `${must}; is ${quoted(text)}` };
+    return { rule: 'integer', detail: `${must}; is ${quote(text)}` };
   }
   if (Number.isSafeInteger(Number(text))) return undefined;
-  const most = Number.MAX_SAFE_INTEGER;
-  return { rule: 'integer', detail: `must be between -${most} and ${most}, is ${quoted(text)}` };
+  const max = Number.MAX_SAFE_INTEGER;
+  return { rule: 'integer', detail: `must be between -${max} and ${max}, is ${quote(text)}` };
 }
 
 function lengthAndPattern(simple: Simple, text: string): Violation[] {
   const { maxLength, pattern } = simple;
-  const length = maxLength === undefined ? 0 : lengthOf(text);
+  const length = maxLength === undefined ? 0 : countCharacters(text);
   // A text that is too long is not matched, because the time limit of patterns assumes its maximum length.
   if (maxLength !== undefined && length > maxLength) {
     return [{ rule: 'maxLength', detail: `must have at most ${maxLength} characters, has ${length}` }];
   }
   if (pattern === undefined || pattern.matches(text)) return [];
-  return [{ rule: 'pattern', detail: `must match the pattern ${pattern.source}, is ${quoted(text)}` }];
+  return [{ rule: 'pattern', detail: `must match the pattern ${pattern.source}, is ${quote(text)}` }];
 }
 
 function choiceAndRange(simple: Simple, text: string): Violation[] {
   const { type, oneOf, min, max } = simple;
   const violations: Violation[] = [];
   if (oneOf !== undefined && !oneOf.has(text)) {
-    violations.push({ rule: 'enum', detail: `must be one of ${[...oneOf].join(', ')}; is ${quoted(text)}` });
+    violations.push({ rule: 'enum', detail: `must be one of ${[...oneOf].join(', ')}; is ${quote(text)}` });
   }
   if (min !== undefined && compare(type, text, min) < 0) {
-    violations.push({ rule: 'min', detail: `must be at least ${min}, is ${quoted(text)}` });
+    violations.push({ rule: 'min', detail: `must be at least ${min}, is ${quote(text)}` });
   }
   if (max !== undefined && compare(type, text, max) > 0) {
-    violations.push({ rule: 'max', detail: `must be at most ${max}, is ${quoted(text)}` });
+    violations.push({ rule: 'max', detail: `must be at most ${max}, is ${quote(text)}` });
   }
   return violations;
 }
 
-function quoted(text: string): string {
-  return text === '' ? 'empty' : `“${printable(text)}”`;
+function quote(text: string): string {
+  return text === '' ? 'empty' : `“${toPrintable(text)}”`;
 }

@@ -1,5 +1,5 @@
 import { didYouMean } from '../did-you-mean.ts';
-import { kindOf } from '../shape/fault.ts';
+import { describeKind } from '../shape/fault.ts';
 
 /**
  * Checks of arguments and options, which in JavaScript can be any value. All throw RangeError. `what` names the value in the message.
@@ -10,7 +10,7 @@ import { kindOf } from '../shape/fault.ts';
 export function checkObject(value: unknown, what: string, example = ''): asserts value is object {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return;
   throw new RangeError(
-    `${what} must be an object${example === '' ? '' : ` ${example}`}, is ${kindOf(value)}`,
+    `${what} must be an object${example === '' ? '' : ` ${example}`}, is ${describeKind(value)}`,
   );
 }
 
@@ -32,15 +32,15 @@ export function checkMembers(
 export function checkWord(value: unknown, words: readonly string[], what: string): void {
   if (value === undefined) return;
   if (typeof value !== 'string')
-    throw new RangeError(`${what} must be one of ${words.join(', ')}, is ${kindOf(value)}`);
+    throw new RangeError(`${what} must be one of ${words.join(', ')}, is ${describeKind(value)}`);
   if (!words.includes(value))
     throw new RangeError(`${JSON.stringify(value)} is not ${what}${didYouMean(value, words)}`);
 }
 
 /** The range of a number. */
 export interface NumberRange {
-  readonly least?: number;
-  readonly most?: number;
+  readonly min?: number;
+  readonly max?: number;
   /** Whether it must be an integer. Default: false. */
   readonly whole?: boolean;
   /** The unit in the message. */
@@ -51,45 +51,45 @@ export interface NumberRange {
 export function checkNumber(
   value: unknown,
   what: string,
-  { least = -Infinity, most = Infinity, whole = false, unit }: NumberRange = {},
+  { min = -Infinity, max = Infinity, whole = false, unit }: NumberRange = {},
 ): void {
   if (value === undefined) return;
   const isValid =
-    typeof value === 'number' && value >= least && value <= most && (!whole || Number.isInteger(value));
+    typeof value === 'number' && value >= min && value <= max && (!whole || Number.isInteger(value));
   if (isValid) return;
   const kind = whole ? 'an integer' : 'a number';
   const of = unit === undefined ? '' : ` of ${unit}`;
-  const from = Number.isFinite(least) ? ` from ${least}` : '';
-  const to = Number.isFinite(most) ? ` to ${most}` : '';
-  const given = typeof value === 'number' ? String(value) : kindOf(value);
+  const from = Number.isFinite(min) ? ` from ${min}` : '';
+  const to = Number.isFinite(max) ? ` to ${max}` : '';
+  const given = typeof value === 'number' ? String(value) : describeKind(value);
   throw new RangeError(`${what} must be ${kind}${of}${from}${to}, is ${given}`);
 }
 
 /** Requires a boolean, unless the value is undefined. */
 export function checkFlag(value: unknown, what: string): void {
   if (value === undefined || typeof value === 'boolean') return;
-  throw new RangeError(`${what} must be true or false, is ${kindOf(value)}`);
+  throw new RangeError(`${what} must be true or false, is ${describeKind(value)}`);
 }
 
 /** Requires a string, unless the value is undefined. */
 export function checkText(value: unknown, what: string): void {
   if (value === undefined || typeof value === 'string') return;
-  throw new RangeError(`${what} must be text, is ${kindOf(value)}`);
+  throw new RangeError(`${what} must be text, is ${describeKind(value)}`);
 }
 
 /** Requires a string. */
 export function checkString(value: unknown, what: string): asserts value is string {
-  if (typeof value !== 'string') throw new RangeError(`${what} must be a string, is ${kindOf(value)}`);
+  if (typeof value !== 'string') throw new RangeError(`${what} must be a string, is ${describeKind(value)}`);
 }
 
 /** Returns a value for a message about it: text in quotes, `5`, `null`, `an object`. It must not be a secret. */
-export function shown(value: unknown): string {
+export function formatArgument(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
-  return typeof value === 'object' && value !== null ? kindOf(value) : String(value);
+  return typeof value === 'object' && value !== null ? describeKind(value) : String(value);
 }
 
 /** Requires a function, unless the value is undefined. */
 export function checkFunction(value: unknown, what: string): void {
   if (value === undefined || typeof value === 'function') return;
-  throw new RangeError(`${what} must be a function, is ${kindOf(value)}`);
+  throw new RangeError(`${what} must be a function, is ${describeKind(value)}`);
 }

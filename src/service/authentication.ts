@@ -1,4 +1,4 @@
-import { decoyFor, decoyOf, isPasswordHash, verifyPassword } from '../accounts/passwords.ts';
+import { buildDecoy, decoyFor, isPasswordHash, verifyPassword } from '../accounts/passwords.ts';
 import { createAccounts } from '../auth/accounts.ts';
 import { type Authenticator, createAuthenticator } from '../auth/authenticate.ts';
 import { createBasicScheme } from '../auth/basic.ts';
@@ -62,21 +62,21 @@ export function createAuthentication(
   random: (size: number) => Uint8Array,
   { store, origins, onGrantEvent, scopes }: AuthenticationParts,
 ): Authentication {
-  const window = windowOf(options) * 1000;
+  const window = readWindow(options) * 1000;
   const { realm = 'Countersign', explain = false } = options;
-  const declared = declarationsOf(options.users ?? {});
+  const declared = readDeclarations(options.users ?? {});
   const accounts = createAccounts(declared);
   const rateLimiter = createRateLimiter(options.maxAuthFailures ?? 100, clock);
-  const quotas = new Quotas({ quota: options.quota, clock, exempt: exemptOf(options) });
+  const quotas = new Quotas({ quota: options.quota, clock, exempt: createExemption(options) });
   quotas.replaceUsers(declared);
-  const configured = schemesOf(options);
+  const configured = listSchemes(options);
   checkUserSchemes(options.users ?? {}, configured);
   const limits = new SchemeLimits();
   limits.replaceUsers(declared);
   const hashQueue = createHashQueue(rateLimiter);
-  const nonceWindow = nonceWindowOf(window, options, configured);
+  const nonceWindow = computeNonceWindow(window, options, configured);
   const nonces =
-    storedNonces(options, nonceWindow) ??
+    selectStoredNonces(options, nonceWindow) ??
     createNonces({
       bucketSpan: bucketSpanFor(nonceWindow),
       max: options.maxNonces ?? 10_000_000,
@@ -92,7 +92,7 @@ export function createAuthentication(
     window,
     nonceWindow,
     notBefore: options.notBefore,
-    simple: simpleOf(options),
+    simple: readSimple(options),
     requireBodyDigest: options.requireBodyDigest ?? false,
     explain,
   });
@@ -100,7 +100,7 @@ export function createAuthentication(
     realm,
     accounts,
     queue: hashQueue,
-    hashing: { verify: verifyPassword, decoyOf, decoy: decoyFor(costWithoutHashes) },
+    hashing: { verify: verifyPassword, buildDecoy, decoy: decoyFor(costWithoutHashes) },
     rateLimiter,
     key: random(32),
     explain,
@@ -154,11 +154,11 @@ export function createAuthentication(
     oauth,
     quotas,
     keepNonce(principal, durably) {
-      const held = principal?.nonce;
-      return held === undefined ? undefined : nonces.release(held, durably);
+      const claim = principal?.nonce;
+      return claim === undefined ? undefined : nonces.release(claim, durably);
     },
     replaceUsers(users) {
-      const all = declarationsOf(users);
+      const all = readDeclarations(users);
       checkUserSchemes(users, configured);
       accounts.replace(all);
       limits.replaceUsers(all);
@@ -169,23 +169,23 @@ export function createAuthentication(
 }
 
 /** Returns whether a request is a health check, which is not counted; undefined if there are none. */
-function exemptOf({ health }: ServiceOptions): ((request: HttpRequest) => boolean) | undefined {
+function createExemption({ health }: ServiceOptions): ((request: HttpRequest) => boolean) | undefined {
   return health === undefined ? undefined : (request) => isHealthCheck(health, request);
 }
 
 /** Returns how far (ms) the dates and timestamps that come with nonces may be from the clock. */
-export function noncesWindowOf(
+export function computeNoncesWindow(
   options: Pick<ServiceOptions, 'window' | 'lifetimes'>,
   schemes: readonly ConfiguredScheme[],
 ): number {
-  return nonceWindowOf(windowOf(options) * 1000, options, schemes);
+  return computeNonceWindow(readWindow(options) * 1000, options, schemes);
 }
 
 /** The longest window, in seconds: a year. */
 const longestWindow = 31_536_000;
 
 // A caller in JavaScript can pass any value, and an invalid one must not weaken a check.
-function windowOf({ window = 600 }: Pick<ServiceOptions, 'window'>): number {
+function readWindow({ window = 600 }: Pick<ServiceOptions, 'window'>): number {
   if (typeof window === 'number' && window >= 0 && window <= longestWindow) return window;
   throw new RangeError(`window is not a number of seconds from 0 to ${longestWindow}`);
 }
@@ -194,7 +194,7 @@ function windowOf({ window = 600 }: Pick<ServiceOptions, 'window'>): number {
  * Returns how far (ms) the dates and timestamps that come with nonces may be from the clock. All nonces are counted with the
  * longest of these windows, as the file store does when it opens nonces of another window.
  */
-function nonceWindowOf(
+function computeNonceWindow(
   window: number,
   { lifetimes }: Pick<ServiceOptions, 'lifetimes'>,
   schemes: readonly ConfiguredScheme[],
@@ -204,7 +204,7 @@ function nonceWindowOf(
 }
 
 /** Returns the nonces of the options or of the store. Throws RangeError if these are stored for a shorter window (ms). */
-function storedNonces({ nonces, store }: ServiceOptions, window: number): CompleteNonces | undefined {
+function selectStoredNonces({ nonces, store }: ServiceOptions, window: number): CompleteNonces | undefined {
   const stored = nonces ?? store?.nonces;
   if (stored === undefined) return undefined;
   if (stored.window === undefined || stored.window * 1000 >= window) return completeNonces(stored);
@@ -215,16 +215,16 @@ function storedNonces({ nonces, store }: ServiceOptions, window: number): Comple
 }
 
 /** Returns the schemes of the options. Throws RangeError if one is invalid. */
-export function schemesOf({ schemes = {} }: Pick<ServiceOptions, 'schemes'>): readonly ConfiguredScheme[] {
+export function listSchemes({ schemes = {} }: Pick<ServiceOptions, 'schemes'>): readonly ConfiguredScheme[] {
   return readSchemes(schemes);
 }
 
-function simpleOf({ hmacSimple = 'safe' }: ServiceOptions): 'safe' | 'all' | 'off' {
+function readSimple({ hmacSimple = 'safe' }: ServiceOptions): 'safe' | 'all' | 'off' {
   if (hmacSimple === 'safe' || hmacSimple === 'all' || hmacSimple === 'off') return hmacSimple;
   throw new RangeError('hmacSimple is not one of safe, all, off');
 }
 
-function declarationsOf(users: Users): ReadonlyMap<string, AccountRecord> {
+function readDeclarations(users: Users): ReadonlyMap<string, AccountRecord> {
   const entries = users instanceof Map ? [...users] : Object.entries(users);
   return new Map(entries.map(([name, user]) => [name, readRecord(name, user)]));
 }

@@ -1,4 +1,4 @@
-import { clientsOf, consumersOf } from '../accounts/registration.ts';
+import { readClients, readConsumers } from '../accounts/registration.ts';
 import { createAuthenticator } from '../auth/authenticate.ts';
 import type { Scheme } from '../auth/scheme.ts';
 import type { SchemeLimits } from '../auth/scheme-limits.ts';
@@ -48,8 +48,8 @@ export function createAuthorizationServer(
   { store, basic, limits, onGrantEvent = () => {}, users, scopes, ...others }: AuthorizationParts,
 ): AuthorizationServer {
   const { clock, random, rateLimiter } = others;
-  const clientsById = registered(options.clients, (all) => clientsOf(all, scopes));
-  const consumersByKey = registered(options.consumers, (all) => consumersOf(all));
+  const clientsById = readRegistrations(options.clients, (all) => readClients(all, scopes));
+  const consumersByKey = readRegistrations(options.consumers, (all) => readConsumers(all));
   const names = {
     user: new Set(users),
     client: new Set(clientsById.keys()),
@@ -58,8 +58,10 @@ export function createAuthorizationServer(
   const revocation = new RevokeOnRemoval(names, store, clock, onGrantEvent);
   if (options.store !== undefined) revocation.compare(rolesIn(options));
   const grants = createGrants({ store, clock, random, onEvent: onGrantEvent, revocation });
-  const clients = observed(createRegistry(clientsById), (all) => revocation.setNames('client', all));
-  const consumers = observed(createRegistry(consumersByKey), (all) => revocation.setNames('consumer', all));
+  const clients = observeRegistry(createRegistry(clientsById), (all) => revocation.setNames('client', all));
+  const consumers = observeRegistry(createRegistry(consumersByKey), (all) =>
+    revocation.setNames('consumer', all),
+  );
   const context: OAuthContext = {
     ...others,
     grants,
@@ -87,7 +89,7 @@ export function createAuthorizationServer(
 }
 
 /** Reads registrations. If there are none, the module that reads them does no work. */
-function registered<Options extends object, T>(
+function readRegistrations<Options extends object, T>(
   options: Options | undefined,
   read: (options: Options) => ReadonlyMap<string, T>,
 ): ReadonlyMap<string, T> {
@@ -103,7 +105,10 @@ function rolesIn({ users, clients, consumers }: ServiceOptions): readonly Role[]
 }
 
 /** Returns the registry such that `onReplace` is called with all names when its entries are replaced. */
-function observed<T>(registry: Registry<T>, onReplace: (names: Iterable<string>) => void): Registry<T> {
+function observeRegistry<T>(
+  registry: Registry<T>,
+  onReplace: (names: Iterable<string>) => void,
+): Registry<T> {
   return {
     find: (name) => registry.find(name),
     some: (is) => registry.some(is),

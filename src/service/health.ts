@@ -25,7 +25,7 @@ export function healthResource({ check }: HealthOptions): Resource {
 export function readinessResource(health: HealthOptions, store: Store): Resource {
   return {
     GET: action('anyone', async () => {
-      const reason = health.check?.() ?? (await unreachableReason(store));
+      const reason = health.check?.() ?? (await findUnreachableReason(store));
       if (reason !== undefined) throw new Problem('not-healthy', reason);
       return { status: 200, representation: json({ status: 'ready' }), noStore: true };
     }),
@@ -33,7 +33,7 @@ export function readinessResource(health: HealthOptions, store: Store): Resource
 }
 
 /** Reads from the store. Returns why that failed; undefined if it succeeded. Rejects with an error that is none of the store. */
-export async function unreachableReason(store: Pick<Store, 'read'>): Promise<string | undefined> {
+export async function findUnreachableReason(store: Pick<Store, 'read'>): Promise<string | undefined> {
   try {
     await store.read(grantsCollection, '0');
     return undefined;
@@ -64,7 +64,7 @@ function isCheck(sent: string, path: string): boolean {
 }
 
 /** Returns options whose log has no health checks that succeed, and whose observer sees none. */
-export function withQuietHealth(
+export function hideHealthChecks(
   health: HealthOptions,
   options: PipelineOptions,
 ): Pick<PipelineOptions, 'onRequest' | 'observer'> {
@@ -76,11 +76,11 @@ export function withQuietHealth(
         if (!paths.includes(entry.path) || entry.status >= 400) log(entry);
       },
     }),
-    ...(observer && { observer: quietObserver(health, observer) }),
+    ...(observer && { observer: createQuietObserver(health, observer) }),
   };
 }
 
-function quietObserver(health: HealthOptions, observer: Observer): Observer {
+function createQuietObserver(health: HealthOptions, observer: Observer): Observer {
   return {
     observe: (request: HttpRequest, answer: Next): Promise<Response> =>
       isHealthCheck(health, request)

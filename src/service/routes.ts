@@ -14,7 +14,9 @@ import type { Limits, ServiceOptions } from './options.ts';
 export type ServedRoutes = Required<Pick<ServiceOptions, 'collections' | 'resources'>>;
 
 /** Returns the declared collections, or the default ones. Throws DeclarationError. */
-export function collectionsOf({ collections = defaultCollections() }: ServiceOptions): readonly Collection[] {
+export function readCollections({
+  collections = defaultCollections(),
+}: ServiceOptions): readonly Collection[] {
   if (isList(collections)) return collections;
   return Object.entries(collections).map(([path, declaration]) => defineCollection(path, declaration));
 }
@@ -24,7 +26,7 @@ function isList<T>(value: Readonly<Record<string, unknown>> | readonly T[]): val
 }
 
 /** Returns all routes: of the collections, of `resources`, and the server's own unless one of those has the same path. */
-export function routesOf(
+export function createRoutes(
   collections: readonly Collection[],
   store: Store,
   limits: Limits,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { clientsOf, consumersOf } from '../accounts/registration.ts';
+import { readClients, readConsumers } from '../accounts/registration.ts';
 import type { GrantSelection } from '../accounts/revocations.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { type ConfiguredScheme, checkSchemeNames } from '../auth/configured-schemes.ts';
@@ -41,13 +41,13 @@ import { createAuthentication } from './authentication.ts';
 import type { AuthorizationServer } from './authorization-server.ts';
 import { someUseCors } from './cors-checks.ts';
 import { createFetch, type Fetch } from './fetch/fetch.ts';
-import { healthResource, readinessPath, readinessResource, withQuietHealth } from './health.ts';
+import { healthResource, hideHealthChecks, readinessPath, readinessResource } from './health.ts';
 import type { OpenApiDocument } from './openapi/document.ts';
-import { loadOpenApi, openApiResource, withOpenApi } from './openapi/resource.ts';
+import { addOpenApi, loadOpenApi, openApiResource } from './openapi/resource.ts';
 import type { ServedApi } from './openapi/served-api.ts';
 import { checkServiceOptions } from './option-checks.ts';
 import { defaultLimits, type ServiceOptions } from './options.ts';
-import { collectionsOf, routesOf, type ServedRoutes } from './routes.ts';
+import { createRoutes, readCollections, type ServedRoutes } from './routes.ts';
 import { checkDistinctSecrets } from './user-checks.ts';
 
 /** An open port of a service. */
@@ -190,8 +190,8 @@ export function createControllableService(
   const limits = { ...defaultLimits, ...options.limits };
   const contentBudget = new ByteBudget(Math.max(limits.unverifiedContent, limits.body));
   const store = options.store ?? createMemoryStore({ storeId: Buffer.from(random(4)).toString('hex') });
-  const collections = collectionsOf(options);
-  const idempotency = new Idempotency(store, idempotencyOptionsOf(options));
+  const collections = readCollections(options);
+  const idempotency = new Idempotency(store, readIdempotencyOptions(options));
   const listeners: ServerSocket[] = [];
   let closing = false;
 
@@ -208,7 +208,7 @@ export function createControllableService(
   const authenticator = controlled ?? authentication.authenticator;
   const isCredential = options.strictQuery ? authenticatorParameters(authenticator) : undefined;
   const serving = { defaultFormat, isCredential, scans: new ScanQueue(clock) };
-  const routerOf = (served: readonly Collection[], resources: ServedRoutes['resources']): Router => {
+  const buildRouter = (served: readonly Collection[], resources: ServedRoutes['resources']): Router => {
     for (const { path, schemes } of served)
       checkSchemeNames(schemes, authentication.configured, `collections.${path}.schemes`);
     for (const [template, { schemes }] of Object.entries(resources))
@@ -221,7 +221,7 @@ export function createControllableService(
             { template: readinessPath(health), resource: readinessResource(health, store) },
           ];
     const own = createRouter([
-      ...routesOf(served, store, limits, withOpenApi(resources, document), idempotency, serving, fallback),
+      ...createRoutes(served, store, limits, addOpenApi(resources, document), idempotency, serving, fallback),
       ...oauth.routes,
       ...further,
     ]);
@@ -232,7 +232,7 @@ export function createControllableService(
     collections,
     resources: options.resources ?? {},
   };
-  const servedApi = (): ServedApi => ({
+  const buildServedApi = (): ServedApi => ({
     ...served,
     options,
     schemes: authentication.configured,
@@ -240,8 +240,8 @@ export function createControllableService(
     oauth2: oauth.clients.size > 0,
     oauth1: oauth.consumers.size > 0,
   });
-  const document = options.openapi === true ? openApiResource(servedApi) : undefined;
-  let router = routerOf(collections, options.resources ?? {});
+  const document = options.openapi === true ? openApiResource(buildServedApi) : undefined;
+  let router = buildRouter(collections, options.resources ?? {});
   const cors = createCors({
     declared: options.cors,
     router: () => router,
@@ -258,7 +258,7 @@ export function createControllableService(
       return currentCors;
     },
     authenticator,
-    quotas: activeOf(authentication.quotas),
+    quotas: selectActive(authentication.quotas),
     clock,
     httpDate,
     gzip: new GzipQueue(),
@@ -268,12 +268,12 @@ export function createControllableService(
   };
   const seeded = loadSeed(store, collections, options.seed ?? {}, clock);
   const { keepNonce } = authentication;
-  const signing = responseSigningOf(authentication.configured, clock);
+  const signing = createResponseSigning(authentication.configured, clock);
   const ready = signing === undefined ? seeded : Promise.all([seeded, signing.loaded]).then(() => {});
   const requestIds = createRequestIds(random);
   const completion = (): Complete | undefined =>
-    completionOf(
-      activeOf(authentication.quotas),
+    createCompletion(
+      selectActive(authentication.quotas),
       options.requestId === true ? requestIds : undefined,
       signing?.sign,
     );
@@ -284,7 +284,7 @@ export function createControllableService(
     complete: completion(),
     keepNonce,
     onReplay,
-    options: health === undefined ? options : { ...options, ...withQuietHealth(health, options) },
+    options: health === undefined ? options : { ...options, ...hideHealthChecks(health, options) },
     writeProblem: (problem, instance, accept, format = defaultFormat) =>
       writeProblem(problem, instance, accept, format, options.basePath),
   };
@@ -316,7 +316,7 @@ export function createControllableService(
     },
     replaceUsers(users) {
       authentication.replaceUsers(users);
-      context.quotas = activeOf(authentication.quotas);
+      context.quotas = selectActive(authentication.quotas);
       parts.complete = completion();
     },
     oauth,
@@ -329,14 +329,14 @@ export function createControllableService(
     },
     share: (response, request, trace) => pipeline.share(response, request, trace),
     replaceServed({ collections: declared, resources }) {
-      const replaced = { collections: collectionsOf({ collections: declared }), resources };
-      router = routerOf(replaced.collections, resources);
+      const replaced = { collections: readCollections({ collections: declared }), resources };
+      router = buildRouter(replaced.collections, resources);
       currentCors = corsFor(replaced.collections, resources);
       served = replaced;
     },
-    openapi: (origins) => loadOpenApi(withRoutes(servedApi(), layer?.routes ?? []), origins),
-    replaceClients: (registered) => oauth.clients.replace(clientsOf(registered, scopes)),
-    replaceConsumers: (registered) => oauth.consumers.replace(consumersOf(registered)),
+    openapi: (origins) => loadOpenApi(withRoutes(buildServedApi(), layer?.routes ?? []), origins),
+    replaceClients: (registered) => oauth.clients.replace(readClients(registered, scopes)),
+    replaceConsumers: (registered) => oauth.consumers.replace(readConsumers(registered)),
     async revokeGrants(selection) {
       checkMembers(
         selection,
@@ -368,7 +368,7 @@ function withRoutes(api: ServedApi, routes: readonly Route[]): ServedApi {
   return { ...api, resources };
 }
 
-function idempotencyOptionsOf(options: ServiceOptions): IdempotencyOptions {
+function readIdempotencyOptions(options: ServiceOptions): IdempotencyOptions {
   const { idempotencyLifetime = 86_400, maxIdempotencyKeysPerUser: maxPerUser = 10_000 } = options;
   return { lifetime: idempotencyLifetime * 1000, maxPerUser };
 }
@@ -382,12 +382,12 @@ function authenticatorParameters(authenticator: Authenticator): (parameter: stri
 type Mutable<T, Name extends keyof T> = Omit<T, Name> & { -readonly [Each in Name]: T[Each] };
 
 /** Returns the quotas if they limit anything. */
-function activeOf(quotas: Quotas): Quotas | undefined {
+function selectActive(quotas: Quotas): Quotas | undefined {
   return quotas.isActive ? quotas : undefined;
 }
 
 /** Returns the function that adds the fields of quotas and the request's id, and signs the response; undefined if there is none. */
-function completionOf(
+function createCompletion(
   quotas: Quotas | undefined,
   requestIds: RequestIds | undefined,
   sign: ((response: Response, request: HttpRequest | undefined) => Response) | undefined,
@@ -405,7 +405,7 @@ function completionOf(
 }
 
 /** Signs responses as the schemes are configured. Loads the code first; until `loaded`, responses are unsigned. */
-function responseSigningOf(
+function createResponseSigning(
   configured: readonly ConfiguredScheme[],
   clock: Clock,
 ):

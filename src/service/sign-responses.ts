@@ -8,7 +8,7 @@ import {
   type RequestedSignature,
 } from '../signature/message-signatures/accept-signature.ts';
 import type { MessageKey } from '../signature/message-signatures/algorithms.ts';
-import { nameOf, parseIdentifier } from '../signature/message-signatures/identifiers.ts';
+import { parseIdentifier, readName } from '../signature/message-signatures/identifiers.ts';
 import { fieldSource, type RequestMessage } from '../signature/message-signatures/message.ts';
 import { signResponse } from '../signature/message-signatures/response.ts';
 import type { Item } from '../signature/structured-fields/value.ts';
@@ -28,10 +28,10 @@ export function createResponseSigner(
   const always = components === undefined ? undefined : requestFor(components);
   return (request, response) => {
     const field = request.headers.get('accept-signature');
-    const varying = withVary(response);
+    const varying = addVary(response);
     const requested = field === undefined ? [] : parseAcceptSignature(field);
-    const all = always === undefined ? requested : [labelledApart(always, requested), ...requested];
-    return all.length === 0 ? varying : signed(request, varying, all, key, clock);
+    const all = always === undefined ? requested : [relabelRequest(always, requested), ...requested];
+    return all.length === 0 ? varying : signWithKey(request, varying, all, key, clock);
   };
 }
 
@@ -49,7 +49,7 @@ function requestFor(components: readonly string[]): RequestedSignature {
 }
 
 /** Returns the request with a label that no other request has. */
-function labelledApart(
+function relabelRequest(
   request: RequestedSignature,
   others: readonly RequestedSignature[],
 ): RequestedSignature {
@@ -59,7 +59,7 @@ function labelledApart(
   return { ...request, label: `sig${number}` };
 }
 
-function signed(
+function signWithKey(
   request: HttpRequest,
   response: Response,
   requested: readonly RequestedSignature[],
@@ -68,7 +68,7 @@ function signed(
 ): Response {
   const { method, target, headers: requestHeaders, connection } = request;
   const answered: RequestMessage = { method, target, secure: connection.secure, fields: requestHeaders };
-  const lines = withDerivedLines(response, requested);
+  const lines = addDerivedLines(response, requested);
   const message = { status: response.status, fields: fieldSource(lines.signed), request: answered };
   const created = Math.floor(clock.now() / 1000);
   const fields = signResponse(message, requested, { key, created, expires: created + lifetime });
@@ -83,7 +83,7 @@ interface ResponseLines {
 }
 
 /** Adds Content-Digest, if it is covered, and Content-Length, which the listener sends. */
-function withDerivedLines(response: Response, requested: readonly RequestedSignature[]): ResponseLines {
+function addDerivedLines(response: Response, requested: readonly RequestedSignature[]): ResponseLines {
   const { headers: fields, body: content, headOnly } = response;
   const isCovered = requested.some(({ components }) => components.some(isContentDigest));
   const hasDigest = fields.some(([name]) => name.toLowerCase() === 'content-digest');
@@ -96,11 +96,11 @@ function withDerivedLines(response: Response, requested: readonly RequestedSigna
 }
 
 function isContentDigest(identifier: Item): boolean {
-  return nameOf(identifier) === 'content-digest' && !identifier.parameters.has('req');
+  return readName(identifier) === 'content-digest' && !identifier.parameters.has('req');
 }
 
 /** Adds Accept-Signature to Vary, so that no cache returns a signature for another request. */
-function withVary(response: Response): Response {
+function addVary(response: Response): Response {
   const varies = response.headers.some(
     ([name, value]) => name.toLowerCase() === 'vary' && value.trim() === '*',
   );

@@ -1,5 +1,5 @@
 import { generatedUserShape, toAccountRecord, userShape } from '../auth/user-declaration.ts';
-import { sha256 } from '../oauth/sha256.ts';
+import { hashSha256 } from '../oauth/sha256.ts';
 import { formatOwned } from '../shape/fault.ts';
 import { checkString } from './argument-checks.ts';
 import type { ClientDeclaration, ConsumerDeclaration, RegisteredBy, UserDeclaration } from './options.ts';
@@ -41,18 +41,19 @@ export function checkDistinctSecrets({ users = {}, clients = {}, consumers = {} 
       owners.set(digest, owner);
     }
   };
-  for (const [name, user] of entriesOf(users)) claim(`the user ${name}`, secretsOf(user).map(sha256));
-  for (const [key, { secret }] of entriesOf(consumers))
-    claim(`the consumer ${key}`, secret === undefined ? [] : [sha256(secret)]);
-  for (const [id, { secret }] of entriesOf(clients)) claim(`the client ${id}`, digestsOf(secret));
+  for (const [name, user] of listEntries(users))
+    claim(`the user ${name}`, listUserSecrets(user).map(hashSha256));
+  for (const [key, { secret }] of listEntries(consumers))
+    claim(`the consumer ${key}`, secret === undefined ? [] : [hashSha256(secret)]);
+  for (const [id, { secret }] of listEntries(clients)) claim(`the client ${id}`, listDigests(secret));
 }
 
-function entriesOf<Option>(registered: RegisteredBy<Option>): readonly (readonly [string, Option])[] {
+function listEntries<Option>(registered: RegisteredBy<Option>): readonly (readonly [string, Option])[] {
   return registered instanceof Map ? [...registered] : Object.entries(registered);
 }
 
 /** Returns the secrets of a user and of its keys, with the passphrases. */
-export function secretsOf(user: UserDeclaration): readonly string[] {
+export function listUserSecrets(user: UserDeclaration): readonly string[] {
   const { secrets, keys = {} } = toAccountRecord(user);
   const shared = Object.values(keys).flatMap((key) =>
     'secret' in key ? [key.secret, ...(key.passphrase === undefined ? [] : [key.passphrase])] : [],
@@ -60,9 +61,9 @@ export function secretsOf(user: UserDeclaration): readonly string[] {
   return [...secrets.map(({ secret }) => secret), ...shared];
 }
 
-function digestsOf(secret: ClientDeclaration['secret']): readonly string[] {
+function listDigests(secret: ClientDeclaration['secret']): readonly string[] {
   if (secret === undefined) return [];
-  if (typeof secret === 'string') return [sha256(secret)];
-  if ('plain' in secret) return [sha256(secret.plain)];
+  if (typeof secret === 'string') return [hashSha256(secret)];
+  if ('plain' in secret) return [hashSha256(secret.plain)];
   return 'sha256' in secret ? [secret.sha256] : [];
 }

@@ -127,11 +127,11 @@ function formatExample(expected: string): string {
 }
 
 function formatKind(value: unknown): string {
-  return typeof value === 'number' ? String(value) : kindOf(value);
+  return typeof value === 'number' ? String(value) : describeKind(value);
 }
 
 /** Describes a value: `a number`, `a string`, `null`, `an array`. */
-export function kindOf(value: unknown): string {
+export function describeKind(value: unknown): string {
   if (value === undefined) return 'missing';
   if (value === null) return 'null';
   if (value === '') return 'empty';

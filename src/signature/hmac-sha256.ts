@@ -136,21 +136,21 @@ function write(octets: string, into: Uint8Array, from: number): number {
  * Creates a key from the UTF-8 bytes of a secret. `hash` is that of node:crypto, which exists from Node.js 20.12 on.
  * @throws RangeError if the secret is empty
  */
-export function keyOf(secret: string, hash: OneShotHash | undefined = crypto.hash): SigningKey {
-  return new SigningKey(bytesOf(secret), hash);
+export function createKey(secret: string, hash: OneShotHash | undefined = crypto.hash): SigningKey {
+  return new SigningKey(encodeSecret(secret), hash);
 }
 
-function bytesOf(secret: string): Buffer {
+function encodeSecret(secret: string): Buffer {
   if (secret === '') throw new RangeError('a secret must not be empty');
   return Buffer.from(secret, 'utf8');
 }
 
 /** Returns the signature: HMAC-SHA256 over the message, in base64. */
-export function digestOf(key: SigningKey, message: string): string {
+export function computeSignature(key: SigningKey, message: string): string {
   return key.digest([message]);
 }
 
 /** Signs a single message, for which preparing a key would not pay. Throws RangeError if the secret is empty. */
 export function digestOnce(secret: string, message: string): string {
-  return crypto.createHmac('sha256', bytesOf(secret)).update(message, 'latin1').digest('base64');
+  return crypto.createHmac('sha256', encodeSecret(secret)).update(message, 'latin1').digest('base64');
 }

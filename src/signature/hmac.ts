@@ -1,7 +1,7 @@
 import { maxNonceLength, octetsOfPiece, type Part } from './message.ts';
 import { describeForm } from './signature-form.ts';
 
-export { digestOf, digestOnce, keyOf, type SigningKey } from './hmac-sha256.ts';
+export { computeSignature, createKey, digestOnce, type SigningKey } from './hmac-sha256.ts';
 
 /** The request data that an HMAC signature covers. The full form has date and nonce, the simple form neither. */
 export interface Signed {
@@ -34,7 +34,7 @@ export function messageParts({ method, target, date, nonce, contentDigest }: Sig
     { kind: 'target', name: 'target', value: target },
   ];
   if (date !== undefined && nonce !== undefined)
-    parts.push(plus, { kind: 'time', name: 'date', value: withoutSpaces(date) }, plus, {
+    parts.push(plus, { kind: 'time', name: 'date', value: removeSpaces(date) }, plus, {
       kind: 'nonce',
       name: 'nonce',
       value: nonce,
@@ -50,7 +50,7 @@ export function messageText(parts: readonly Part[]): string {
 }
 
 /** Returns a date as the message contains it. */
-export function withoutSpaces(date: string): string {
+export function removeSpaces(date: string): string {
   let text = '';
   let from = 0;
   for (let at = date.indexOf(' '); at >= 0; at = date.indexOf(' ', from)) {

@@ -34,7 +34,7 @@ export function isAscii(text: string): boolean {
 }
 
 /** Returns the UTF-8 octets of a text. */
-export function octetsOf(text: string): string {
+export function toOctets(text: string): string {
   if (isAscii(text)) return text;
   return Buffer.from(text, 'utf8').toString('latin1');
 }
@@ -52,15 +52,15 @@ export function parseFormOctets(octets: string): Parameter[] | undefined {
   for (const pair of octets.split('&')) {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
-    const name = decodeOctets(plusToSpace(equals < 0 ? pair : pair.slice(0, equals)));
-    const value = decodeOctets(plusToSpace(equals < 0 ? '' : pair.slice(equals + 1)));
+    const name = decodeOctets(replacePlus(equals < 0 ? pair : pair.slice(0, equals)));
+    const value = decodeOctets(replacePlus(equals < 0 ? '' : pair.slice(equals + 1)));
     if (name === undefined || value === undefined) return undefined;
     parameters.push([name, value]);
   }
   return parameters;
 }
 
-function plusToSpace(octets: string): string {
+function replacePlus(octets: string): string {
   return octets.replaceAll('+', ' ');
 }
 
@@ -77,9 +77,9 @@ const separatorForm = /[ \t]*(?:,[ \t]*)+/y;
 export function parseHeaderParameters(rest: string): Parameter[] | string {
   const parameters: Parameter[] = [];
   let realms = 0;
-  let at = endOf(separatorForm, rest, 0) ?? 0;
+  let at = findEnd(separatorForm, rest, 0) ?? 0;
   while (at < rest.length) {
-    const realmEnd = endOf(realmForm, rest, at);
+    const realmEnd = findEnd(realmForm, rest, at);
     if (realmEnd === undefined) {
       const parameter = parameterAt(rest, at);
       if (typeof parameter === 'string') return parameter;
@@ -87,7 +87,7 @@ export function parseHeaderParameters(rest: string): Parameter[] | string {
     } else realms += 1;
     at = realmEnd ?? parameterForm.lastIndex;
     if (at === rest.length) break;
-    const next = endOf(separatorForm, rest, at);
+    const next = findEnd(separatorForm, rest, at);
     if (next === undefined) return `a comma is expected at position ${at + 1}`;
     at = next;
   }
@@ -105,7 +105,7 @@ function parameterAt(rest: string, at: number): Parameter | string {
 }
 
 /** Returns where the match of `form` that begins at `at` ends; undefined if there is none. */
-function endOf(form: RegExp, text: string, at: number): number | undefined {
+function findEnd(form: RegExp, text: string, at: number): number | undefined {
   form.lastIndex = at;
   return form.test(text) ? form.lastIndex : undefined;
 }

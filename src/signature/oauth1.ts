@@ -1,6 +1,6 @@
 // Signatures of OAuth 1.0a (RFC 5849 §3.4). Each character of a string is one octet, unless noted otherwise.
 import { createHmac, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
-import { encodeOctets, octetsOf, type Parameter } from './oauth1-parameters.ts';
+import { encodeOctets, type Parameter, toOctets } from './oauth1-parameters.ts';
 
 /** A signature method. HMAC-SHA256 is HMAC-SHA1 with the other hash. */
 export type OAuth1Method = 'HMAC-SHA256' | 'HMAC-SHA1' | 'PLAINTEXT' | 'RSA-SHA1';
@@ -18,13 +18,15 @@ export interface OAuth1Request {
 }
 
 /** Returns the signature base string (RFC 5849 §3.4.1.1). */
-export function baseStringOf({ method, origin, path, parameters }: OAuth1Request): string {
+export function formatBaseString({ method, origin, path, parameters }: OAuth1Request): string {
   const pairs = parameters.filter(([name]) => name !== 'oauth_signature').map(encodePair);
-  return [method.toUpperCase(), baseUriOf(origin, path), normalizePairs(pairs)].map(encodeOctets).join('&');
+  return [method.toUpperCase(), formatBaseUri(origin, path), normalizePairs(pairs)]
+    .map(encodeOctets)
+    .join('&');
 }
 
 /** Returns the base string URI: the origin in lower case, without a default port, and the path (RFC 5849 §3.4.1.2). */
-export function baseUriOf(origin: string, path: string): string {
+export function formatBaseUri(origin: string, path: string): string {
   const lower = origin.toLowerCase();
   const normalized = lower.replace(lower.startsWith('https:') ? /:(?:443)?$/ : /:(?:80)?$/, '');
   return normalized + (path === '' ? '/' : path);
@@ -46,15 +48,15 @@ export function normalizePairs(pairs: readonly string[]): string {
  * Returns the key of HMAC, which is also the whole PLAINTEXT signature (RFC 5849 §3.4.2, §3.4.4). The secrets are text; a missing
  * one is ''.
  */
-export function keyTextOf(consumerSecret: string, tokenSecret: string): string {
-  return `${encodeOctets(octetsOf(consumerSecret))}&${encodeOctets(octetsOf(tokenSecret))}`;
+export function formatKeyText(consumerSecret: string, tokenSecret: string): string {
+  return `${encodeOctets(toOctets(consumerSecret))}&${encodeOctets(toOctets(tokenSecret))}`;
 }
 
 /** The hash functions of the methods with HMAC. */
 export const hmacHashes = { 'HMAC-SHA256': 'sha256', 'HMAC-SHA1': 'sha1' } as const;
 
 /** Returns the signature of a base string by a method with shared secrets. */
-export function signatureOf(
+export function computeSignature(
   method: Exclude<OAuth1Method, 'RSA-SHA1'>,
   baseString: string,
   keyText: string,

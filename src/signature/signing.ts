@@ -113,17 +113,17 @@ export interface SchemeSigner {
 }
 
 /** Returns the value of Host that is sent. */
-export function hostOf({ fields, url }: UnsignedRequest): string {
-  return fieldOf(fields, 'host') ?? url.host;
+export function readHost({ fields, url }: UnsignedRequest): string {
+  return findField(fields, 'host') ?? url.host;
 }
 
 /** Returns the first value of a field by its name in lower case; undefined if it is absent. */
-export function fieldOf(fields: UnsignedRequest['fields'], sought: string): string | undefined {
+export function findField(fields: UnsignedRequest['fields'], sought: string): string | undefined {
   return fields.find(([name]) => name.toLowerCase() === sought)?.[1];
 }
 
 /** Returns 128 random bits in base64url. */
-export function randomText({ random }: SigningMoment): string {
+export function generateText({ random }: SigningMoment): string {
   return Buffer.from(random(16)).toString('base64url');
 }
 
@@ -136,11 +136,12 @@ export function checkSecret({ secret }: SigningIdentity, name: string): void {
 }
 
 /** Returns the id of the key, or the name of the user; '' if both are missing. */
-export function idOf({ keyId, user = '' }: SigningIdentity): string {
+export function chooseId({ keyId, user = '' }: SigningIdentity): string {
   return keyId ?? user;
 }
 
 /** Throws RangeError unless there is the id of a key or the name of a user. */
 export function checkId(identity: SigningIdentity, name: string): void {
-  if (idOf(identity) === '') throw new RangeError(`the scheme ${name} requires a user or the id of a key`);
+  if (chooseId(identity) === '')
+    throw new RangeError(`the scheme ${name} requires a user or the id of a key`);
 }

@@ -13,7 +13,7 @@ import type {
 export const at = Date.UTC(2013, 3, 20, 12, 59, 24);
 
 /** Returns the entry of a change that must have been made. */
-export function entryOf(applied: StoreResult): StoredItem {
+export function requireEntry(applied: StoreResult): StoredItem {
   assert.ok(applied.applied, 'the change was not applied');
   return applied.entry;
 }
@@ -29,7 +29,7 @@ export async function create(
   collection: string,
   value: StoredRecord = {},
 ): Promise<StoredItem> {
-  return entryOf(await store.apply(creation(collection, value)));
+  return requireEntry(await store.apply(creation(collection, value)));
 }
 
 /** Returns a change that creates or replaces an item. */

@@ -116,7 +116,7 @@ export function storeCheck(
 }
 
 /** Calls `make` for the numbers from 0, in turn on each engine, and resolves when all have resolved. */
-export function simultaneously<Engine, Made>(
+export function callSimultaneously<Engine, Made>(
   { engines }: Pick<Session<Engine>, 'engines'>,
   count: number,
   make: (engine: Engine, n: number) => MaybePromise<Made>,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Store, StoreChange, StoreResult } from '../store/store.ts';
-import { create, entryOf, put, remove } from './changes.ts';
-import { simultaneously, storeCheck } from './check.ts';
+import { create, put, remove, requireEntry } from './changes.ts';
+import { callSimultaneously, storeCheck } from './check.ts';
 
-function appliedOf(results: readonly StoreResult[]): StoreResult[] {
+function selectApplied(results: readonly StoreResult[]): StoreResult[] {
   return results.filter(({ applied }) => applied);
 }
 
@@ -41,18 +41,18 @@ export const expectationChecks = [
     'compare-and-set admits one of 100 replacements of the same revision',
     async (store, session) => {
       const made = await create(store, '/a');
-      const results = await simultaneously(session, 100, (each, n) =>
+      const results = await callSimultaneously(session, 100, (each, n) =>
         each.apply(put('/a', '1', made.revision, { n })),
       );
-      assert.deepEqual(appliedOf(results), [{ applied: true, entry: await store.read('/a', '1') }]);
+      assert.deepEqual(selectApplied(results), [{ applied: true, entry: await store.read('/a', '1') }]);
     },
   ),
 
   storeCheck('compare-and-set admits one of 100 creations of the same id', async (store, session) => {
-    const results = await simultaneously(session, 100, (each, n) =>
+    const results = await callSimultaneously(session, 100, (each, n) =>
       each.apply(put('/a', 'x', 'absent', { n })),
     );
-    assert.deepEqual(appliedOf(results), [{ applied: true, entry: await store.read('/a', 'x') }]);
+    assert.deepEqual(selectApplied(results), [{ applied: true, entry: await store.read('/a', 'x') }]);
   }),
 
   storeCheck('compare-and-set admits one of a replacement and a deletion', async (store, session) => {
@@ -60,10 +60,10 @@ export const expectationChecks = [
       const made = await create(store, '/a');
       const replacement = put('/a', made.id, made.revision, { n: 2 });
       const deletion = remove('/a', made.id, made.revision);
-      const results = await simultaneously(session, 2, (each, n) =>
+      const results = await callSimultaneously(session, 2, (each, n) =>
         each.apply((n + round) % 2 === 0 ? replacement : deletion),
       );
-      assert.equal(appliedOf(results).length, 1);
+      assert.equal(selectApplied(results).length, 1);
       const isReplaced = results[round % 2]?.applied;
       assert.equal((await store.read('/a', made.id)) !== undefined, isReplaced);
     }
@@ -71,15 +71,15 @@ export const expectationChecks = [
 
   storeCheck('compare-and-set admits one of 100 deletions', async (store, session) => {
     const made = await create(store, '/a');
-    const results = await simultaneously(session, 100, (each) =>
+    const results = await callSimultaneously(session, 100, (each) =>
       each.apply(remove('/a', '1', made.revision)),
     );
-    assert.deepEqual(appliedOf(results), [{ applied: true, entry: made }]);
+    assert.deepEqual(selectApplied(results), [{ applied: true, entry: made }]);
   }),
 
   storeCheck('compare-and-set loses no increment of simultaneous clients', async (store, session) => {
     await create(store, '/a', { n: 0 });
-    await simultaneously(session, 16, async (each) => {
+    await callSimultaneously(session, 16, async (each) => {
       for (let n = 0; n < 5; n += 1) await increment(each);
     });
     assert.deepEqual((await store.read('/a', '1'))?.value, { n: 80 });
@@ -89,12 +89,12 @@ export const expectationChecks = [
     'all 100 simultaneous replacements that expect `present` are applied',
     async (store, session) => {
       const made = await create(store, '/a');
-      const results = await simultaneously(session, 100, (each, n) =>
+      const results = await callSimultaneously(session, 100, (each, n) =>
         each.apply(put('/a', '1', 'present', { n })),
       );
-      const entries = results.map(entryOf).toSorted((one, other) => one.revision - other.revision);
+      const entries = results.map(requireEntry).toSorted((one, other) => one.revision - other.revision);
       assert.deepEqual(
-        results.map((result) => entryOf(result).value['n']),
+        results.map((result) => requireEntry(result).value['n']),
         Array.from({ length: 100 }, (_, n) => n),
       );
       assert.ok(entries.every(({ sequence }) => sequence === made.sequence));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { create, entryOf, put, remove } from './changes.ts';
-import { simultaneously, storeCheck } from './check.ts';
+import { create, put, remove, requireEntry } from './changes.ts';
+import { callSimultaneously, storeCheck } from './check.ts';
 
 /** The checks of assigned ids, sequences and revisions. */
 export const idChecks = [
@@ -11,7 +11,7 @@ export const idChecks = [
   }),
 
   storeCheck('assigned ids skip those that clients chose, deleted or not', async (store, session) => {
-    const deleted = entryOf(await store.apply(put('/a', '2', 'absent', {})));
+    const deleted = requireEntry(await store.apply(put('/a', '2', 'absent', {})));
     await store.apply(put('/a', '3', 'absent', {}));
     await store.apply(put('/a', '5', 'absent', {}));
     await store.apply(remove('/a', '2', deleted.revision));
@@ -22,7 +22,7 @@ export const idChecks = [
 
   storeCheck('assigned ids do not skip ids that only resemble numbers', async (store) => {
     for (const id of ['01', '1.0', '+1', '1e0', ' 1', '٣', '9007199254740993', '9'.repeat(128)]) {
-      entryOf(await store.apply(put('/a', id, 'absent', {})));
+      requireEntry(await store.apply(put('/a', id, 'absent', {})));
     }
     assert.equal((await create(store, '/a')).id, '1');
   }),
@@ -38,7 +38,7 @@ export const idChecks = [
   storeCheck(
     'assigned ids, sequences and revisions differ for simultaneous creations',
     async (_, session) => {
-      const made = await simultaneously(session, 100, (store) => create(store, '/a'));
+      const made = await callSimultaneously(session, 100, (store) => create(store, '/a'));
       const numbers = made.map(({ id }) => Number(id)).sort((one, other) => one - other);
       assert.deepEqual(
         numbers,
@@ -56,7 +56,7 @@ export const idChecks = [
     revisions.push(deleted.revision, (await store.list('/a', 0, 10)).revision);
     const later = await session.restart();
     revisions.push((await create(later, '/b')).revision);
-    revisions.push(entryOf(await later.apply(put('/a', '1', 'present', {}))).revision);
+    revisions.push(requireEntry(await later.apply(put('/a', '1', 'present', {}))).revision);
     assert.deepEqual(
       revisions,
       [...new Set(revisions)].sort((one, other) => one - other),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { StoredRecord } from '../store/store.ts';
-import { at, create, creation, entryOf, ids, put, remove } from './changes.ts';
+import { at, create, creation, ids, put, remove, requireEntry } from './changes.ts';
 import { storeCheck } from './check.ts';
 import { doubtfulValues, values } from './values.ts';
 
@@ -45,7 +45,7 @@ export const itemChecks = [
   storeCheck('a single item keeps its place and gets a new revision when it is replaced', async (store) => {
     const first = await create(store, '/articles');
     await create(store, '/articles');
-    const second = entryOf(await store.apply(put('/articles', '1', first.revision, { n: 2 })));
+    const second = requireEntry(await store.apply(put('/articles', '1', first.revision, { n: 2 })));
     assert.equal(second.sequence, first.sequence);
     assert.ok(second.revision > first.revision);
     assert.deepEqual(second.value, { n: 2 });
@@ -56,21 +56,21 @@ export const itemChecks = [
   storeCheck('a single item never becomes older', async (store) => {
     const first = await create(store, '/articles');
     const earlier = { ...put('/articles', '1', first.revision, {}), at: at - 60_000 };
-    assert.equal(entryOf(await store.apply(earlier)).modified, at);
+    assert.equal(requireEntry(await store.apply(earlier)).modified, at);
   }),
 
   storeCheck('a single item is returned as it was before its deletion, and is gone', async (store) => {
     const made = await create(store, '/articles', { n: 1 });
-    assert.deepEqual(entryOf(await store.apply(remove('/articles', '1', made.revision))), made);
+    assert.deepEqual(requireEntry(await store.apply(remove('/articles', '1', made.revision))), made);
     assert.equal(await store.read('/articles', '1'), undefined);
     assert.deepEqual(ids(await store.list('/articles', 0, 10)), []);
   }),
 
   storeCheck('a single item is last with a new revision if it is created again', async (store) => {
-    const first = entryOf(await store.apply(put('/articles', 'a', 'absent', { n: 1 })));
+    const first = requireEntry(await store.apply(put('/articles', 'a', 'absent', { n: 1 })));
     await store.apply(put('/articles', 'b', 'absent', { n: 1 }));
     await store.apply(remove('/articles', 'a', first.revision));
-    const again = entryOf(await store.apply(put('/articles', 'a', 'absent', { n: 1 })));
+    const again = requireEntry(await store.apply(put('/articles', 'a', 'absent', { n: 1 })));
     assert.ok(again.revision > first.revision);
     assert.ok(again.sequence > first.sequence);
     assert.deepEqual(ids(await store.list('/articles', 0, 10)), ['b', 'a']);
@@ -80,7 +80,7 @@ export const itemChecks = [
     storeCheck(
       `a single item may have the id ${id}, also in a collection of that name`,
       async (store, session) => {
-        const made = entryOf(await store.apply(put(`/${id}`, id, 'absent', { name: id })));
+        const made = requireEntry(await store.apply(put(`/${id}`, id, 'absent', { name: id })));
         assert.equal(made.id, id);
         assert.deepEqual(await store.read(`/${id}`, id), made);
         const later = await session.restart();
@@ -93,7 +93,7 @@ export const itemChecks = [
 
   storeCheck('ids that differ only in case or normalization are different items', async (store) => {
     const differing = ['a', 'A', 'é', 'e\u0301', 'ß', 'ss', 'a ', 'ａ'];
-    for (const id of differing) entryOf(await store.apply(put('/a', id, 'absent', { id })));
+    for (const id of differing) requireEntry(await store.apply(put('/a', id, 'absent', { id })));
     for (const id of differing) assert.deepEqual((await store.read('/a', id))?.value, { id });
     assert.deepEqual(ids(await store.list('/a', 0, 20)), differing);
   }),

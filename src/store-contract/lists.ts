@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Store, StoredItem } from '../store/store.ts';
 import { nextTurn } from '../timers.ts';
-import { at, create, entryOf, ids, put, remove } from './changes.ts';
-import { simultaneously, storeCheck } from './check.ts';
+import { at, create, ids, put, remove, requireEntry } from './changes.ts';
+import { callSimultaneously, storeCheck } from './check.ts';
 
 const writers = 64;
 const creationsEach = 8;
@@ -82,7 +82,7 @@ export const listChecks = [
     for (const reader of session.engines) {
       const made = await create(store, '/a');
       assert.equal((await reader.list('/a', 0, 1000)).entries.at(-1)?.id, made.id);
-      const changed = entryOf(await store.apply(put('/a', made.id, made.revision, { n: 1 })));
+      const changed = requireEntry(await store.apply(put('/a', made.id, made.revision, { n: 1 })));
       assert.deepEqual(await reader.read('/a', made.id), changed);
     }
   }),
@@ -90,7 +90,7 @@ export const listChecks = [
   storeCheck('a list that is read while many writers create never skips an item', async (_, session) => {
     let isDone = false;
     const reading = session.engines.map((store) => readWhile(store, () => !isDone));
-    const made = await simultaneously(session, writers, createSome).finally(() => {
+    const made = await callSimultaneously(session, writers, createSome).finally(() => {
       isDone = true;
     });
     const created = made.flat().toSorted((one, other) => one.sequence - other.sequence);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { NonceStore } from '../store/nonces/nonces.ts';
-import { type ContractCheck, check, type Session, simultaneously } from './check.ts';
+import { type ContractCheck, callSimultaneously, check, type Session } from './check.ts';
 
 /** How long (ms) a nonce is stored in these checks. */
 const lifetime = 600_000;
@@ -100,7 +100,7 @@ export const nonceContract: readonly ContractCheck<NonceStore>[] = [
   noncesCheck('one of 100 simultaneous claims of a nonce is fresh', async (_, session) => {
     const { now } = session;
     for (const nonce of ['a', 'b', 'c']) {
-      const results = await simultaneously(session, 100, (nonces) =>
+      const results = await callSimultaneously(session, 100, (nonces) =>
         nonces.claim('ann', nonce, now + lifetime, now),
       );
       assert.equal(results.filter((result) => result === 'fresh').length, 1);
@@ -110,7 +110,7 @@ export const nonceContract: readonly ContractCheck<NonceStore>[] = [
 
   noncesCheck('all of 100 simultaneous claims of different nonces are fresh', async (_, session) => {
     const { now } = session;
-    const results = await simultaneously(session, 100, (nonces, n) =>
+    const results = await callSimultaneously(session, 100, (nonces, n) =>
       nonces.claim('ann', `n${n}`, now + lifetime, now),
     );
     assert.ok(results.every((result) => result === 'fresh'));
@@ -137,12 +137,12 @@ export const nonceContract: readonly ContractCheck<NonceStore>[] = [
       const { now } = session;
       const until = now + lifetime;
       assert.equal(await nonces.claim('ann', 'n', until, now, false), 'fresh');
-      const held = nonces.hold?.('ann', 'n', until);
+      const claim = nonces.hold?.('ann', 'n', until);
       assert.equal(await nonces.claim('ann', 'n', until, now), 'seen');
-      if (held !== undefined) await nonces.release?.(held, true);
+      if (claim !== undefined) await nonces.release?.(claim, true);
       assert.equal(await nonces.claim('ann', 'n', until, now), 'seen');
       const later = await session.restart();
-      if (held !== undefined) assert.equal(await later.claim('ann', 'n', until, now), 'seen');
+      if (claim !== undefined) assert.equal(await later.claim('ann', 'n', until, now), 'seen');
     },
   ),
 ];

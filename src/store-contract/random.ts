@@ -8,7 +8,7 @@ export interface Random {
   /** Returns one of the items. Throws RangeError if there are none. */
   pick<T>(items: readonly T[]): T;
   /** Returns a string of up to `most` characters of `alphabet`. */
-  text(alphabet: string, most: number): string;
+  text(alphabet: string, max: number): string;
 }
 
 /** Creates a generator (mulberry32). */
@@ -26,9 +26,9 @@ export function createRandom(seed: number): Random {
     if (item === undefined) throw new RangeError('nothing to pick from');
     return item;
   };
-  const text = (alphabet: string, most: number): string => {
+  const text = (alphabet: string, max: number): string => {
     const characters = [...alphabet];
-    return Array.from({ length: below(most + 1) }, () => pick(characters)).join('');
+    return Array.from({ length: below(max + 1) }, () => pick(characters)).join('');
   };
   return { seed, next, below, pick, text };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Receipt, Store, StoreChange, StoredReceipt } from '../store/store.ts';
-import { create, creation, entryOf, put, remove } from './changes.ts';
-import { type ContractCheck, type Session, simultaneously, storeCheck } from './check.ts';
+import { create, creation, put, remove, requireEntry } from './changes.ts';
+import { type ContractCheck, callSimultaneously, type Session, storeCheck } from './check.ts';
 
 /** How long (ms) a receipt is stored in these checks. */
 const lifetime = 600_000;
@@ -53,7 +53,7 @@ export const receiptChecks = [
     const expected: StoredReceipt[] = [];
     for (const { key, change, created } of cases) {
       const receipt = receiptFor(key, session);
-      const entry = entryOf(await store.apply({ ...change, at: now, receipt }));
+      const entry = requireEntry(await store.apply({ ...change, at: now, receipt }));
       expected.push({ receipt, kind: change.kind, created, collection: '/a', entry });
       assert.deepEqual(await store.receipt(key, now), expected.at(-1));
     }
@@ -74,8 +74,8 @@ export const receiptChecks = [
   receiptCheck('keeps its item although the item is changed later', async (store, session) => {
     const { now } = session;
     const receipt = receiptFor('first', session);
-    const entry = entryOf(await store.apply({ ...creation('/a', { n: 1 }), at: now, receipt }));
-    const changed = entryOf(await store.apply(put('/a', entry.id, entry.revision, { n: 2 })));
+    const entry = requireEntry(await store.apply({ ...creation('/a', { n: 1 }), at: now, receipt }));
+    const changed = requireEntry(await store.apply(put('/a', entry.id, entry.revision, { n: 2 })));
     await store.apply(remove('/a', entry.id, changed.revision));
     assert.deepEqual((await found(await session.restart(), 'first', now))?.entry, entry);
   }),
@@ -83,7 +83,7 @@ export const receiptChecks = [
   receiptCheck('prevents another change with its key', async (store, session) => {
     const { now } = session;
     const receipt = receiptFor('once', session);
-    const entry = entryOf(await store.apply({ ...creation('/a', { n: 1 }), at: now, receipt }));
+    const entry = requireEntry(await store.apply({ ...creation('/a', { n: 1 }), at: now, receipt }));
     const others = [
       creation('/a', { n: 2 }),
       put('/a', 'x', 'absent', {}),
@@ -106,7 +106,7 @@ export const receiptChecks = [
   receiptCheck('admits one of 100 simultaneous changes with its key', async (store, session) => {
     const { now } = session;
     const receipt = receiptFor('once', session);
-    const results = await simultaneously(session, 100, (each, n) =>
+    const results = await callSimultaneously(session, 100, (each, n) =>
       each.apply({ ...creation('/a', { n }), at: now, receipt }),
     );
     const [entry, ...others] = results.flatMap((result) => (result.applied ? [result.entry] : []));
@@ -121,7 +121,7 @@ export const receiptChecks = [
     const stale = put('/a', 'x', 'present', {});
     assert.deepEqual(await store.apply({ ...stale, at: now, receipt }), { applied: false });
     assert.equal(await store.receipt('once', now), undefined);
-    entryOf(await store.apply({ ...creation('/a'), at: now, receipt }));
+    requireEntry(await store.apply({ ...creation('/a'), at: now, receipt }));
   }),
 
   receiptCheck('counts for its user until it expires, if the store counts them', async (store, session) => {
@@ -132,16 +132,16 @@ export const receiptChecks = [
       const receipt = { ...receiptFor(`counted ${n}`, session), until, user };
       await store.apply({ ...creation('/a', { n }), at: now, receipt });
     }
-    const countedOf = async (user: string, at: number): Promise<readonly (number | undefined)[]> => {
+    const countReceipts = async (user: string, at: number): Promise<readonly (number | undefined)[]> => {
       const counted = await store.receiptsOf?.(user, at);
       return [counted?.count, counted?.freeAt];
     };
     const later = now + lifetime + 1000;
     const size = await sizeFor(store, 'ann', now);
-    assert.deepEqual(await countedOf('ann', now), [2, now + lifetime]);
-    assert.deepEqual(await countedOf('bob', now), [1, now + 3 * lifetime]);
-    assert.deepEqual(await countedOf('ann', later), [1, now + 2 * lifetime]);
-    assert.deepEqual(await countedOf('nobody', now), [0, undefined]);
+    assert.deepEqual(await countReceipts('ann', now), [2, now + lifetime]);
+    assert.deepEqual(await countReceipts('bob', now), [1, now + 3 * lifetime]);
+    assert.deepEqual(await countReceipts('ann', later), [1, now + 2 * lifetime]);
+    assert.deepEqual(await countReceipts('nobody', now), [0, undefined]);
     const less = await sizeFor(store, 'ann', later);
     assert.ok(size === undefined || (less !== undefined && less > 0 && size > less));
   }),
@@ -155,7 +155,9 @@ export const receiptChecks = [
       const later = now + lifetime + 1000;
       assert.equal(await store.receipt('expiring', later), undefined);
       const next = { ...receipt, until: later + lifetime };
-      const entry = entryOf(await store.apply({ ...creation('/a', { n: 2 }), at: later, receipt: next }));
+      const entry = requireEntry(
+        await store.apply({ ...creation('/a', { n: 2 }), at: later, receipt: next }),
+      );
       assert.deepEqual((await store.receipt('expiring', later))?.entry, entry);
     },
   ),

@@ -3,14 +3,14 @@ import type { NonceClaim } from '../principal.ts';
 import { isNonceRefusedError } from '../store/errors.ts';
 import type { NonceStore } from '../store/nonces/nonces.ts';
 import type { Store } from '../store/store.ts';
-import { creation, entryOf, put } from './changes.ts';
-import { type ContractCheck, type Session, simultaneously, storeCheck } from './check.ts';
+import { creation, put, requireEntry } from './changes.ts';
+import { type ContractCheck, callSimultaneously, type Session, storeCheck } from './check.ts';
 
 /** How long (ms) a nonce is stored in these checks. */
 const lifetime = 600_000;
 
 /** Creates a check that only applies to stores with nonces. */
-function storedNonceCheck(
+function createStoredNonceCheck(
   name: string,
   body: (store: Store, nonces: NonceStore, session: Session<Store>) => Promise<void>,
 ): ContractCheck<Store> {
@@ -27,17 +27,17 @@ async function claimFor(nonces: NonceStore, nonce: string, now: number): Promise
 
 /** The checks of nonces that are stored with changes. */
 export const storedNonceChecks = [
-  storedNonceCheck('is stored with it, also across a restart', async (store, nonces, session) => {
+  createStoredNonceCheck('is stored with it, also across a restart', async (store, nonces, session) => {
     const { now } = session;
     const nonce = await claimFor(nonces, 'n', now);
-    entryOf(await store.apply({ ...creation('/a'), at: now, nonce }));
+    requireEntry(await store.apply({ ...creation('/a'), at: now, nonce }));
     for (const each of session.engines)
       assert.equal(await each.nonces?.claim('ann', 'n', now + lifetime, now), 'seen');
     const later = await session.restart();
     assert.equal(await later.nonces?.claim('ann', 'n', now + lifetime, now), 'seen');
   }),
 
-  storedNonceCheck(
+  createStoredNonceCheck(
     'is used up if the change is not applied and it is released',
     async (store, nonces, { now }) => {
       const nonce = await claimFor(nonces, 'n', now);
@@ -48,9 +48,9 @@ export const storedNonceChecks = [
     },
   ),
 
-  storedNonceCheck('admits one of 100 simultaneous changes', async (store, _, session) => {
+  createStoredNonceCheck('admits one of 100 simultaneous changes', async (store, _, session) => {
     const { now } = session;
-    const made = await simultaneously(session, 100, (each, n) => createWithNonce(each, n, now));
+    const made = await callSimultaneously(session, 100, (each, n) => createWithNonce(each, n, now));
     assert.equal(made.filter((each) => each).length, 1);
     assert.equal((await store.list('/a', 0, 200)).entries.length, 1);
   }),

@@ -21,8 +21,8 @@ export const values: readonly NamedValue[] = [
   { name: 'texts that look like other values', value: { list: ['1', 'true', 'null', '1.0', '[]', '{}'] } },
   { name: 'a long text', value: { text: 'é'.repeat(100_000) } },
   { name: 'a thousand fields', value: Object.fromEntries(range(1000).map((n) => [`field ${n}`, n])) },
-  { name: '100 levels of records', value: { nested: nested(100, (inner) => ({ inner })) } },
-  { name: '100 levels of lists', value: { nested: nested(100, (inner) => [inner]) } },
+  { name: '100 levels of records', value: { nested: nestValue(100, (inner) => ({ inner })) } },
+  { name: '100 levels of lists', value: { nested: nestValue(100, (inner) => [inner]) } },
 ];
 
 /** Values that a store may reject. If it stores one, it must return it unchanged. */
@@ -36,6 +36,6 @@ function range(length: number): number[] {
   return Array.from({ length }, (_, n) => n);
 }
 
-function nested(depth: number, wrap: (inner: StoredValue) => StoredValue): StoredValue {
+function nestValue(depth: number, wrap: (inner: StoredValue) => StoredValue): StoredValue {
   return range(depth).reduce<StoredValue>((inner) => wrap(inner), 'innermost');
 }

@@ -75,14 +75,14 @@ export async function openInDirectory(
     window: window * 1000,
   });
   try {
-    return durableStore(await opening.open(await opening.recover()), opening);
+    return createDurableStore(await opening.open(await opening.recover()), opening);
   } catch (error) {
     await opening.close();
     throw error;
   }
 }
 
-function durableStore({ store, nonces }: OpenedStore, opened: StoreDirectory): DurableStore {
+function createDurableStore({ store, nonces }: OpenedStore, opened: StoreDirectory): DurableStore {
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closing ??= opened.close();
@@ -127,8 +127,8 @@ function checkOptions(directory: unknown, options: DurableStoreOptions): void {
   checkRange(maxNoncesPerUser, 'maxNoncesPerUser', 'a whole number', maxNonces);
 }
 
-function checkRange(value: unknown, name: string, kind: string, most: number): void {
+function checkRange(value: unknown, name: string, kind: string, max: number): void {
   const whole = kind !== 'a whole number' || Number.isSafeInteger(value);
-  if (typeof value === 'number' && whole && value >= 1 && value <= most) return;
-  throw new RangeError(`${name} is not ${kind} from 1 to ${most}`);
+  if (typeof value === 'number' && whole && value >= 1 && value <= max) return;
+  throw new RangeError(`${name} is not ${kind} from 1 to ${max}`);
 }

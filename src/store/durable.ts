@@ -255,7 +255,7 @@ export class JournaledStore implements Store {
   }
 
   #reject(members: readonly Member[], error: unknown): void {
-    for (const { queued } of members) queued.reject(failureOf(error));
+    for (const { queued } of members) queued.reject(toFailure(error));
     if (this.#journal.failure === undefined && error instanceof StoreError) {
       if (this.#full === undefined)
         this.#onReport(`${error.message}; no change is stored while there is no space`);
@@ -279,7 +279,7 @@ export class JournaledStore implements Store {
     const batch = new Batch();
     const left: QueuedChange[] = [];
     let full = false;
-    for (const queued of inBatchOrder(this.#queue)) {
+    for (const queued of orderBatch(this.#queue)) {
       const before = batch.latest(queued.change);
       const { receipt } = queued.change;
       const repeats = receipt !== undefined && batch.hasReceipt(receipt.key);
@@ -299,7 +299,7 @@ export class JournaledStore implements Store {
     const { change } = queued;
     const { failure } = this.#journal;
     try {
-      if (failure !== undefined) throw failureOf(failure);
+      if (failure !== undefined) throw toFailure(failure);
       const value = change.kind === 'delete' ? undefined : JSON.stringify(change.value);
       if (!this.#journal.hasRoomFor(change, value ?? this.#formerValue(change))) return false;
       const prepared = this.#state.prepare(change, before);
@@ -307,7 +307,7 @@ export class JournaledStore implements Store {
         queued.resolve({ applied: false });
         return true;
       }
-      const members = this.#membersOf(prepared, value);
+      const members = this.#formatMembers(prepared, value);
       this.#journal.add(change, prepared, members);
       batch.add({ prepared, queued });
     } catch (error) {
@@ -323,7 +323,7 @@ export class JournaledStore implements Store {
   }
 
   /** Formats the members of the changed item. Those of a deleted item contain the revision and the time of its deletion. */
-  #membersOf({ kind, entry, revision, at }: Prepared, value: string | undefined): string {
+  #formatMembers({ kind, entry, revision, at }: Prepared, value: string | undefined): string {
     const item = kind === 'set' ? entry : { ...entry, revision, modified: at };
     return formatMembers(item, value, this.#dates.format(item.modified));
   }
@@ -365,7 +365,7 @@ class Batch {
  * Returns changes in the order in which they are checked: the order of arrival, except that a change which expects
  * `present` comes after those of the same item that expect a revision, because these could not apply after it.
  */
-function inBatchOrder(queue: readonly QueuedChange[]): readonly QueuedChange[] {
+function orderBatch(queue: readonly QueuedChange[]): readonly QueuedChange[] {
   if (!queue.some(({ change }) => expectsPresent(change))) return queue;
   const withRevision = new Set<string>();
   for (const { change } of queue) {
@@ -398,7 +398,7 @@ function stateFor({ code }: StoreError): StoreHealth['state'] {
 }
 
 /** Creates an error for one change, so that its stack trace is that of the caller. */
-function failureOf(error: unknown): StoreError {
+function toFailure(error: unknown): StoreError {
   const code = error instanceof StoreError ? error.code : 'failed';
   const message = error instanceof Error ? error.message : 'the journal could not be written';
   return new StoreError(code, message, { cause: error, reported: true });

@@ -65,7 +65,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     snapshot() {
       timelines.begin();
       return {
-        collections: [...state.collections()].map(snapshotOf),
+        collections: [...state.collections()].map(toSnapshot),
         receipts: [...state.receipts],
       };
     },
@@ -76,7 +76,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   };
 }
 
-function snapshotOf({ path, chosen, entries, count: _, ...numbers }: CollectionView): CollectionSnapshot {
+function toSnapshot({ path, chosen, entries, count: _, ...numbers }: CollectionView): CollectionSnapshot {
   return { path, numbers, chosen: [...chosen], entries: [...entries] };
 }
 

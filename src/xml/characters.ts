@@ -88,7 +88,7 @@ export const DIGIT: Uint8Array = digits();
 export const NO_DIGIT = 255;
 
 /** 1 for the four white-space characters (§2.3 [3]), else 0. */
-export const BLANK: Uint8Array = marked([TAB, LINE_FEED, CARRIAGE_RETURN, SPACE], 1);
+export const BLANK: Uint8Array = markCodes([TAB, LINE_FEED, CARRIAGE_RETURN, SPACE], 1);
 
 /** The codes that stop a run of text: markup, references, `]` (§2.4) and CR (§2.11). */
 export const TEXT: Uint8Array = stops([LESS_THAN, AMPERSAND, RIGHT_BRACKET, CARRIAGE_RETURN]);
@@ -149,7 +149,7 @@ function digits(): Uint8Array {
 }
 
 function stops(codes: readonly number[]): Uint8Array {
-  const table = marked(codes, STOP);
+  const table = markCodes(codes, STOP);
   for (let code = 0; code < SPACE; code++) {
     if (!isCharacter(code)) table[code] = ILLEGAL;
   }
@@ -161,7 +161,7 @@ function ascii(table: Uint8Array): Uint8Array {
   return table.map((mark, code) => (code >= WIDE && mark === CLEAN ? STOP : mark));
 }
 
-function marked(codes: readonly number[], mark: number): Uint8Array {
+function markCodes(codes: readonly number[], mark: number): Uint8Array {
   const table = new Uint8Array(256);
   for (const code of codes) table[code] = mark;
   return table;

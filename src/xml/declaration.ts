@@ -1,4 +1,4 @@
-import { clipped, type XmlErrorCode } from './error.ts';
+import { clipText, type XmlErrorCode } from './error.ts';
 
 /** A rule that an XML declaration violates: the index in the text, and what was expected there. */
 export interface DeclarationViolation {
@@ -20,7 +20,7 @@ export function checkXmlDeclaration(text: string, from: number): DeclarationViol
   const version = pseudoAttribute(text, 0, 'version');
   if (version === undefined) return violation(from + blanks(text, 0), 'version="1.0"');
   if (!/^1\.[0-9]+$/.test(version.value)) {
-    const found = `version ${JSON.stringify(clipped(version.value))}`;
+    const found = `version ${JSON.stringify(clipText(version.value))}`;
     return { code: 'version', at: from + version.at, expected: 'version 1.0', found };
   }
   const encoding = pseudoAttribute(text, version.end, 'encoding');
@@ -33,8 +33,8 @@ export function checkXmlDeclaration(text: string, from: number): DeclarationViol
         code: 'encoding',
         at: from + at,
         expected: 'UTF-8',
-        found: `"${clipped(value)}"`,
-        encoding: clipped(value),
+        found: `"${clipText(value)}"`,
+        encoding: clipText(value),
       };
     }
   }

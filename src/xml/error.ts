@@ -96,7 +96,7 @@ export class XmlError extends CountersignError {
   readonly encoding: string | undefined;
 
   constructor(code: XmlErrorCode, detail: XmlErrorDetail) {
-    super(messageOf(detail));
+    super(formatMessage(detail));
     this.code = code;
     this.line = detail.line;
     this.column = detail.column;
@@ -112,7 +112,7 @@ const MAX_PATH = 256;
 
 /** Returns the path of the open elements, with its middle omitted if it is long. */
 export function elementPath(names: readonly string[]): string {
-  const path = names.map((name) => `/${clipped(name)}`).join('');
+  const path = names.map((name) => `/${clipText(name)}`).join('');
   if (path.length <= MAX_PATH) return path;
   return `${path.slice(0, MAX_PATH / 2)}…${path.slice(-MAX_PATH / 2)}`;
 }
@@ -135,12 +135,12 @@ export function characterAt(text: string, index: number): string {
 }
 
 /** Truncates a name or another part of a document to a length that suits a message. */
-export function clipped(text: string): string {
+export function clipText(text: string): string {
   const characters = [...text.slice(0, 2 * MAX_SHOWN)];
   return characters.length > MAX_SHOWN ? `${characters.slice(0, MAX_SHOWN - 1).join('')}…` : text;
 }
 
-function messageOf(detail: XmlErrorDetail): string {
+function formatMessage(detail: XmlErrorDetail): string {
   const within = detail.path === '' ? '' : `, in ${detail.path}`;
   const found = `found ${detail.found}, expected ${detail.expected}`;
   return `Line ${detail.line}, column ${detail.column}${within}: ${found}`;

@@ -46,7 +46,7 @@ export interface Limits {
 }
 
 /** Applies the defaults. */
-export function limitsOf(options: XmlParserOptions): Limits {
+export function readLimits(options: XmlParserOptions): Limits {
   return {
     maxDepth: options.maxDepth ?? 32,
     maxAttributes: options.maxAttributes ?? 64,

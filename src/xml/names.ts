@@ -46,7 +46,7 @@ export class XmlNames {
    * Precedes the first name of a document.
    * @internal
    */
-  readonly empty: Name = newName(Buffer.alloc(0), '', 0);
+  readonly empty: Name = createName(Buffer.alloc(0), '', 0);
 
   /**
    * Returns the name that is predicted to follow `previous`, if `codes[from]` begins with it.
@@ -75,7 +75,7 @@ export class XmlNames {
       previous.next = slot;
       return existing;
     }
-    const name = newName(
+    const name = createName(
       new Uint8Array(codes.subarray(from, to)),
       copyString(text.substring(from, to)),
       hash,
@@ -97,7 +97,7 @@ function isAt(codes: Uint8Array, from: number, to: number, name: Uint8Array): bo
   return true;
 }
 
-function newName(codes: Uint8Array, text: string, hash: number): Name {
+function createName(codes: Uint8Array, text: string, hash: number): Name {
   return {
     text,
     codes,

@@ -67,7 +67,7 @@ export class NamespaceScope {
 
   private declare(depth: number, attributes: Readonly<Attributes>): NamespaceViolation | undefined {
     for (const [index, [name, uri]] of attributes.entries()) {
-      const prefix = declaredPrefix(name);
+      const prefix = parseDeclaredPrefix(name);
       if (prefix === undefined) continue;
       const expected = declarationRule(prefix, uri);
       if (expected !== undefined) return { code: 'reserved-namespace', attribute: index, name, expected };
@@ -104,7 +104,7 @@ export class NamespaceScope {
     const seen = new Map<Namespace, Set<string>>();
     for (const [index, [name]] of attributes.entries()) {
       const colon = name.indexOf(':');
-      if (colon < 0 || declaredPrefix(name) !== undefined) continue;
+      if (colon < 0 || parseDeclaredPrefix(name) !== undefined) continue;
       const violation = this.checkName(name, colon, index) ?? this.checkDuplicate(name, colon, index, seen);
       if (violation !== undefined) return violation;
     }
@@ -147,7 +147,7 @@ export class NamespaceScope {
  * Returns the prefix that the attribute declares, '' for the default namespace; undefined for other
  * attributes.
  */
-function declaredPrefix(name: string): string | undefined {
+function parseDeclaredPrefix(name: string): string | undefined {
   if (name === 'xmlns') return '';
   return name.startsWith('xmlns:') && isQualified(name, 5) ? name.slice(6) : undefined;
 }

@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import * as characters from './characters.ts';
 import { checkXmlDeclaration } from './declaration.ts';
-import { characterAt, clipped, elementPath, XmlError, type XmlErrorCode } from './error.ts';
+import { characterAt, clipText, elementPath, XmlError, type XmlErrorCode } from './error.ts';
 import type { Limits, XmlHandler } from './handler.ts';
 import type { Name, XmlNames } from './names.ts';
 import { type Attributes, NamespaceScope } from './namespace.ts';
@@ -248,12 +248,12 @@ export class Reader {
    * non-ASCII one.
    */
   private endTagByName(expected: Name, from: number): number {
-    const end = this.name(from, 'name', `the name "${clipped(expected.text)}"`);
+    const end = this.name(from, 'name', `the name "${clipText(expected.text)}"`);
     if (end < 0) return end;
     const at = this.blanks(end);
     if (this.lastName.text !== expected.text) {
-      const found = `</${clipped(this.lastName.text)}`;
-      throw this.errorAt('mismatched-tag', this.begin, `</${clipped(expected.text)}>`, found);
+      const found = `</${clipText(this.lastName.text)}`;
+      throw this.errorAt('mismatched-tag', this.begin, `</${clipText(expected.text)}>`, found);
     }
     if (this.codes[at] !== GREATER_THAN) return this.unexpected(at, 'tag', '">"');
     if (at - this.begin >= this.limits.maxToken) throw this.tooLong();
@@ -290,7 +290,7 @@ export class Reader {
 
   private duplicate(index: number, name = ''): XmlError {
     const at = this.attributeStart(index);
-    return this.errorAt('duplicate-attribute', at, 'each attribute once', `"${clipped(name)}" again`);
+    return this.errorAt('duplicate-attribute', at, 'each attribute once', `"${clipText(name)}" again`);
   }
 
   private tooManyAttributes(at: number): XmlError {
@@ -312,7 +312,7 @@ export class Reader {
     const violation = this.scope.enter(this.depth + 1, element.text, attributes);
     if (violation === undefined) return;
     const at = violation.attribute < 0 ? this.begin + 1 : this.attributeStart(violation.attribute);
-    throw this.errorAt(violation.code, at, violation.expected, `"${clipped(violation.name)}"`);
+    throw this.errorAt(violation.code, at, violation.expected, `"${clipText(violation.name)}"`);
   }
 
   /** Returns where an attribute of the last tag begins; computed for errors only. */
@@ -387,7 +387,7 @@ export class Reader {
     if (end + 2 - begin > this.limits.maxToken) throw this.tooLong();
     if (target.toLowerCase() === 'xml') this.checkDeclaration(target, after, end);
     else if (this.limits.namespaces && target.includes(':')) {
-      throw this.errorAt('qualified-name', begin + 2, 'a target without a colon', `"${clipped(target)}"`);
+      throw this.errorAt('qualified-name', begin + 2, 'a target without a colon', `"${clipText(target)}"`);
     } else {
       this.handler.processingInstruction?.(
         target,
@@ -741,7 +741,7 @@ export class Reader {
     const { entity, text } = this.lastName;
     if (entity === undefined) {
       const expected = '&lt;, &gt;, &amp;, &apos;, &quot; or a character reference';
-      throw this.errorAt('undeclared-entity', from, expected, `&${clipped(text)};`);
+      throw this.errorAt('undeclared-entity', from, expected, `&${clipText(text)};`);
     }
     this.lastValue = entity;
     return at + 1;
@@ -764,7 +764,7 @@ export class Reader {
       throw this.errorAt('reference', at, at === first ? 'a number, such as "&#65;" or "&#x41;"' : '";"');
     }
     if (!isCharacter(point)) {
-      const found = clipped(this.text.substring(from, at + 1));
+      const found = clipText(this.text.substring(from, at + 1));
       throw this.errorAt('character-reference', from, 'a reference to an XML character', found);
     }
     this.lastValue = String.fromCodePoint(point);
@@ -789,7 +789,7 @@ export class Reader {
   protected incomplete(): number {
     if (this.length - this.begin > this.limits.maxToken) throw this.tooLong();
     if (this.ending !== undefined) {
-      const start = clipped(this.text.substring(this.begin, this.begin + 24));
+      const start = clipText(this.text.substring(this.begin, this.begin + 24));
       throw this.errorAt(
         this.ending.code,
         this.length,

@@ -62,7 +62,7 @@ export class TokenBuffer {
 
   /** Returns whether the token may be complete. */
   mayBeWhole(): boolean {
-    if (this.kind === UNKNOWN) this.kind = this.kindOf();
+    if (this.kind === UNKNOWN) this.kind = this.readKind();
     if (this.kind === UNKNOWN) return true;
     if (this.kind === CHARACTER) return this.length >= sequenceLength(this.bytes[0] ?? 0);
     const { bytes, length } = this;
@@ -73,7 +73,7 @@ export class TokenBuffer {
     return false;
   }
 
-  private kindOf(): number {
+  private readKind(): number {
     const { bytes, length } = this;
     const first = bytes[0] ?? 0;
     if (first === AMPERSAND) return REFERENCE;

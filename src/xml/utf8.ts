@@ -51,8 +51,8 @@ export function asciiText(bytes: Uint8Array): string {
 }
 
 /** Validates bytes as UTF-8. */
-export function validityOf(bytes: Uint8Array): Validity {
-  const whole = bytes.length - unfinished(bytes);
+export function checkUtf8(bytes: Uint8Array): Validity {
+  const whole = bytes.length - countUnfinished(bytes);
   if (whole === sequenceAt(bytes, 0, whole)) return { length: whole, broken: false }; // a single character that arrived byte by byte
   if (isUtf8(whole === bytes.length ? bytes : bytes.subarray(0, whole)))
     return { length: whole, broken: false };
@@ -138,11 +138,11 @@ function writeCodes(pairs: Uint32Array, codePairs: Uint16Array, count: number): 
     codePairs[index] =
       (first - WIDE) >>> 0 < WIDE_UNITS && (second - WIDE) >>> 0 < WIDE_UNITS
         ? WIDE_PAIR
-        : codeOf(first) | (codeOf(second) << 8);
+        : toCode(first) | (toCode(second) << 8);
   }
 }
 
-function codeOf(unit: number): number {
+function toCode(unit: number): number {
   if (unit < WIDE) return unit;
   return unit < FIRST_ILLEGAL ? WIDE : WIDE_ILLEGAL;
 }
@@ -170,7 +170,7 @@ function decode(bytes: Uint8Array, length: number, units: Uint16Array, codes: Ui
         ? ((lead & 0x0f) << 12) | (next << 6) | ((bytes[at + 2] ?? 0) & 0x3f)
         : ((lead & 0x1f) << 6) | next;
       units[count] = unit;
-      codes[count++] = codeOf(unit);
+      codes[count++] = toCode(unit);
       at += long ? 3 : 2;
     }
   }
@@ -194,7 +194,7 @@ function decodePair(
 }
 
 /** Returns how many bytes at the end begin an incomplete character: 0 to 3. */
-function unfinished(bytes: Uint8Array): number {
+function countUnfinished(bytes: Uint8Array): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back] ?? 0;
     if (byte >= 0xc0) return back < sequenceLength(byte) ? back : 0;

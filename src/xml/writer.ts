@@ -44,7 +44,7 @@ const ATTRIBUTE_SPECIAL = /[&<>"\t\n\r\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufff
  * @throws {XmlWriteError} `character`, for a character that XML does not allow
  */
 export function escapeText(text: string): string {
-  return TEXT_SPECIAL.test(text) ? escaped(text, /[&<>\r]/g) : text;
+  return TEXT_SPECIAL.test(text) ? escapeSpecial(text, /[&<>\r]/g) : text;
 }
 
 /**
@@ -53,7 +53,7 @@ export function escapeText(text: string): string {
  * @throws {XmlWriteError} `character`, for a character that XML does not allow
  */
 export function escapeAttribute(value: string): string {
-  return ATTRIBUTE_SPECIAL.test(value) ? escaped(value, /[&<>"\t\n\r]/g) : value;
+  return ATTRIBUTE_SPECIAL.test(value) ? escapeSpecial(value, /[&<>"\t\n\r]/g) : value;
 }
 
 const REFERENCES: ReadonlyMap<string, string> = new Map([
@@ -66,7 +66,7 @@ const REFERENCES: ReadonlyMap<string, string> = new Map([
   ['\r', '&#13;'],
 ]);
 
-function escaped(text: string, special: RegExp): string {
+function escapeSpecial(text: string, special: RegExp): string {
   assertCharacters(text);
   return text.replace(special, (character) => REFERENCES.get(character) ?? character);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { clientsOf, consumersOf, readClient, readConsumer } from '../../src/accounts/registration.ts';
+import { readClient, readClients, readConsumer, readConsumers } from '../../src/accounts/registration.ts';
 import { createService } from '../../src/index.ts';
 import { seeded } from '../support/seeded.ts';
 
@@ -197,12 +197,12 @@ test('who embeds a service is told the first fault, and no secret', () => {
 
 test('in code a secret may be a digest, and what is undefined is left out', () => {
   const sha256 = 'A'.repeat(43);
-  const clients = clientsOf({ app: { secret: { sha256 } }, open: { secret: undefined } });
+  const clients = readClients({ app: { secret: { sha256 } }, open: { secret: undefined } });
   assert.deepEqual(clients.get('app')?.secret, { sha256 });
   assert.equal(clients.get('open')?.secret, undefined);
-  assert.throws(() => clientsOf({ app: { secret: { sha256: 'short' } } }), RangeError);
+  assert.throws(() => readClients({ app: { secret: { sha256: 'short' } } }), RangeError);
   assert.equal(
-    consumersOf(new Map([['key', { secret: 's', rsaPublicKey: undefined }]])).get('key')?.key,
+    readConsumers(new Map([['key', { secret: 's', rsaPublicKey: undefined }]])).get('key')?.key,
     'key',
   );
 });

@@ -10,7 +10,7 @@ import { listen } from '../support/net/listen.ts';
 const clock = createManualClock(Date.UTC(2026, 1, 9));
 const secret = 'shared';
 
-function digestOf(key: string, parts: readonly string[]): string {
+function computeDigest(key: string, parts: readonly string[]): string {
   return createHmac('sha256', key).update(parts.join('\n')).digest('base64');
 }
 
@@ -18,7 +18,7 @@ const signer: Signer = {
   sign({ method, url }, changes) {
     const { date = clock.now(), nonce = '', secret: key = secret } = changes;
     const time = String(date);
-    const signature = digestOf(key, [method, new URL(url).pathname, time, nonce]);
+    const signature = computeDigest(key, [method, new URL(url).pathname, time, nonce]);
     return { headers: { 'X-Timestamp': time, 'X-Nonce': nonce, 'X-Signature': signature } };
   },
 };
@@ -36,7 +36,7 @@ function createJudge(checks: Checks): (request: IncomingMessage) => boolean {
     );
     if (times.length !== 1 || values.length !== 1 || signatures.length !== 1) return false;
     const [[time = ''], [nonce = '']] = [times, values];
-    if (signatures[0] !== digestOf(secret, [method, url.split('?')[0] ?? '', time, nonce])) return false;
+    if (signatures[0] !== computeDigest(secret, [method, url.split('?')[0] ?? '', time, nonce])) return false;
     if (checks.time && !(/^[0-9]+$/.test(time) && Math.abs(Number(time) - clock.now()) <= 600_000))
       return false;
     if (checks.nonce && nonces.has(nonce)) return false;
@@ -98,7 +98,7 @@ test('a signer may be an object of a class', () => {
   class Own {
     readonly #secret = secret;
     sign({ method }: { readonly method: string }) {
-      return { headers: { 'X-Signature': digestOf(this.#secret, [method]) } };
+      return { headers: { 'X-Signature': computeDigest(this.#secret, [method]) } };
     }
   }
   const names = createAttempts({ url: 'https://api.example/x' }, new Own(), { clock }).map(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import test from 'node:test';
-import { decoyFor, decoyOf, hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
+import { buildDecoy, decoyFor, hashPassword, verifyPassword } from '../../src/accounts/passwords.ts';
 import { type AccountRecord, createAccounts } from '../../src/auth/accounts.ts';
 import { createAuthenticator } from '../../src/auth/authenticate.ts';
 import { createBasicScheme, type PasswordHashing } from '../../src/auth/basic.ts';
@@ -22,7 +22,7 @@ function openHashing(gate: () => Promise<void> = async () => {}) {
       await gate();
       return hash.slice(hash.indexOf('$') + 1) === password;
     },
-    decoyOf: (hash) => `${hash.slice(0, hash.indexOf('$'))}$\0`,
+    buildDecoy: (hash) => `${hash.slice(0, hash.indexOf('$'))}$\0`,
     decoy: '0$\0',
   };
   return { computed, hashing };
@@ -100,7 +100,7 @@ test('the right password opens, and nothing else does', async () => {
 
 test('with real hashes too', async () => {
   const hash = await hashPassword('open sesame', Buffer.alloc(16, 1), 16);
-  const hashing = { verify: verifyPassword, decoyOf, decoy: decoyFor(16) };
+  const hashing = { verify: verifyPassword, buildDecoy, decoy: decoyFor(16) };
   const { verdictOn } = openDoor({ Aladdin: hashed(hash) }, { hashing });
   const given = createRequest({
     method: 'GET',

@@ -4,7 +4,13 @@ import { createHmac } from 'node:crypto';
 import test from 'node:test';
 import { ExplanationBudget, verificationTime } from '../../src/auth/explain/budget.ts';
 import { signMessage } from '../../src/signature/message-signatures/sign.ts';
-import { annsSecret, arriving, openScheme, problemOf, start } from '../support/signature/message-scheme.ts';
+import {
+  annsSecret,
+  arriving,
+  openScheme,
+  requireProblem,
+  start,
+} from '../support/signature/message-scheme.ts';
 
 test('an explanation tries mistakes for about 10 ms, and creates no more than it tries', () => {
   let created = 0;
@@ -66,5 +72,5 @@ test('a mistake in a signature over 60 components is found within the budget', a
       ['Signature', `sig1=:${signature}:`],
     ]),
   );
-  assert.match(String(problemOf(verdict).members['hint']), /method was signed in lower case/);
+  assert.match(String(requireProblem(verdict).members['hint']), /method was signed in lower case/);
 });

@@ -144,7 +144,7 @@ test('the peers of one network count together', async () => {
   const { attempt, begun, end } = openQueue({
     concurrency: 1,
     capacity: 2,
-    networkOf: (peer) => peer.slice(0, 1),
+    findNetwork: (peer) => peer.slice(0, 1),
   });
   for (const peer of ['a1', 'a2', 'a3']) void attempt(peer, '/1');
   const other = attempt('b1', '/1');

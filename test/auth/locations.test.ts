@@ -22,7 +22,7 @@ const inQuery = scheme('aws', {
   locations: [{ query: 'X-Amz-Signature' }],
 });
 
-async function outcomeOf(
+async function findOutcome(
   schemes: readonly Scheme[],
   parts: Partial<RequestParts>,
   allowed?: readonly string[],
@@ -42,13 +42,13 @@ async function outcomeOf(
 describe('credentials outside Authorization', () => {
   test('are found in the field, parameter or name that a scheme declares', async () => {
     const schemes = [inField, inQuery];
-    assert.equal(await outcomeOf(schemes, {}), undefined);
-    assert.equal(await outcomeOf(schemes, { headers: [['X-Signature', 'v1=a']] }), 'by partner');
-    assert.equal(await outcomeOf(schemes, { target: '/?a=b&X-Amz-Signature=0' }), 'by aws');
-    assert.equal(await outcomeOf(schemes, { target: '/?X-Amz-Signature' }), 'by aws');
-    assert.equal(await outcomeOf(schemes, { target: '/X-Amz-Signature=0?x-amz-signature=0' }), undefined);
+    assert.equal(await findOutcome(schemes, {}), undefined);
+    assert.equal(await findOutcome(schemes, { headers: [['X-Signature', 'v1=a']] }), 'by partner');
+    assert.equal(await findOutcome(schemes, { target: '/?a=b&X-Amz-Signature=0' }), 'by aws');
+    assert.equal(await findOutcome(schemes, { target: '/?X-Amz-Signature' }), 'by aws');
+    assert.equal(await findOutcome(schemes, { target: '/X-Amz-Signature=0?x-amz-signature=0' }), undefined);
     const fields = [['Authorization', 'AWS4-HMAC-SHA256 Credential=a']] as const;
-    assert.equal(await outcomeOf(schemes, { headers: fields }), 'by aws');
+    assert.equal(await findOutcome(schemes, { headers: fields }), 'by aws');
   });
 
   test('of two schemes are refused, in whatever places they are', async () => {
@@ -59,36 +59,36 @@ describe('credentials outside Authorization', () => {
       { headers: [signature, ['Authorization', 'hmac a:b']] as const },
       { headers: [['Authorization', 'AWS4-HMAC-SHA256 a']] as const, target: '/?X-Amz-Signature=0' },
     ])
-      assert.equal(await outcomeOf(schemes, parts), '400 several-credentials');
+      assert.equal(await findOutcome(schemes, parts), '400 several-credentials');
   });
 
   test('that an eavesdropper could use are refused unread over plain HTTP', async () => {
     const key = scheme('key', { locations: [{ field: 'x-api-key' }], tlsOnly: true });
     const fields = [['X-Api-Key', 'ann']] as const;
-    assert.equal(await outcomeOf([key], { headers: fields }), '403 tls-required');
-    assert.equal(await outcomeOf([key], { headers: fields, secure: true }), 'by key');
+    assert.equal(await findOutcome([key], { headers: fields }), '403 tls-required');
+    assert.equal(await findOutcome([key], { headers: fields, secure: true }), 'by key');
   });
 
   test('of a scheme that the resource does not accept are refused with the challenge of those that it does', async () => {
     const schemes = [inField, inQuery, scheme('hmac')];
     const fields = [['X-Signature', 'v1=a']] as const;
     const refused = '401 scheme-not-offered WWW-Authenticate: aws realm="here"';
-    assert.equal(await outcomeOf(schemes, { headers: fields }, ['aws']), refused);
-    assert.equal(await outcomeOf(schemes, { headers: [['Authorization', 'hmac a:b']] }, ['aws']), refused);
+    assert.equal(await findOutcome(schemes, { headers: fields }, ['aws']), refused);
+    assert.equal(await findOutcome(schemes, { headers: [['Authorization', 'hmac a:b']] }, ['aws']), refused);
     assert.equal(
-      await outcomeOf(schemes, { headers: [['Authorization', 'basic ab']] }, ['hmac']),
+      await findOutcome(schemes, { headers: [['Authorization', 'basic ab']] }, ['hmac']),
       '403 tls-required',
     );
-    assert.equal(await outcomeOf(schemes, {}, ['aws']), undefined);
-    assert.equal(await outcomeOf(schemes, { headers: fields }, ['aws', 'partner']), 'by partner');
+    assert.equal(await findOutcome(schemes, {}, ['aws']), undefined);
+    assert.equal(await findOutcome(schemes, { headers: fields }, ['aws', 'partner']), 'by partner');
   });
 
   test('in a place that two schemes share belong to the one that the resource accepts', async () => {
     const other = scheme('other', { locations: [{ field: 'x-signature' }] });
     const fields = [['X-Signature', 'v1=a']] as const;
-    assert.equal(await outcomeOf([inField, other], { headers: fields }, ['other']), 'by other');
-    assert.equal(await outcomeOf([inField, other], { headers: fields }, ['partner']), 'by partner');
-    assert.equal(await outcomeOf([inField, other], { headers: fields }), '400 several-credentials');
+    assert.equal(await findOutcome([inField, other], { headers: fields }, ['other']), 'by other');
+    assert.equal(await findOutcome([inField, other], { headers: fields }, ['partner']), 'by partner');
+    assert.equal(await findOutcome([inField, other], { headers: fields }), '400 several-credentials');
   });
 });
 

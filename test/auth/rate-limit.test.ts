@@ -155,19 +155,19 @@ test('peers that are counted already stay blocked however many others fail', () 
 
 test('failures for long names are counted in little memory', () => {
   const rateLimiter = createRateLimiter(2, createManualClock(start));
-  const nameOf = (at: number): string => Buffer.alloc(16_384, `${at}.`).toString('latin1');
+  const createName = (at: number): string => Buffer.alloc(16_384, `${at}.`).toString('latin1');
   collectGarbage();
   const before = process.memoryUsage().heapUsed;
   for (let at = 0; at < 2000; at += 1) {
     const peer = `2001:db8:0:${at.toString(16)}::`;
-    rateLimiter.fail(peer, nameOf(at));
-    rateLimiter.fail(peer, nameOf(at));
+    rateLimiter.fail(peer, createName(at));
+    rateLimiter.fail(peer, createName(at));
     // A part of a text refers to the whole of it.
-    rateLimiter.fail(peer, nameOf(at).slice(1000, 1100));
+    rateLimiter.fail(peer, createName(at).slice(1000, 1100));
   }
   collectGarbage();
   const bytes = process.memoryUsage().heapUsed - before;
-  assert.ok(rateLimiter.blocksUser(nameOf(1)) && rateLimiter.blocksPair('2001:db8:0:1::', nameOf(1)));
-  assert.ok(!rateLimiter.blocksUser(`${nameOf(1)}x`), 'a name with the same beginning is another one');
+  assert.ok(rateLimiter.blocksUser(createName(1)) && rateLimiter.blocksPair('2001:db8:0:1::', createName(1)));
+  assert.ok(!rateLimiter.blocksUser(`${createName(1)}x`), 'a name with the same beginning is another one');
   assert.ok(bytes < 8_000_000, `${bytes} bytes`);
 });

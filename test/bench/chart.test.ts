@@ -16,7 +16,7 @@ const row = (name: string, cpu: readonly number[], size?: number): Row => ({
   ...(size !== undefined && { size }),
 });
 
-function resultOf(rows: readonly Row[], sizes?: string): Result {
+function buildResult(rows: readonly Row[], sizes?: string): Result {
   const group = { name: 'a <group> & "more"', yardstick: rows[0]?.name ?? '', rows, leftOut: [] };
   return {
     name: 'load/get',
@@ -34,7 +34,7 @@ function resultOf(rows: readonly Row[], sizes?: string): Result {
 }
 
 /** The texts of a picture; throws where it is not well-formed. */
-function textsOf(svg: string): string[] {
+function parseTexts(svg: string): string[] {
   const texts: string[] = [];
   let inside = false;
   const parser = createParser({
@@ -55,7 +55,9 @@ function textsOf(svg: string): string[] {
 }
 
 test('a chart of bars is well-formed, names everybody and shows the median and the ratio', () => {
-  const texts = textsOf(chartOf(resultOf([row('bare', [900, 1000, 1100]), row('ours', [1800, 2000, 2200])])));
+  const texts = parseTexts(
+    chartOf(buildResult([row('bare', [900, 1000, 1100]), row('ours', [1800, 2000, 2200])])),
+  );
   for (const text of ['GET of <an> article', 'a <group> & "more"', 'bare', 'ours'])
     assert.ok(texts.includes(text), text);
   assert.ok(texts.includes('1.00 µs'));
@@ -64,20 +66,20 @@ test('a chart of bars is well-formed, names everybody and shows the median and t
 });
 
 test('a chart is for light and for dark', () => {
-  const svg = chartOf(resultOf([row('bare', [1])]));
+  const svg = chartOf(buildResult([row('bare', [1])]));
   assert.match(svg, /@media \(prefers-color-scheme: dark\)/);
 });
 
 test('what is far off the scale is cut, and its value is told', () => {
-  const svg = chartOf(resultOf([row('ours', [10, 10]), row('other', [90_000, 90_000])]));
+  const svg = chartOf(buildResult([row('ours', [10, 10]), row('other', [90_000, 90_000])]));
   assert.match(svg, /class="cut"/);
-  assert.ok(textsOf(svg).includes('90.0 µs · 9,000×'));
-  assert.doesNotMatch(chartOf(resultOf([row('ours', [10]), row('other', [30])])), /class="cut"/);
+  assert.ok(parseTexts(svg).includes('90.0 µs · 9,000×'));
+  assert.doesNotMatch(chartOf(buildResult([row('ours', [10]), row('other', [30])])), /class="cut"/);
 });
 
 test('a chart of curves shows the exponent of each', () => {
   const rows = [100, 1000, 10_000].flatMap((size) => [row('flat', [7], size), row('ours', [size * 3], size)]);
-  const texts = textsOf(chartOf(resultOf(rows, 'articles')));
+  const texts = parseTexts(chartOf(buildResult(rows, 'articles')));
   for (const text of ['grows to the power of 0.00', 'grows to the power of 1.00', 'articles', '10K']) {
     assert.ok(texts.includes(text), text);
   }
@@ -87,7 +89,7 @@ test('whatever is in a name, the picture stays well-formed and says it', () => {
   const random = seeded();
   for (let round = 0; round < 200; round += 1) {
     const name = `x${random.text('<>&"\'];-a\u00e9\u{1f600}\ud800\u0000\u0007\uffff', 30)}x`;
-    const texts = textsOf(chartOf(resultOf([row(name, [1])])));
+    const texts = parseTexts(chartOf(buildResult([row(name, [1])])));
     const shown = name.replace(/\p{Surrogate}|[\u0000\u0007\uffff]/gu, '\ufffd');
     assert.ok(texts.includes(shown), `SEED=${random.seed}: ${JSON.stringify(name)}`);
   }
@@ -98,7 +100,7 @@ test('the characters that XML gives a meaning are escaped', () => {
 });
 
 test('a table has min, median, max and the ratio of the same round', () => {
-  const { groups, figures } = resultOf([row('bare', [1, 2, 4]), row('ours', [3, 4, 4])]);
+  const { groups, figures } = buildResult([row('bare', [1, 2, 4]), row('ours', [3, 4, 4])]);
   const [group] = groups;
   assert.ok(group !== undefined);
   const table = tableOf(group, figures);
@@ -113,11 +115,11 @@ test('a table has min, median, max and the ratio of the same round', () => {
 
 test('the ratio of a size is to the yardstick at that size', () => {
   const rows = [row('bare', [1], 10), row('ours', [5], 10), row('bare', [100], 20), row('ours', [200], 20)];
-  const [group] = resultOf(rows, 'users').groups;
+  const [group] = buildResult(rows, 'users').groups;
   assert.ok(group !== undefined);
-  const ratios = tableOf(group, resultOf(rows).figures).rows.map((cells) => cells.at(-1));
+  const ratios = tableOf(group, buildResult(rows).figures).rows.map((cells) => cells.at(-1));
   assert.deepEqual(ratios, ['1.00', '5.00', '1.00', '2.00']);
-  assert.equal(exponentsOf(group, resultOf(rows).figures).length, 2);
+  assert.equal(exponentsOf(group, buildResult(rows).figures).length, 2);
 });
 
 test('figures have three digits that count, and a unit', () => {

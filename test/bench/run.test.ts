@@ -34,14 +34,14 @@ for (const args of [
   });
 }
 
-function contestantOf(name: string, measure: (round: Round) => Promise<Sample | string>): Contestant {
+function createContestant(name: string, measure: (round: Round) => Promise<Sample | string>): Contestant {
   return { name, ours: false, measure };
 }
 
 test('contestants take turns, one way and back, and the first round does not count', async () => {
   const order: string[] = [];
   const named = (name: string): Contestant =>
-    contestantOf(name, async ({ warmUp }) => {
+    createContestant(name, async ({ warmUp }) => {
       order.push(warmUp ? name.toLowerCase() : name);
       return { cpu: order.length };
     });
@@ -59,11 +59,11 @@ test('contestants take turns, one way and back, and the first round does not cou
 
 test('who cannot take part is asked once, and is left out with the reason', async () => {
   let asked = 0;
-  const absent = contestantOf('peer', async () => {
+  const absent = createContestant('peer', async () => {
     asked += 1;
     return 'not installed';
   });
-  const present = contestantOf('ours', async () => ({ cpu: 1 }));
+  const present = createContestant('ours', async () => ({ cpu: 1 }));
   const [first, second] = await takeRounds([absent, present], 5, () => undefined);
   assert.equal(asked, 1);
   assert.equal(first?.leftOut, 'not installed');
@@ -71,13 +71,13 @@ test('who cannot take part is asked once, and is left out with the reason', asyn
 });
 
 test('a contestant is told what it gave the round before', async () => {
-  const told: (number | undefined)[] = [];
-  const counting = contestantOf('ours', async ({ last }) => {
-    told.push(last?.['count']);
+  const counts: (number | undefined)[] = [];
+  const counting = createContestant('ours', async ({ last }) => {
+    counts.push(last?.['count']);
     return { count: (last?.['count'] ?? 0) + 1 };
   });
   await takeRounds([counting], 3, () => undefined);
-  assert.deepEqual(told, [undefined, 1, 2, 3]);
+  assert.deepEqual(counts, [undefined, 1, 2, 3]);
 });
 
 test('a measurement that is shared serves everybody once', async () => {
@@ -86,7 +86,7 @@ test('a measurement that is shared serves everybody once', async () => {
     measured += 1;
     return { cpu: measured };
   });
-  const parts = ['XML', 'store'].map((name) => contestantOf(name, (round) => shared(name, round)));
+  const parts = ['XML', 'store'].map((name) => createContestant(name, (round) => shared(name, round)));
   const [xml, store] = await takeRounds(parts, 3, () => undefined);
   assert.equal(measured, 4);
   assert.deepEqual(xml?.samples, store?.samples);

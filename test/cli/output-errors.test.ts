@@ -5,7 +5,7 @@ import { mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { withOutputErrors } from '../../src/cli/output-errors.ts';
-import { holderOf } from '../../src/store/files/lock.ts';
+import { findHolder } from '../../src/store/files/lock.ts';
 import { command, root } from '../support/cli/command.ts';
 import { begun, History } from '../support/store/history.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -46,7 +46,7 @@ describe('an error of standard output', () => {
   test('ends an export quietly, as SIGPIPE does, if the reader closes the pipe', async () => {
     const data = largeDirectory();
     assert.deepEqual(await runWith(['export', '--data', data], 'pipe'), { status: 141, stderr: '' });
-    assert.equal(await holderOf(data), undefined, 'the lock is released');
+    assert.equal(await findHolder(data), undefined, 'the lock is released');
   });
 
   const full = process.platform === 'linux' ? false : 'there is no /dev/full';

@@ -38,7 +38,7 @@ interface Thing {
 
 const asJson = { fields: { Accept: 'application/json' } };
 
-function nextOf(answer: Answer): string | undefined {
+function parseNextLink(answer: Answer): string | undefined {
   return /<([^>]*)>; rel="?next/.exec(answer.field('Link'))?.[1];
 }
 
@@ -48,14 +48,15 @@ function idsIn(answer: Answer): number[] {
 
 /** A service whose items have the ids 1, 2 and so on. */
 function withThings(things: readonly Thing[], options = {}) {
-  const guest = openService({ collections, seed: { '/things': things }, ...options });
-  const ask = (target: string, asking: Asking = asJson): Promise<Answer> => guest.ask('GET', target, asking);
+  const service = openService({ collections, seed: { '/things': things }, ...options });
+  const ask = (target: string, asking: Asking = asJson): Promise<Answer> =>
+    service.ask('GET', target, asking);
   const ids = async (query: string): Promise<number[]> => {
     const answer = await ask(`/things?${query}`);
     assert.equal(answer.status, 200, answer.text);
     return idsIn(answer);
   };
-  return { ...guest, get: ask, ids };
+  return { ...service, get: ask, ids };
 }
 
 describe('a filter', () => {
@@ -144,14 +145,14 @@ describe('a filter', () => {
 
   test('is ignored in a collection that does not declare it', async () => {
     const { filter: _, sort: __, ...plain } = declaration;
-    const guest = withThings(things, { collections: { '/things': plain } });
-    assert.deepEqual(await guest.ids('title=Tea&sort=x&price.min=x'), [1, 2, 3, 4, 5]);
+    const service = withThings(things, { collections: { '/things': plain } });
+    assert.deepEqual(await service.ids('title=Tea&sort=x&price.min=x'), [1, 2, 3, 4, 5]);
   });
 
   test('needs the permission to read, whatever the query is', async () => {
     const access = { read: 'authenticated', write: 'nobody' } as const;
-    const guest = withThings(things, { collections: { '/things': { ...declaration, access } } });
-    assert.equal((await guest.get('/things?price=x')).status, 401);
+    const service = withThings(things, { collections: { '/things': { ...declaration, access } } });
+    assert.equal((await service.get('/things?price=x')).status, 401);
   });
 
   test('finds U+FFFD, which also stands for malformed UTF-8', async () => {
@@ -162,10 +163,10 @@ describe('a filter', () => {
     const store = createMemoryStore({ storeId: 'test' });
     for (const value of [{ price: '9.50' }, { price: { value: 9.5 } }, { count: '9' }] as StoredRecord[])
       await store.apply({ kind: 'create', collection: '/things', value, at: start });
-    const guest = openService({ collections, store });
+    const service = openService({ collections, store });
     for (const query of ['price=9.5', 'count=9', 'price.currency=EUR'])
-      assert.deepEqual(idsIn(await guest.ask('GET', `/things?${query}`, asJson)), []);
-    assert.equal((await guest.ask('GET', '/things?sort=price', asJson)).status, 200);
+      assert.deepEqual(idsIn(await service.ask('GET', `/things?${query}`, asJson)), []);
+    assert.equal((await service.ask('GET', '/things?sort=price', asJson)).status, 200);
   });
 });
 
@@ -187,59 +188,59 @@ describe('a page of a search', () => {
 
   test('is the last one if exactly as many items are left', async () => {
     const { get } = withThings(things);
-    assert.equal(nextOf(await get('/things?title=odd&limit=5')), undefined);
-    assert.equal(nextOf(await get('/things?sort=count&limit=10')), undefined);
-    assert.equal(nextOf(await get('/things?title=odd&limit=4')), '/things?title=odd&limit=4&after=8');
+    assert.equal(parseNextLink(await get('/things?title=odd&limit=5')), undefined);
+    assert.equal(parseNextLink(await get('/things?sort=count&limit=10')), undefined);
+    assert.equal(parseNextLink(await get('/things?title=odd&limit=4')), '/things?title=odd&limit=4&after=8');
   });
 
   test('keeps its place if the item at the end is deleted or changed', async () => {
-    const guest = withThings(things);
-    const first = await guest.get('/things?sort=count&limit=3');
+    const service = withThings(things);
+    const first = await service.get('/things?sort=count&limit=3');
     assert.deepEqual(idsIn(first), [1, 4, 7]);
-    await guest.ask('DELETE', '/things/7');
-    await guest.ask('POST', '/things/4', { content: '{"count":9}', type: 'application/json' });
-    await guest.ask('POST', '/things', { content: '{"count":0}', type: 'application/json' });
-    const second = await guest.get(nextOf(first) ?? '');
+    await service.ask('DELETE', '/things/7');
+    await service.ask('POST', '/things/4', { content: '{"count":9}', type: 'application/json' });
+    await service.ask('POST', '/things', { content: '{"count":0}', type: 'application/json' });
+    const second = await service.get(parseNextLink(first) ?? '');
     assert.deepEqual(idsIn(second), [10, 11, 2]);
   });
 
   test('has its own entity tag, and is not sent again as long as it does not change', async () => {
-    const guest = withThings(things);
+    const service = withThings(things);
     const targets = ['title=odd', 'title=odd&limit=2', 'sort=count', 'sort=-count', 'count=0&sort=count'];
     const tags = new Set<string>();
     for (const query of targets) {
-      const page = await guest.get(`/things?${query}`);
+      const page = await service.get(`/things?${query}`);
       const etag = page.field('ETag');
       tags.add(etag);
       assert.ok(page.field('Last-Modified') !== '');
-      const head = await guest.ask('HEAD', `/things?${query}`, asJson);
+      const head = await service.ask('HEAD', `/things?${query}`, asJson);
       for (const name of ['ETag', 'Link', 'Last-Modified']) assert.equal(head.field(name), page.field(name));
       assert.equal(head.headOnly, true);
       const fields = { ...asJson.fields, 'If-None-Match': etag };
-      assert.equal((await guest.ask('GET', `/things?${query}`, { fields })).status, 304);
-      const inXml = await guest.ask('GET', `/things?${query}`);
+      assert.equal((await service.ask('GET', `/things?${query}`, { fields })).status, 304);
+      const inXml = await service.ask('GET', `/things?${query}`);
       assert.notEqual(inXml.field('ETag'), etag);
     }
     assert.equal(tags.size, targets.length);
-    const odd = (await guest.get('/things?title=odd')).field('ETag');
+    const odd = (await service.get('/things?title=odd')).field('ETag');
     const fields = { ...asJson.fields, 'If-None-Match': odd };
-    await guest.ask('DELETE', '/things/1');
-    assert.equal((await guest.ask('GET', '/things?title=odd', { fields })).status, 304);
-    await guest.ask('POST', '/things/2', { content: '{"count":7}', type: 'application/json' });
-    assert.equal((await guest.ask('GET', '/things?title=odd', { fields })).status, 200);
+    await service.ask('DELETE', '/things/1');
+    assert.equal((await service.ask('GET', '/things?title=odd', { fields })).status, 304);
+    await service.ask('POST', '/things/2', { content: '{"count":7}', type: 'application/json' });
+    assert.equal((await service.ask('GET', '/things?title=odd', { fields })).status, 200);
   });
 
   test('has the time of the last change of the collection', async () => {
-    const guest = withThings(things);
-    guest.clock.advance(60_000);
-    await guest.ask('DELETE', '/things/2');
-    const page = await guest.get('/things?title=odd');
+    const service = withThings(things);
+    service.clock.advance(60_000);
+    await service.ask('DELETE', '/things/2');
+    const page = await service.get('/things?title=odd');
     assert.equal(page.field('Last-Modified'), new Date(start + 60_000).toUTCString());
     const since = { ...asJson.fields, 'If-Modified-Since': page.field('Last-Modified') };
-    guest.clock.advance(60_000);
-    assert.equal((await guest.ask('GET', '/things?title=odd', { fields: since })).status, 304);
-    await guest.ask('DELETE', '/things/4');
-    assert.equal((await guest.ask('GET', '/things?title=odd', { fields: since })).status, 200);
+    service.clock.advance(60_000);
+    assert.equal((await service.ask('GET', '/things?title=odd', { fields: since })).status, 304);
+    await service.ask('DELETE', '/things/4');
+    assert.equal((await service.ask('GET', '/things?title=odd', { fields: since })).status, 200);
   });
 
   test('of an empty collection has no items and no modification time', async () => {
@@ -248,13 +249,13 @@ describe('a page of a search', () => {
   });
 
   test('sorts by the time of the last change', async () => {
-    const guest = withThings(things.slice(0, 4));
-    await guest.service.ready;
+    const service = withThings(things.slice(0, 4));
+    await service.service.ready;
     for (const id of [3, 1]) {
-      guest.clock.advance(1000);
-      await guest.ask('POST', `/things/${id}`, { content: '{"count":7}', type: 'application/json' });
+      service.clock.advance(1000);
+      await service.ask('POST', `/things/${id}`, { content: '{"count":7}', type: 'application/json' });
     }
-    assert.deepEqual(await guest.ids('sort=-modified'), [1, 3, 2, 4]);
+    assert.deepEqual(await service.ids('sort=-modified'), [1, 3, 2, 4]);
   });
 
   test('ends before it has more than 1 MiB, and follows on with every item', async () => {
@@ -263,15 +264,15 @@ describe('a page of a search', () => {
       title: random.pick(['x', '&', '\u20ac']).repeat(random.below(200_000)),
       count: random.below(5),
     }));
-    const guest = withThings(large);
+    const service = withThings(large);
     for (const query of ['count.min=0', 'sort=count', 'sort=-title']) {
       const seen: number[] = [];
       for (let next: string | undefined = `/things?${query}`; next !== undefined; ) {
-        const page: Answer = await guest.get(next);
+        const page: Answer = await service.get(next);
         const ids = idsIn(page);
         assert.ok(page.bytes.length <= 1024 * 1024 || ids.length === 1, `SEED=${random.seed}`);
         seen.push(...ids);
-        next = nextOf(page);
+        next = parseNextLink(page);
       }
       assert.equal(seen.length, 30, `SEED=${random.seed}`);
       assert.equal(new Set(seen).size, 30, `SEED=${random.seed}`);
@@ -280,13 +281,13 @@ describe('a page of a search', () => {
 
   test('has links of a bounded length, also between texts that begin alike', async () => {
     const title = '\u{1f600}'.repeat(5000);
-    const guest = withThings([{ title: `x${title}` }, { title: `x${title}` }, { title: 'a' }]);
+    const service = withThings([{ title: `x${title}` }, { title: `x${title}` }, { title: 'a' }]);
     const seen: number[] = [];
     for (let next: string | undefined = '/things?sort=title&limit=1'; next !== undefined; ) {
       assert.ok(next.length < 1200);
-      const page: Answer = await guest.get(next);
+      const page: Answer = await service.get(next);
       seen.push(...idsIn(page));
-      next = nextOf(page);
+      next = parseNextLink(page);
     }
     assert.deepEqual(seen, [3, 1, 2]);
   });
@@ -344,7 +345,7 @@ function comparable(name: string, { thing }: Modelled): string | number | undefi
   }
 }
 
-function textOf(name: string, { thing }: Modelled): string | undefined {
+function readText(name: string, { thing }: Modelled): string | undefined {
   if (name === 'price') return thing.price?.value;
   const value: unknown = Reflect.get(thing, name);
   return value === undefined ? undefined : String(value);
@@ -367,12 +368,12 @@ for (const [kind, storeOf] of [
   test(`filters, orders and pages agree with a plain array, over ${kind}, while items come and go`, async () => {
     const random = seeded();
     const store = storeOf(createMemoryStore({ storeId: 'test' }));
-    const guest = openService({ collections, store });
+    const service = openService({ collections, store });
     let model: Modelled[] = [];
     let lastId = 0;
     const add = async (thing: Thing): Promise<Modelled> => {
       const content = JSON.stringify(thing);
-      const created = await guest.ask('POST', '/things', { content, type: 'application/json' });
+      const created = await service.ask('POST', '/things', { content, type: 'application/json' });
       assert.equal(created.status, 201, created.text);
       lastId += 1;
       const added = { id: lastId, thing };
@@ -380,7 +381,7 @@ for (const [kind, storeOf] of [
       return added;
     };
     const remove = async (id: number): Promise<void> => {
-      assert.equal((await guest.ask('DELETE', `/things/${id}`)).status, 204);
+      assert.equal((await service.ask('DELETE', `/things/${id}`)).status, 204);
       model = model.filter((item) => item.id !== id);
     };
     for (let count = 0; count < 60; count += 1) await add(randomThing(random));
@@ -391,7 +392,7 @@ for (const [kind, storeOf] of [
       for (const name of declaration.filter) {
         if (random.below(7) > 0) continue;
         const sample = random.pick(model);
-        const [text, sought] = [textOf(name, sample), comparable(name, sample)];
+        const [text, sought] = [readText(name, sample), comparable(name, sample)];
         if (text === undefined || sought === undefined) continue;
         const ranged = ['price', 'count', 'day', 'at'].includes(name);
         const comparison = ranged ? random.pick(['', '.min', '.max']) : '';
@@ -422,12 +423,12 @@ for (const [kind, storeOf] of [
       const all = new Map(model.map((item) => [item.id, item]));
       const seen: number[] = [];
       for (let next: string | undefined = `/things?${query}`; next !== undefined; ) {
-        const page: Answer = await guest.ask('GET', next, asJson);
+        const page: Answer = await service.ask('GET', next, asJson);
         assert.equal(page.status, 200, message);
         const ids = idsIn(page);
         assert.ok(ids.length <= limit, message);
         seen.push(...ids);
-        next = nextOf(page);
+        next = parseNextLink(page);
         assert.ok(next === undefined || ids.length === limit, message);
         if (!moves) continue;
         if (random.below(2) === 0) {
@@ -468,15 +469,15 @@ test('other requests are handled while a long list is searched', async () => {
   const store = createMemoryStore({ storeId: 'test' });
   for (let at = 0; at < 20_000; at += 1)
     store.applyNow({ kind: 'create', collection: '/things', value: { count: at }, at: start });
-  const guest = openService({ collections, store });
+  const service = openService({ collections, store });
   const order: string[] = [];
-  const search = guest.ask('GET', '/things?sort=-count&limit=1', asJson).then((answer) => {
+  const search = service.ask('GET', '/things?sort=-count&limit=1', asJson).then((answer) => {
     order.push('search');
     return answer;
   });
   for (let turn = 0; turn < 10; turn += 1) {
     await new Promise((resolve) => setImmediate(resolve));
-    await guest.ask('GET', '/things/1', asJson);
+    await service.ask('GET', '/things/1', asJson);
     order.push('read');
   }
   assert.deepEqual(idsIn(await search), [20_000]);
@@ -503,8 +504,8 @@ test('an item that is deleted and created again during a search is on the page o
       return store.list(...wanted);
     },
   };
-  const guest = openService({ collections, store: changing });
-  const page = await guest.ask('GET', '/things?sort=count&limit=10', asJson);
+  const service = openService({ collections, store: changing });
+  const page = await service.ask('GET', '/things?sort=count&limit=10', asJson);
   assert.deepEqual(
     [...idsIn(page)].sort((a, b) => a - b),
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],

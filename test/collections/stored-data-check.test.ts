@@ -97,7 +97,7 @@ test('items of a collection that is declared no more are passed over', () => {
 });
 
 /** Creates a data directory with these articles. */
-function directoryOf(...values: readonly StoredRecord[]): string {
+function createDirectory(...values: readonly StoredRecord[]): string {
   const data = temporaryDirectory();
   const made = new History();
   for (const value of values) made.add({ kind: 'create', collection: '/articles', value, at: begun });
@@ -116,7 +116,7 @@ const mixed: readonly StoredRecord[] = [
 ];
 
 test('a check and a start are refused if an item cannot be shown, and the data stays as it was', async () => {
-  const data = directoryOf(...mixed);
+  const data = createDirectory(...mixed);
   const before = readFileSync(join(data, 'store.json'), 'utf8');
   const message = `countersign: ${warning}. 1 item cannot be shown: restore the declaration, or edit or remove the item with "countersign export" and "countersign import", or start with --on-mismatch warn\n`;
   for (const args of [[], ['--on-mismatch', 'refuse']]) {
@@ -129,7 +129,7 @@ test('a check and a start are refused if an item cannot be shown, and the data s
 });
 
 test('with --on-mismatch warn, the server starts and reports what breaks the rules, and check exits with 0', async () => {
-  const data = directoryOf(...mixed);
+  const data = createDirectory(...mixed);
   const checked = await call(['check', '--data', data, '--on-mismatch', 'warn']);
   assert.equal(checked.status, 0);
   assert.ok(checked.stderr.includes(`countersign: ${warning}\n`), checked.stderr);
@@ -137,7 +137,7 @@ test('with --on-mismatch warn, the server starts and reports what breaks the rul
   writeFileSync(config, JSON.stringify({ collections: { '/articles': { ...articles, access: open } } }));
   const options = ['--config', config, '--data', data, '--on-mismatch', 'warn', '--port', '0', '--no-tls'];
   const server = await startServer(options);
-  assert.ok((await server.told(/break/)).includes(`countersign: ${warning}\n`));
+  assert.ok((await server.awaitStderr(/break/)).includes(`countersign: ${warning}\n`));
   const send = sender(server.url);
   for (let round = 0; round < 2; round += 1) {
     const hidden = await send('GET', '/articles/2');
@@ -189,13 +189,13 @@ test('POST with the field that does not match, and DELETE, apply to an item that
 });
 
 test('rules that were added later are reported, and do not prevent a start', async () => {
-  const data = directoryOf({ title: 'a' });
+  const data = createDirectory({ title: 'a' });
   const checked = await call(['check', '--data', data]);
   assert.equal(checked.status, 0, checked.stderr);
   const found = "1 item breaks today's rules: price of /articles/1 is missing";
   assert.ok(checked.stderr.includes(`countersign: ${found}\n`), checked.stderr);
   const server = await startServer(['--data', data, '--port', '0', '--no-tls']);
-  assert.ok((await server.told(/breaks/)).includes(`countersign: ${found}\n`));
+  assert.ok((await server.awaitStderr(/breaks/)).includes(`countersign: ${found}\n`));
   assert.equal((await fetch(`${server.url}/articles/1`)).status, 200);
   server.signal('SIGTERM');
   assert.equal((await server.ended).status, 0);
@@ -227,7 +227,7 @@ test('at most three items and three fields are named, without their values', () 
 });
 
 test('a value that its field can no longer have prevents the start, although it could be written', async () => {
-  const data = directoryOf({ title: 'hello', price });
+  const data = createDirectory({ title: 'hello', price });
   const config = join(temporaryDirectory(), 'config.json');
   const { title: _, ...others } = articles.fields;
   const changed = { ...articles, access: open, fields: { title: { type: 'integer' }, ...others } };
@@ -246,7 +246,7 @@ test('a value that its field can no longer have prevents the start, although it 
 });
 
 test('items of a collection that is no longer declared are reported at a start, and check exits with 1', async () => {
-  const data = directoryOf({ title: 'a', price }, { title: 'b', price });
+  const data = createDirectory({ title: 'a', price }, { title: 'b', price });
   const config = join(temporaryDirectory(), 'config.json');
   writeFileSync(config, JSON.stringify({ collections: { '/books': { ...articles, access: open } } }));
   const options = ['--data', data, '--config', config, '--port', '0', '--no-tls'];
@@ -256,7 +256,7 @@ test('items of a collection that is no longer declared are reported at a start, 
   assert.deepEqual([checked.status, checked.stderr], [1, message]);
   assert.match(checked.stdout, /^items {8}\/articles: 2$/m);
   const server = await startServer(options);
-  await server.told(/not declared/);
+  await server.awaitStderr(/not declared/);
   server.signal('SIGTERM');
   const ended = await server.ended;
   assert.equal(ended.status, 0);

@@ -31,7 +31,7 @@ async function opened(
 }
 
 /** Returns the states of the steps: p(assed), a(nswered), r(efused), s(kipped). */
-function stepsOf(page: Page): Promise<string> {
+function readSteps(page: Page): Promise<string> {
   return page.evaluate(
     `[...document.querySelectorAll('.steps li')].map((item) => item.className[0]).join('')`,
   );
@@ -54,7 +54,7 @@ test('the decision is ticked up to the step that refused, with its detail', inBr
   const { page } = await opened(t, '/exchanges/1', (double) =>
     double.fetch('/articles', { method: 'DELETE' }),
   );
-  assert.equal(await stepsOf(page), 'pppppppppr' + 'sssssss');
+  assert.equal(await readSteps(page), 'pppppppppr' + 'sssssss');
   const verdict = await page.locator('.verdict').innerText();
   assert.match(verdict, /Refused at step 9, Method implemented: method-not-allowed/);
   assert.match(verdict, /This resource does not implement DELETE/);
@@ -64,7 +64,7 @@ test('the decision is ticked up to the step that refused, with its detail', inBr
 test('the decision is ticked up to the step that answered', inBrowser, async (t) => {
   const act = (double: OpenedConsole['double']) => double.fetch('/articles', { method: 'OPTIONS' });
   const { page } = await opened(t, '/exchanges/1', act);
-  assert.equal(await stepsOf(page), 'ppppppppa' + 'ssssssss');
+  assert.equal(await readSteps(page), 'ppppppppa' + 'ssssssss');
   assert.match(await page.locator('.verdict').innerText(), /Answered at step 8, OPTIONS/);
 });
 
@@ -73,7 +73,7 @@ test('a fault is shown as such', inBrowser, async (t) => {
     double.faults.next({}, { status: 503, retryAfter: 7 });
     await double.fetch('/articles');
   });
-  assert.equal(await stepsOf(page), 's'.repeat(17));
+  assert.equal(await readSteps(page), 's'.repeat(17));
   assert.match(await page.locator('.verdict').innerText(), /A planned fault was applied.*"retryAfter": 7/s);
 });
 

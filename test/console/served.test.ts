@@ -19,7 +19,11 @@ const securityFields = {
 };
 
 /** Returns the status of a GET with exactly these field lines. */
-async function statusOf(port: number, target: string, lines: readonly string[]): Promise<number | undefined> {
+async function requestStatus(
+  port: number,
+  target: string,
+  lines: readonly string[],
+): Promise<number | undefined> {
   const wire = await open(port);
   await wire.send([`GET ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
   const reply = await wire.reply();
@@ -90,7 +94,7 @@ test('a request whose host is not the loopback interface is refused with 421 on 
   const port = Number(new URL(url).port);
   const authorization = `Authorization: Bearer ${token}`;
   for (const host of ['127.0.0.1', 'localhost', 'LocalHost', '[::1]'])
-    assert.equal(await statusOf(port, '/clock', [`Host: ${host}:${port}`, authorization]), 200, host);
+    assert.equal(await requestStatus(port, '/clock', [`Host: ${host}:${port}`, authorization]), 200, host);
   const others = [
     'rebound.example',
     `rebound.example:${port}`,
@@ -104,7 +108,7 @@ test('a request whose host is not the loopback interface is refused with 421 on 
   ];
   for (const path of ['/', '/console.js', '/console/dom.js', '/health', '/openapi.json', '/clock', '/none'])
     for (const host of others)
-      assert.equal(await statusOf(port, path, [`Host: ${host}`, authorization]), 421, `${host} ${path}`);
+      assert.equal(await requestStatus(port, path, [`Host: ${host}`, authorization]), 421, `${host} ${path}`);
 });
 
 test('a target in absolute form counts before Host, and a request has exactly one Host', async () => {
@@ -112,9 +116,9 @@ test('a target in absolute form counts before Host, and a request has exactly on
   const { url, token } = await double.openControl();
   const port = Number(new URL(url).port);
   const lines = [`Host: 127.0.0.1:${port}`, `Authorization: Bearer ${token}`];
-  assert.equal(await statusOf(port, `http://localhost:${port}/clock`, lines), 200);
-  assert.equal(await statusOf(port, `http://rebound.example:${port}/clock`, lines), 421);
-  assert.equal(await statusOf(port, '/clock', [...lines, `Host: 127.0.0.1:${port}`]), 421);
+  assert.equal(await requestStatus(port, `http://localhost:${port}/clock`, lines), 200);
+  assert.equal(await requestStatus(port, `http://rebound.example:${port}/clock`, lines), 421);
+  assert.equal(await requestStatus(port, '/clock', [...lines, `Host: 127.0.0.1:${port}`]), 421);
 });
 
 test('a refusal for its host is a problem with the security fields', async () => {
@@ -137,11 +141,14 @@ test('openControl returns the address of the console, in which the token is enco
 test('serve prints the address of the console, without a token that comes from the environment', async () => {
   const options = ['--memory', '--port', '0', '--control-port', '0', '--log', 'off'];
   const drawn = await startServer(options);
-  const [, token] = /shown only once: (\S+)\n/.exec(await drawn.told(/shown only once: \S+\n/)) ?? [];
-  assert.match(await drawn.told(/Console: .*\n/), new RegExp(`Console: ${drawn.controlUrl}/#${token}\n`));
+  const [, token] = /shown only once: (\S+)\n/.exec(await drawn.awaitStderr(/shown only once: \S+\n/)) ?? [];
+  assert.match(
+    await drawn.awaitStderr(/Console: .*\n/),
+    new RegExp(`Console: ${drawn.controlUrl}/#${token}\n`),
+  );
   const token2 = 'a-token-for-this-test-alone';
   const given = await startServer(options, { environment: { COUNTERSIGN_CONTROL_TOKEN: token2 } });
-  const told = await given.told(/Console: .*\n/);
+  const told = await given.awaitStderr(/Console: .*\n/);
   assert.ok(told.includes(`Console: ${given.controlUrl}/\n`), told);
   assert.ok(!told.includes(token2));
   for (const server of [drawn, given]) {

@@ -14,9 +14,9 @@ import { basename, dirname, join, normalize } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { expectOutput, stable } from '../support/documents/compare.ts';
 import {
-  anchorsOf,
   type Block,
   documentPaths,
+  listAnchors,
   type Page,
   readPage,
   relativeLinks,
@@ -61,7 +61,7 @@ before(() => {
 
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules/countersign'));
-  for (const name of new Set(pages.flatMap(scriptsOf).flatMap(({ text }) => packagesIn(text))))
+  for (const name of new Set(pages.flatMap(listScripts).flatMap(({ text }) => listPackages(text))))
     symlinkSync(join(root, 'test/node_modules', name), join(folder, 'node_modules', name));
 });
 
@@ -83,14 +83,14 @@ function isRepositoryFile(path: string): boolean {
 }
 
 /** Returns the JavaScript blocks of a page that are run: those of a file are compared with it. */
-function scriptsOf({ blocks }: Page): Block[] {
+function listScripts({ blocks }: Page): Block[] {
   return blocks.filter(({ language, file }) => language === 'js' && file === undefined);
 }
 
 const hasImports = ({ text }: Block): boolean => /^import /m.test(text);
 
 /** Returns a block as a script that closes what it opens: one without imports continues the last one that has some. */
-function scriptOf(block: Block, before: readonly Block[]): string {
+function buildScript(block: Block, before: readonly Block[]): string {
   const start = hasImports(block) ? block : before.findLast(hasImports);
   assert.ok(start !== undefined, `a block with imports stands before\n${block.text}`);
   const opened = /const (double|service) = /.exec(start.text)?.[1];
@@ -106,7 +106,7 @@ function importsUnexported(script: string): string | undefined {
 }
 
 /** Returns the packages of others that a script imports. */
-function packagesIn(script: string): string[] {
+function listPackages(script: string): string[] {
   const imported = script.matchAll(/^import .* from '(?!node:|countersign\b)((?:@[^/']+\/)?[^/']+)/gm);
   return [...imported].map(([, name = '']) => name);
 }
@@ -160,7 +160,7 @@ for (const page of pages) {
         const target = path === '' ? page.path : normalize(join(dirname(page.path), path));
         assert.ok(isRepositoryFile(target), `${page.path} links to ${link}`);
         if (fragment !== undefined)
-          assert.ok(anchorsOf(readPage(target)).has(fragment), `${page.path}: ${link}`);
+          assert.ok(listAnchors(readPage(target)).has(fragment), `${page.path}: ${link}`);
       }
     });
 
@@ -183,13 +183,13 @@ for (const page of pages) {
       });
     }
 
-    for (const [at, block] of scriptsOf(page).entries()) {
+    for (const [at, block] of listScripts(page).entries()) {
       test(`the script ${at + 1}, under "${block.section}", prints what is shown`, (context) => {
         if (onlyLong !== false && slow.has(`${page.path}: ${block.section}`)) return context.skip(onlyLong);
-        const script = scriptOf(block, scriptsOf(page).slice(0, at));
+        const script = buildScript(block, listScripts(page).slice(0, at));
         const unexported = importsUnexported(script);
         if (unexported !== undefined) return context.skip(`the package does not export ${unexported}`);
-        const absent = packagesIn(script).map(missingPackage).find(Boolean);
+        const absent = listPackages(script).map(missingPackage).find(Boolean);
         if (absent !== undefined && absent !== false) return context.skip(absent);
         const name = `${slug}-${at}.mjs`;
         writeFileSync(join(folder, name), script);

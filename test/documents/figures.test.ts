@@ -34,7 +34,7 @@ const rows: Readonly<Record<string, { section: string; contestants: Readonly<Rec
 };
 
 /** The cells of the row of a table that begins with this cell. */
-function cellsOf(text: string, first: string): readonly string[] {
+function parseCells(text: string, first: string): readonly string[] {
   const line = text.split('\n').find((line) => line.startsWith(`| ${first} |`));
   assert.ok(line !== undefined, `there is no row ${first}`);
   return line
@@ -44,8 +44,8 @@ function cellsOf(text: string, first: string): readonly string[] {
 }
 
 /** The figures of a row of README.md by the name of the contestant. */
-function figuresOf(row: string): Readonly<Record<string, string>> {
-  const [own = '', others = ''] = cellsOf(readme, row);
+function parseFigures(row: string): Readonly<Record<string, string>> {
+  const [own = '', others = ''] = parseCells(readme, row);
   const compared = others
     .split('; ')
     .map((text) => text.split(': '))
@@ -54,9 +54,9 @@ function figuresOf(row: string): Readonly<Record<string, string>> {
 }
 
 /** The ratio of the CPU time of a contestant in a section of bench/README.md. */
-function ratioOf(section: string, contestant: string): string | undefined {
+function parseRatio(section: string, contestant: string): string | undefined {
   const [, text = ''] = results.split(`### ${section}\n`);
-  const [, , , ratio] = cellsOf(text, contestant);
+  const [, , , ratio] = parseCells(text, contestant);
   return ratio;
 }
 
@@ -64,9 +64,9 @@ test('README.md shows the ratios that bench/README.md has published', () => {
   for (const [row, { section, contestants }] of Object.entries(rows)) {
     const published = Object.entries(contestants).map(([name, contestant]) => [
       name,
-      ratioOf(section, contestant),
+      parseRatio(section, contestant),
     ]);
-    assert.deepEqual(figuresOf(row), Object.fromEntries(published), row);
+    assert.deepEqual(parseFigures(row), Object.fromEntries(published), row);
   }
 });
 

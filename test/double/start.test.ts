@@ -14,7 +14,7 @@ import { modulePath, reading } from '../support/program.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** The status of a GET over a socket. */
-function statusOf(url: string, options: { ca?: string } = {}): Promise<number | undefined> {
+function requestStatus(url: string, options: { ca?: string } = {}): Promise<number | undefined> {
   const get = url.startsWith('https:') ? httpsGet : httpGet;
   return new Promise((resolve, reject) => {
     get(url, { ...options, agent: false }, (reply) => {
@@ -28,12 +28,14 @@ test('it answers over HTTP and HTTPS as soon as the promise resolves, and its au
   await using double = await startDouble();
   assert.match(double.url, /^http:\/\/127\.0\.0\.1:[0-9]+$/);
   assert.match(double.secureUrl, /^https:\/\/127\.0\.0\.1:[0-9]+$/);
-  assert.equal(await statusOf(`${double.url}/articles`), 200);
+  assert.equal(await requestStatus(`${double.url}/articles`), 200);
   const { ca } = double;
-  assert.equal(await statusOf(`${double.secureUrl}/articles`, { ca }), 200);
+  assert.equal(await requestStatus(`${double.secureUrl}/articles`, { ca }), 200);
   const byName = double.secureUrl.replace('127.0.0.1', 'localhost');
-  assert.equal(await statusOf(`${byName}/articles`, { ca }), 200);
-  await assert.rejects(statusOf(`${double.secureUrl}/articles`), { code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' });
+  assert.equal(await requestStatus(`${byName}/articles`, { ca }), 200);
+  await assert.rejects(requestStatus(`${double.secureUrl}/articles`), {
+    code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  });
 });
 
 test('curl trusts it with the file of its authority alone', async (t) => {
@@ -65,7 +67,7 @@ test('it listens on the ports of its options', async () => {
     [double.url, double.secureUrl],
     [`http://127.0.0.1:${port}`, `https://127.0.0.1:${securePort}`],
   );
-  assert.equal(await statusOf(`${double.url}/articles`), 200);
+  assert.equal(await requestStatus(`${double.url}/articles`), 200);
 });
 
 for (const option of ['port', 'securePort'] as const)
@@ -80,7 +82,7 @@ for (const option of ['port', 'securePort'] as const)
     });
     const other = option === 'port' ? { securePort: ports.securePort } : { port: ports.port };
     await using double = await startDouble(other);
-    assert.equal(await statusOf(`${double.url}/articles`), 200);
+    assert.equal(await requestStatus(`${double.url}/articles`), 200);
   });
 
 test('two doubles have nothing in common', async () => {
@@ -104,7 +106,7 @@ test('close drops connections that rest, and nobody is listening afterwards', as
   const ended = new Promise((resolve) => socket.once('close', resolve));
   await double.close();
   await ended;
-  await assert.rejects(statusOf(double.url), { code: 'ECONNREFUSED' });
+  await assert.rejects(requestStatus(double.url), { code: 'ECONNREFUSED' });
 });
 
 test('closing twice is closing once', async () => {

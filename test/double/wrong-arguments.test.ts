@@ -42,7 +42,7 @@ const schemes = [
 ];
 
 /** The functions of a double with valid arguments, of which the test replaces one at a time. */
-function functionsOf(double: Double): Record<string, readonly [method: object, ...valid: unknown[]]> {
+function listFunctions(double: Double): Record<string, readonly [method: object, ...valid: unknown[]]> {
   const { auth, clock, faults, journal, oauth1, oauth2 } = double;
   const ann = double.as('ann');
   return {
@@ -104,7 +104,7 @@ function functionsOf(double: Double): Record<string, readonly [method: object, .
 }
 
 /** Returns what a call throws or rejects with; undefined if it succeeds. */
-async function errorOf(method: object, values: readonly unknown[]): Promise<unknown> {
+async function catchError(method: object, values: readonly unknown[]): Promise<unknown> {
   try {
     assert.ok(typeof method === 'function');
     await Reflect.apply(method, undefined, values);
@@ -127,11 +127,11 @@ function assertChecked(error: unknown, call: string): void {
 
 test('a wrong argument works or is refused by name, in every position of every function', async () => {
   await using double = await startDouble(options);
-  for (const [name, [method, ...valid]] of Object.entries(functionsOf(double)))
+  for (const [name, [method, ...valid]] of Object.entries(listFunctions(double)))
     for (const at of valid.keys())
       for (const wrong of wrongValues) {
         const call = `${name}, argument ${at + 1}: ${typeof wrong} ${JSON.stringify(wrong, (_, value) => (typeof value === 'bigint' ? '1n' : value))}`;
-        assertChecked(await errorOf(method, valid.with(at, wrong)), call);
+        assertChecked(await catchError(method, valid.with(at, wrong)), call);
       }
 });
 
@@ -151,10 +151,10 @@ test('a wrong option of a double is refused by name', async () => {
     'users',
   ])
     for (const wrong of wrongValues)
-      assertChecked(await errorOf(start, [{ [name]: wrong }]), `${name}: ${String(typeof wrong)}`);
+      assertChecked(await catchError(start, [{ [name]: wrong }]), `${name}: ${String(typeof wrong)}`);
   for (const wrong of wrongValues) {
-    assertChecked(await errorOf(start, [{ clients: { app: wrong } }]), 'a client');
-    assertChecked(await errorOf(start, [{ consumers: { partner: wrong } }]), 'a consumer');
+    assertChecked(await catchError(start, [{ clients: { app: wrong } }]), 'a client');
+    assertChecked(await catchError(start, [{ consumers: { partner: wrong } }]), 'a consumer');
   }
 });
 

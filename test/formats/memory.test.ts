@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { StoredRecord } from '../../src/store/store.ts';
-import { fromJson, fromXml, shapeOf } from '../support/formats/decode.ts';
+import { buildShape, fromJson, fromXml } from '../support/formats/decode.ts';
 
 setFlagsFromString('--expose-gc');
 const collect: unknown = runInNewContext('gc');
@@ -13,7 +13,10 @@ function heapAfterCollection(): number {
   return process.memoryUsage().heapUsed;
 }
 
-const shape = shapeOf({ a: { type: 'text', attributes: { of: { type: 'text' } } }, b: { type: 'dateTime' } });
+const shape = buildShape({
+  a: { type: 'text', attributes: { of: { type: 'text' } } },
+  b: { type: 'dateTime' },
+});
 const blank = ' '.repeat(100_000);
 const value = {
   a: { value: 'twenty characters of', of: 'twenty more characters' },

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultCollections } from '../../src/collections/declaration.ts';
-import { formatOf, formats } from '../../src/formats/index.ts';
+import { formats, selectFormat } from '../../src/formats/index.ts';
 import { writeItemJson } from '../../src/formats/json/index.ts';
 import type { ListItem } from '../../src/formats/list-item.ts';
 import { PageWriter } from '../../src/formats/page.ts';
 import { writeItemXml } from '../../src/formats/xml/index.ts';
 import { merge } from '../../src/schema/merge.ts';
 import type { StoredRecord } from '../../src/store/store.ts';
-import { fromJson, fromXml, shapeOf } from '../support/formats/decode.ts';
+import { buildShape, fromJson, fromXml } from '../support/formats/decode.ts';
 import { drawFields, drawRecord } from '../support/formats/random-schema.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 
@@ -25,7 +25,7 @@ test('whatever is stored is read back the same from its XML and from its JSON, i
   for (let round = 0; round < rounds; round++) {
     const { fields, json } = draw(random);
     const told = `seed ${random.seed}, round ${round}: ${JSON.stringify(fields)} ${json}`;
-    const shape = shapeOf(fields);
+    const shape = buildShape(fields);
     const value = fromJson(shape, json);
     assert.equal(JSON.stringify(value), json, told);
     const xml = writeItemXml(shape, value);
@@ -40,7 +40,7 @@ test('a document is read the same however its bytes are cut', async () => {
   const random = seeded();
   for (let round = 0; round < 60; round++) {
     const { fields, json } = draw(random);
-    const shape = shapeOf(fields);
+    const shape = buildShape(fields);
     const value = fromJson(shape, json);
     for (const format of formats) {
       const decoder = await format.decoder(shape, { partial: false, maxDepth: 32, maxAttributes: 64 });
@@ -76,9 +76,9 @@ test('an article is written as it is documented', () => {
   assert.deepEqual(fromXml(articles.shape, xml), article);
 });
 
-function pageOf(mark: string, items: readonly ListItem[]): string {
+function writePage(mark: string, items: readonly ListItem[]): string {
   assert.ok(articles !== undefined);
-  const page = new PageWriter(formatOf({ type: '', mark }), articles.shape);
+  const page = new PageWriter(selectFormat({ type: '', mark }), articles.shape);
   for (const item of items) assert.ok(page.add(item));
   return Buffer.from(page.end()).toString();
 }
@@ -89,23 +89,23 @@ test('a list is its items with their addresses', () => {
     { href: '/articles/a%20&b', value: { title: '' } },
   ];
   assert.equal(
-    pageOf('x', entries),
+    writePage('x', entries),
     '<articles><article href="/articles/1"><title>A &amp; B</title><price currency="EUR">12.30</price></article>' +
       '<article href="/articles/a%20&amp;b"><title></title></article></articles>',
   );
-  assert.deepEqual(JSON.parse(pageOf('j', entries)), {
+  assert.deepEqual(JSON.parse(writePage('j', entries)), {
     articles: [
       { href: '/articles/1', ...article },
       { href: '/articles/a%20&b', title: '' },
     ],
   });
-  assert.equal(pageOf('x', []), '<articles></articles>');
-  assert.equal(pageOf('j', []), '{"articles":[]}');
-  assert.equal(pageOf('j', [{ href: '/a', value: {} }]), '{"articles":[{"href":"/a"}]}');
+  assert.equal(writePage('x', []), '<articles></articles>');
+  assert.equal(writePage('j', []), '{"articles":[]}');
+  assert.equal(writePage('j', [{ href: '/a', value: {} }]), '{"articles":[{"href":"/a"}]}');
 });
 
 test('elements, lists and their attributes have one form in each format', () => {
-  const shape = shapeOf({
+  const shape = buildShape({
     address: {
       type: 'element',
       fields: { street: { type: 'text' }, zip: { type: 'integer' } },
@@ -142,7 +142,7 @@ test('fields may come in any order, with white space, comments and instructions 
 });
 
 test('what was never declared is not written, and what an object inherits is not taken for a field', () => {
-  const shape = shapeOf({ constructor: { type: 'text' }, toString: { type: 'text' } });
+  const shape = buildShape({ constructor: { type: 'text' }, toString: { type: 'text' } });
   assert.equal(writeItemXml(shape, { other: 'x' }), '<thing></thing>');
   assert.equal(writeItemJson(shape, { other: 'x' }), '{}');
 });
@@ -177,6 +177,6 @@ test('the formats are XML, its older name, and JSON, each with a mark of its own
       ['application/json', 'j', 'application/json'],
     ],
   );
-  for (const format of formats) assert.equal(formatOf(format), format);
-  assert.equal(formatOf(undefined), formats[0]);
+  for (const format of formats) assert.equal(selectFormat(format), format);
+  assert.equal(selectFormat(undefined), formats[0]);
 });

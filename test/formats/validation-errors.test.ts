@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultCollections } from '../../src/collections/declaration.ts';
-import { briefly, faultsOf, fromJson, fromXml, problemOf, shapeOf } from '../support/formats/decode.ts';
+import {
+  briefly,
+  buildShape,
+  catchProblem,
+  fromJson,
+  fromXml,
+  listFaults,
+} from '../support/formats/decode.ts';
 
-const shape = shapeOf({
+const shape = buildShape({
   title: { type: 'text', required: true, maxLength: 5 },
   price: {
     type: 'decimal',
@@ -82,7 +89,7 @@ const xmlCases: [document: string, faults: string[]][] = [
 
 for (const [document, expected] of xmlCases) {
   test(`XML: ${document.replaceAll('\n', '⏎')}`, () => {
-    assert.deepEqual(briefly(faultsOf(() => fromXml(shape, document))), expected);
+    assert.deepEqual(briefly(listFaults(() => fromXml(shape, document))), expected);
   });
 }
 
@@ -117,13 +124,13 @@ const jsonCases: [document: string, faults: string[]][] = [
 
 for (const [document, expected] of jsonCases) {
   test(`JSON: ${document.replaceAll('\n', '⏎')}`, () => {
-    assert.deepEqual(briefly(faultsOf(() => fromJson(shape, document))), expected);
+    assert.deepEqual(briefly(listFaults(() => fromJson(shape, document))), expected);
   });
 }
 
 test('the problem names the first fault and lists them all', () => {
   const document = '<thing><title>too long</title><price currency="eur">1.00</price></thing>';
-  const { status, type, detail, members } = problemOf(() => fromXml(shape, document));
+  const { status, type, detail, members } = catchProblem(() => fromXml(shape, document));
   assert.deepEqual(
     [status, type, detail],
     [422, 'invalid-content', '2 errors. title must have at most 5 characters, has 8.'],
@@ -152,13 +159,13 @@ test('the problem names the first fault and lists them all', () => {
 });
 
 test('a misspelt name is told the one that was meant', () => {
-  const details = faultsOf(() =>
+  const details = listFaults(() =>
     fromXml(shape, '<thing><titel/><price curency="EUR">1.00</price></thing>'),
   ).map(({ detail }) => detail);
   assert.equal(details[0], 'is not known here; did you mean "title"?');
   assert.equal(details[1], 'is not known here; did you mean "currency"?');
   assert.equal(
-    problemOf(() => fromJson(shape, `{${goodMembers},"titel":1}`)).detail,
+    catchProblem(() => fromJson(shape, `{${goodMembers},"titel":1}`)).detail,
     'titel is not known here; did you mean "title"?',
   );
 });
@@ -171,9 +178,9 @@ for (const [name, decode, item] of [
   const join = (count: number): string =>
     Array.from({ length: count }, () => bad).join(name === 'XML' ? '' : ',');
   test(`${name}: up to twenty faults are listed, and it is told that there are more`, () => {
-    const twenty = problemOf(() => decode(shape, item(join(20))));
+    const twenty = catchProblem(() => decode(shape, item(join(20))));
     assert.match(twenty.detail, /^20 errors\. tags\/item\[1\] must have at most 2 characters/);
-    const more = problemOf(() => decode(shape, item(join(21))));
+    const more = catchProblem(() => decode(shape, item(join(21))));
     assert.match(more.detail, /^More than 20 errors; the first 20 are listed\. tags\/item\[1\] /);
     for (const { members } of [twenty, more]) {
       assert.equal(Array.isArray(members['errors']) && members['errors'].length, 20);
@@ -181,27 +188,27 @@ for (const [name, decode, item] of [
   });
 
   test(`${name}: a document with a hundred thousand faults costs what one without costs`, () => {
-    assert.equal(faultsOf(() => decode(shape, item(join(60_000)))).length, 20);
+    assert.equal(listFaults(() => decode(shape, item(join(60_000)))).length, 20);
     const unknown =
       name === 'XML'
         ? '<itme/>'.repeat(100_000)
         : `{${Array.from({ length: 100_000 }, (_, at) => `"itme${at}":1`).join(',')}}`;
-    assert.ok(faultsOf(() => decode(shape, item(unknown))).length > 0);
+    assert.ok(listFaults(() => decode(shape, item(unknown))).length > 0);
   });
 }
 
 test('a document that is not well-formed is that and nothing else, whatever its faults before', () => {
-  const xml = problemOf(() => fromXml(shape, '<thing><titel/><price>1</price>\n</thin>'));
+  const xml = catchProblem(() => fromXml(shape, '<thing><titel/><price>1</price>\n</thin>'));
   assert.deepEqual(
     [xml.type, xml.status, xml.members['line'], xml.members['column']],
     ['xml-malformed', 400, 2, 1],
   );
-  const json = problemOf(() => fromJson(shape, '{"titel":1,\n"price":2'));
+  const json = catchProblem(() => fromJson(shape, '{"titel":1,\n"price":2'));
   assert.deepEqual([json.type, json.status, json.members], ['json-malformed', 400, { line: 2, column: 10 }]);
 });
 
 test('a DOCTYPE is refused as that, where it is', () => {
-  const problem = problemOf(() => fromXml(shape, '\n <!DOCTYPE thing [<!ENTITY a "b">]><thing/>'));
+  const problem = catchProblem(() => fromXml(shape, '\n <!DOCTYPE thing [<!ENTITY a "b">]><thing/>'));
   assert.deepEqual([problem.type, problem.members], ['doctype-refused', { line: 2, column: 2 }]);
 });
 
@@ -211,7 +218,7 @@ for (const [encoding, bytes] of [
   ['ISO-8859-1', Buffer.from('<?xml version="1.0" encoding="ISO-8859-1"?><thing/>')],
 ] as const) {
   test(`XML in ${encoding} is refused by the name of its encoding`, () => {
-    const problem = problemOf(() => fromXml(shape, bytes));
+    const problem = catchProblem(() => fromXml(shape, bytes));
     assert.deepEqual([problem.type, problem.status], ['unsupported-charset', 415]);
     assert.equal(String(problem.members['encoding']).slice(0, 6), encoding.slice(0, 6));
   });
@@ -225,7 +232,7 @@ for (const [encoding, bytes] of [
   ['UTF-32BE', Buffer.from([0, 0, 0, 0x7b, 0, 0, 0, 0x7d])],
 ] as const) {
   test(`JSON in ${encoding} (${bytes.toString('hex')}) is refused by the name of its encoding`, () => {
-    const problem = problemOf(() => fromJson(shape, bytes));
+    const problem = catchProblem(() => fromJson(shape, bytes));
     assert.deepEqual([problem.type, problem.members], ['unsupported-charset', { encoding }]);
   });
 }
@@ -239,7 +246,7 @@ for (const [what, bytes] of [
 ] as const) {
   test(`JSON with ${what} is refused where it is, also far into the document`, () => {
     for (const before of ['{\n"é":"', `{\n"${'漢é'.repeat(3000)}":"`]) {
-      const problem = problemOf(() =>
+      const problem = catchProblem(() =>
         fromJson(shape, Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from('"}')])),
       );
       assert.deepEqual(
@@ -254,7 +261,7 @@ for (const [what, bytes] of [
 test('a partial document may leave out fields, but those that it has are whole', () => {
   assert.deepEqual(fromXml(shape, '<thing/>', true), {});
   assert.deepEqual(fromJson(shape, '{}', true), {});
-  const faults = faultsOf(() => fromXml(shape, '<thing><price>1.00</price><address/></thing>', true));
+  const faults = listFaults(() => fromXml(shape, '<thing><price>1.00</price><address/></thing>', true));
   assert.deepEqual(
     faults.map(({ field, rule }) => [field, rule]),
     [
@@ -262,7 +269,7 @@ test('a partial document may leave out fields, but those that it has are whole',
       ['address/street', 'required'],
     ],
   );
-  const json = faultsOf(() => fromJson(shape, '{"price":{"value":"1.00"},"address":{}}', true));
+  const json = listFaults(() => fromJson(shape, '{"price":{"value":"1.00"},"address":{}}', true));
   assert.deepEqual(
     json.map(({ field, rule }) => [field, rule]),
     [
@@ -275,33 +282,33 @@ test('a partial document may leave out fields, but those that it has are whole',
 test('the limits on depth and attributes are those given', () => {
   const deep = (depth: number): string =>
     `<thing>${'<a>'.repeat(depth - 1)}${'</a>'.repeat(depth - 1)}</thing>`;
-  assert.equal(problemOf(() => fromXml(shape, deep(32))).type, 'invalid-content');
-  assert.equal(problemOf(() => fromXml(shape, deep(33))).type, 'limit-exceeded');
+  assert.equal(catchProblem(() => fromXml(shape, deep(32))).type, 'invalid-content');
+  assert.equal(catchProblem(() => fromXml(shape, deep(33))).type, 'limit-exceeded');
   assert.equal(
-    problemOf(() => fromJson(shape, `{"a":${'['.repeat(31)}${']'.repeat(31)}}`)).type,
+    catchProblem(() => fromJson(shape, `{"a":${'['.repeat(31)}${']'.repeat(31)}}`)).type,
     'invalid-content',
   );
   assert.equal(
-    problemOf(() => fromJson(shape, `{"a":${'['.repeat(32)}${']'.repeat(32)}}`)).type,
+    catchProblem(() => fromJson(shape, `{"a":${'['.repeat(32)}${']'.repeat(32)}}`)).type,
     'json-malformed',
   );
   const many = Array.from({ length: 65 }, (_, at) => ` a${at}=""`).join('');
-  assert.equal(problemOf(() => fromXml(shape, `<thing${many}/>`)).type, 'limit-exceeded');
+  assert.equal(catchProblem(() => fromXml(shape, `<thing${many}/>`)).type, 'limit-exceeded');
 });
 
 test('hostile names reach the problem cut and harmless', () => {
   const name = `\u202e\u0000${'n'.repeat(10_000)}\ud800`;
-  const [fault] = faultsOf(() => fromJson(shape, JSON.stringify({ [name]: 1 })));
+  const [fault] = listFaults(() => fromJson(shape, JSON.stringify({ [name]: 1 })));
   assert.ok(fault !== undefined && fault.field.length <= 40 && !/[\u202e\u0000\ud800]/.test(fault.field));
-  const xml = faultsOf(() => fromXml(shape, `<thing ${'a'.repeat(900)}="x"><${'b'.repeat(900)}/></thing>`));
+  const xml = listFaults(() => fromXml(shape, `<thing ${'a'.repeat(900)}="x"><${'b'.repeat(900)}/></thing>`));
   assert.ok(xml.every(({ field }) => field.length <= 41));
 });
 
 test('names that objects inherit are unknown like any other, in both formats', () => {
   for (const name of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
-    const [xml] = faultsOf(() => fromXml(shape, `<thing ${name}=""><${name}/>${good}</thing>`));
+    const [xml] = listFaults(() => fromXml(shape, `<thing ${name}=""><${name}/>${good}</thing>`));
     assert.deepEqual([xml?.field, xml?.rule], [`@${name}`, 'unknown-attribute']);
-    const [json] = faultsOf(() => fromJson(shape, `{"${name}":1,${goodMembers}}`));
+    const [json] = listFaults(() => fromJson(shape, `{"${name}":1,${goodMembers}}`));
     assert.deepEqual([json?.field, json?.rule], [name, 'unknown-element']);
   }
   assert.equal(Reflect.get({}, 'polluted'), undefined);
@@ -310,7 +317,7 @@ test('names that objects inherit are unknown like any other, in both formats', (
 test('the documented refusal: 12.3 names the field and the rule', () => {
   const [articles] = defaultCollections();
   assert.ok(articles !== undefined);
-  const { detail } = problemOf(() =>
+  const { detail } = catchProblem(() =>
     fromXml(articles.shape, '<article><title>A</title><price currency="EUR">12.3</price></article>'),
   );
   assert.equal(detail, 'price must have exactly 2 fraction digits, has 1.');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Sent as Change, Ledger } from '../support/cli/ledger.ts';
 import {
-  articleOf,
+  formatArticle,
   type Host,
   noCluster,
   send,
@@ -186,7 +186,7 @@ class Load {
 
   /** Sends a request. Returns undefined if the result is unknown. */
   async #send(host: Host, method: string, path: string, mark?: string): Promise<Answer | undefined> {
-    const request = signed(method, path, mark === undefined ? {} : { content: articleOf(mark) });
+    const request = signed(method, path, mark === undefined ? {} : { content: formatArticle(mark) });
     const answer = await send(host, request).catch(() => undefined);
     if (answer?.status !== 503) return answer;
     assert.notEqual(answer.field('Retry-After'), '', '503 has Retry-After');

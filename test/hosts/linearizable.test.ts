@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { articleOf, noCluster, send, signed, startCluster, withPostgres } from '../support/hosts/cluster.ts';
+import {
+  formatArticle,
+  noCluster,
+  send,
+  signed,
+  startCluster,
+  withPostgres,
+} from '../support/hosts/cluster.ts';
 import { isLinearizable, type Operation } from '../support/hosts/linearizable.ts';
 import type { Answer } from '../support/oauth/server.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
@@ -71,7 +78,7 @@ class Client {
     const fields = seen === undefined ? [] : [['If-Match', seen.tag] as const];
     const request = {
       read: () => signed('GET', path),
-      write: () => signed('PUT', path, { content: articleOf(value), fields }),
+      write: () => signed('PUT', path, { content: formatArticle(value), fields }),
       delete: () => signed('DELETE', path, { fields }),
     }[kind]();
     const called = performance.now();
@@ -93,7 +100,7 @@ class Client {
       ...(expected !== undefined && { expected }),
       called,
       returned: known ? performance.now() : Number.POSITIVE_INFINITY,
-      ...(known && { result: resultOf(kind, answer) }),
+      ...(known && { result: readResult(kind, answer) }),
     });
   }
 
@@ -107,7 +114,7 @@ function titleIn({ text }: Answer): string {
   return title;
 }
 
-function resultOf(kind: Operation['kind'], answer: Answer): NonNullable<Operation['result']> {
+function readResult(kind: Operation['kind'], answer: Answer): NonNullable<Operation['result']> {
   const { status, text } = answer;
   assert.ok([200, 201, 204, 404, 412].includes(status), `${status} ${text}`);
   if (kind === 'read') return { state: status === 404 ? undefined : titleIn(answer) };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  articleOf,
+  formatArticle,
   type Host,
   noCluster,
   send,
@@ -21,14 +21,17 @@ test(
   withPostgres,
   async () => {
     const hosts = cluster.running();
-    const existing = await itemsOf(hosts[0], '/articles');
+    const existing = await readItems(hosts[0], '/articles');
     const created: string[] = [];
     let creating = true;
     const work = async (number: number): Promise<void> => {
       for (let round = 0; round < eachCreates; round += 1) {
         const host = hosts[(number + round) % hosts.length];
         assert.ok(host !== undefined);
-        const answer = await send(host, signed('POST', '/articles', { content: articleOf(`w${number}`) }));
+        const answer = await send(
+          host,
+          signed('POST', '/articles', { content: formatArticle(`w${number}`) }),
+        );
         // On a busy machine the database may not answer in time: then the item may exist or not.
         assert.ok(answer.status === 201 || answer.status === 503, answer.text);
         if (answer.status === 201) created.push(answer.field('Location'));
@@ -62,7 +65,7 @@ async function follow(host: Host, creating: () => boolean): Promise<string[]> {
   let last = '/articles?limit=7';
   for (;;) {
     const wasCreating = creating();
-    const { hrefs, next } = await itemsOf(host, last);
+    const { hrefs, next } = await readItems(host, last);
     const fresh = hrefs.filter((href) => !read.includes(href));
     read.push(...fresh);
     if (next !== undefined) last = next;
@@ -70,10 +73,10 @@ async function follow(host: Host, creating: () => boolean): Promise<string[]> {
   }
 }
 
-async function itemsOf(host: Host | undefined, path: string): Promise<ListedPage> {
+async function readItems(host: Host | undefined, path: string): Promise<ListedPage> {
   assert.ok(host !== undefined);
   const { status, text, field } = await host.ask('GET', path, { fields: [['Accept', 'application/json']] });
-  if (status === 503) return itemsOf(host, path);
+  if (status === 503) return readItems(host, path);
   assert.equal(status, 200, text);
   const { articles }: { articles: { href: string }[] } = JSON.parse(text);
   const next = /<([^>]+)>; rel="?next"?/.exec(field('Link'))?.[1];

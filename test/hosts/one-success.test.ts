@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  articleOf,
+  formatArticle,
   type Host,
   noCluster,
   send,
@@ -53,7 +53,7 @@ const kinds: readonly Kind[] = [
   {
     what: 'nonce of a PUT',
     async prepare(_, round) {
-      const request = signed('PUT', `/articles/nonce-${round}`, { content: articleOf('n') });
+      const request = signed('PUT', `/articles/nonce-${round}`, { content: formatArticle('n') });
       return (host) => send(host, request);
     },
     success: 201,
@@ -72,10 +72,10 @@ const kinds: readonly Kind[] = [
     what: 'entity tag in If-Match',
     async prepare(host, round) {
       const path = `/articles/tag-${round}`;
-      const created = await send(host, signed('PUT', path, { content: articleOf('first') }));
+      const created = await send(host, signed('PUT', path, { content: formatArticle('first') }));
       assert.equal(created.status, 201, created.text);
       const fields = [['If-Match', created.field('ETag')]] as const;
-      return (each) => send(each, signed('PUT', path, { content: articleOf('next'), fields }));
+      return (each) => send(each, signed('PUT', path, { content: formatArticle('next'), fields }));
     },
     success: 200,
     refusal: 412,

@@ -15,7 +15,7 @@ import type { Decoder } from '../../src/pipeline/decoder.ts';
 import { GzipQueue } from '../../src/pipeline/gzip-queue.ts';
 import { readContent } from '../../src/pipeline/request-body.ts';
 import type { ContentReader } from '../../src/pipeline/resource.ts';
-import { shapeOf } from '../support/formats/decode.ts';
+import { buildShape } from '../support/formats/decode.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
@@ -76,7 +76,7 @@ const call = new CallContext({
 });
 
 const readers: readonly (readonly [name: string, held: () => number | Promise<number>])[] = [
-  ['in JSON', () => heldByDecoder(jsonDecoder(shapeOf({}), { partial: false, maxDepth: 10 }))],
+  ['in JSON', () => heldByDecoder(jsonDecoder(buildShape({}), { partial: false, maxDepth: 10 }))],
   ['of any type', () => heldByDecoder(ofAnyType.decoder(call))],
   ['for the control interface', () => heldByDecoder(plainJson.decoder(call))],
   ['read ahead', heldWhileGathered],

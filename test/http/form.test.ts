@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseForm, parseQueryOf } from '../../src/http/form.ts';
+import { parseForm, parseTargetQuery } from '../../src/http/form.ts';
 import { seeded } from '../support/seeded.ts';
 
 /** Octets as characters, as they come from a socket. */
@@ -72,11 +72,11 @@ for (const sent of broken) {
 }
 
 test('a query is what follows the first question mark', () => {
-  assert.deepEqual(parseQueryOf('/path'), []);
-  assert.deepEqual(parseQueryOf('/path?'), []);
-  assert.deepEqual(parseQueryOf('/path?a=b?c'), [['a', 'b?c']]);
-  assert.deepEqual(parseQueryOf('https://host/path?a=1'), [['a', '1']]);
-  assert.equal(parseQueryOf('/path?a=%'), undefined);
+  assert.deepEqual(parseTargetQuery('/path'), []);
+  assert.deepEqual(parseTargetQuery('/path?'), []);
+  assert.deepEqual(parseTargetQuery('/path?a=b?c'), [['a', 'b?c']]);
+  assert.deepEqual(parseTargetQuery('https://host/path?a=1'), [['a', '1']]);
+  assert.equal(parseTargetQuery('/path?a=%'), undefined);
 });
 
 test('what URLSearchParams writes is read back, whatever it was', () => {

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBearerScheme } from '../../src/auth/bearer.ts';
 import { variantsOfPart } from '../../src/auth/explain/parts.ts';
-import { explainCredentialsForm } from '../../src/auth/hmac/credential-forms.ts';
+import { explainCredentialsForm } from '../../src/auth/hmac/scheme.ts';
 import { rateLimitKey } from '../../src/auth/rate-limit.ts';
 import { explainDateForm } from '../../src/auth/time-form.ts';
 import { didYouMean } from '../../src/did-you-mean.ts';
 import { createRedaction } from '../../src/double/journal/redaction.ts';
-import { pathOf } from '../../src/double/match.ts';
+import { normalizePath } from '../../src/double/match.ts';
 import { HttpHeaders, sendableLine } from '../../src/http/fields.ts';
-import { decodeFormText, hasTooManyParameters, parseForm, parseQueryOf } from '../../src/http/form.ts';
-import { acceptsCoding, preferred } from '../../src/http/headers/accept.ts';
+import { decodeFormText, hasTooManyParameters, parseForm, parseTargetQuery } from '../../src/http/form.ts';
+import { acceptsCoding, selectPreferred } from '../../src/http/headers/accept.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
 import { parseBasicCredentials } from '../../src/http/headers/basic-credentials.ts';
 import { parseContentCoding } from '../../src/http/headers/content-coding.ts';
@@ -29,27 +29,27 @@ import { parseIpAddress, parseIpNetwork } from '../../src/http/syntax/ip-address
 import { listElements } from '../../src/http/syntax/token.ts';
 import { parseTarget } from '../../src/http/target.ts';
 import { checkExpectation } from '../../src/http/transfer.ts';
-import { isInMessage, parseErrorOf, problemOfHeader } from '../../src/net/parse-error.ts';
+import { isInMessage, problemOfHeader, toParseError } from '../../src/net/parse-error.ts';
 import { isChallenge, verifies } from '../../src/oauth/oauth2/pkce.ts';
 import { readParameters } from '../../src/oauth/parameters.ts';
 import { parseScope } from '../../src/oauth/scopes.ts';
 import { pathSent } from '../../src/pipeline/problem-response.ts';
 import { createForwardedRewrite } from '../../src/pipeline/proxy.ts';
 import { createRouter } from '../../src/pipeline/router.ts';
-import { lengthOf, printable, toRepresentable } from '../../src/schema/characters.ts';
+import { countCharacters, toPrintable, toRepresentable } from '../../src/schema/characters.ts';
 import { endsLikeFullForm, parseHmacCredentials, splitHmacCredentials } from '../../src/signature/hmac.ts';
-import { baseStringOf } from '../../src/signature/oauth1.ts';
+import { formatBaseString } from '../../src/signature/oauth1.ts';
 import {
   decodeOctets,
   encodeOctets,
-  octetsOf,
   parseFormOctets,
   parseHeaderParameters,
+  toOctets,
 } from '../../src/signature/oauth1-parameters.ts';
 import { createParser } from '../../src/xml/index.ts';
 import { escapeAttribute, escapeText } from '../../src/xml/writer.ts';
-import { fromJson, fromXml, shapeOf } from '../support/formats/decode.ts';
-import { growthOf, isSuperlinear } from '../support/growth.ts';
+import { buildShape, fromJson, fromXml } from '../support/formats/decode.ts';
+import { isSuperlinear, measureGrowth } from '../support/growth.ts';
 import { long } from '../support/store/thoroughness.ts';
 
 /** A reader of something that a client sends, and where in it the hostile part stands. */
@@ -114,7 +114,7 @@ const trust = createForwardedRewrite(['127.0.0.0/8']);
 const bearer = createBearerScheme({
   realm: 'r',
   offered: () => true,
-  principalOf: () => Promise.resolve(undefined),
+  findPrincipal: () => Promise.resolve(undefined),
   bodyLimit: 1,
 });
 const router = createRouter(
@@ -127,7 +127,7 @@ const base64 = (text: string): string => Buffer.from(text).toString('base64');
 /** Everything that reads a field, a target, a form or a query. Each character is an octet. */
 const readers: Readonly<Record<string, Reader>> = {
   Accept: {
-    read: (text) => preferred(text, variants),
+    read: (text) => selectPreferred(text, variants),
     around: [
       ['a/b;', ''],
       ['*', ';'],
@@ -243,10 +243,10 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   'octets to decode': { read: decodeOctets, around: [['', '%']] },
   'octets to encode': { read: encodeOctets },
-  'text to octets': { read: octetsOf },
+  'text to octets': { read: toOctets },
   'a base string': {
     read: (path) =>
-      baseStringOf({ method: 'GET', origin: 'https://a:443', path, parameters: [[path, path]] }),
+      formatBaseString({ method: 'GET', origin: 'https://a:443', path, parameters: [[path, path]] }),
   },
   'a path that was sent': {
     read: (target) => pathSent(createRequest({ method: 'GET', target })),
@@ -258,7 +258,7 @@ const readers: Readonly<Record<string, Reader>> = {
     pieces: ['?', '#', 'a://'],
   },
   'a path in the journal': {
-    read: (target) => pathOf(createRequest({ method: 'GET', target })),
+    read: (target) => normalizePath(createRequest({ method: 'GET', target })),
     around: [['/', '?#']],
   },
   'Content-Encoding': { read: parseContentCoding, around: [['gzip', '']], pieces: ['identity,', 'gzip,'] },
@@ -317,7 +317,7 @@ const readers: Readonly<Record<string, Reader>> = {
   },
   'a count of parameters': { read: hasTooManyParameters },
   'a name in a form': { read: decodeFormText, around: [['', '%']] },
-  'a query': { read: (text) => parseQueryOf(`/?${text}`) },
+  'a query': { read: (text) => parseTargetQuery(`/?${text}`) },
   'parameters of an endpoint': {
     read: (text) => readParameters(parseForm(text) ?? [], ['a', 'b']),
     pieces: ['b='],
@@ -428,7 +428,7 @@ const readers: Readonly<Record<string, Reader>> = {
         bytesParsed: packet.length,
       });
       for (const code of ['HPE_HEADER_OVERFLOW', 'HPE_INVALID_METHOD', 'HPE_INVALID_VERSION']) {
-        const fault = parseErrorOf(Object.assign(error, { code }));
+        const fault = toParseError(Object.assign(error, { code }));
         if (isInMessage(fault)) problemOfHeader(fault);
       }
     },
@@ -468,8 +468,8 @@ const readers: Readonly<Record<string, Reader>> = {
   'a word that is not known': {
     read: (text) => [
       didYouMean(text, ['title', 'price']),
-      printable(text),
-      lengthOf(text),
+      toPrintable(text),
+      countCharacters(text),
       toRepresentable(text),
     ],
   },
@@ -489,7 +489,7 @@ for (const [name, { read, around = [], pieces: own = [] }] of Object.entries(rea
   test(`${name}: the time to read it grows with its length at most`, () => {
     for (const [before, behind] of [['', ''] as const, ...around]) {
       for (const piece of [...pieces, ...own]) {
-        const growth = growthOf(
+        const growth = measureGrowth(
           read,
           (length) => flat(before + piece.repeat(Math.ceil(length / piece.length)) + behind),
           size,
@@ -504,7 +504,7 @@ for (const [name, { read, around = [], pieces: own = [] }] of Object.entries(rea
   });
 }
 
-const shape = shapeOf({
+const shape = buildShape({
   title: { type: 'text' },
   price: { type: 'decimal', fractionDigits: 2, attributes: { currency: { type: 'currency' } } },
   count: { type: 'integer' },
@@ -660,7 +660,7 @@ const contents: Readonly<Record<string, ContentReader>> = {
   },
 };
 
-function contentOf(before: string, piece: string, behind: string, length: number): Buffer {
+function buildContent(before: string, piece: string, behind: string, length: number): Buffer {
   const count = Math.ceil(length / piece.length);
   const middle =
     piece.includes('#') && !piece.includes('&#')
@@ -673,7 +673,7 @@ for (const [name, { read, around, pieces: own, size: least }] of Object.entries(
   test(`${name}: the time to read it grows with its length at most`, () => {
     for (const [before, behind] of around) {
       for (const piece of own) {
-        const growth = growthOf(read, (length) => contentOf(before, piece, behind, length), least);
+        const growth = measureGrowth(read, (length) => buildContent(before, piece, behind, length), least);
         const shape = JSON.stringify(`${before}${piece}…${behind}`);
         assert.ok(
           !isSuperlinear(growth),
@@ -686,6 +686,8 @@ for (const [name, { read, around, pieces: own, size: least }] of Object.entries(
 
 test('the measurement tells linear growth from quadratic growth', () => {
   const text = (length: number): string => flat(' '.repeat(length));
-  assert.ok(!isSuperlinear(growthOf((value: string) => value.trim(), text, 2048)));
-  assert.ok(isSuperlinear(growthOf((value: string) => `a${value}b`.replace(/[ \t]+$/g, ''), text, 2048)));
+  assert.ok(!isSuperlinear(measureGrowth((value: string) => value.trim(), text, 2048)));
+  assert.ok(
+    isSuperlinear(measureGrowth((value: string) => `a${value}b`.replace(/[ \t]+$/g, ''), text, 2048)),
+  );
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { usableRequestId } from '../../src/http/headers/request-id.ts';
-import { validTraceparent } from '../../src/http/headers/trace-context.ts';
+import { parseTraceparent } from '../../src/http/headers/trace-context.ts';
 import { seeded } from '../support/seeded.ts';
 
 // The first is the example of W3C Trace Context §3.2.3.
@@ -14,7 +14,7 @@ test('a valid traceparent is kept, also of a later version with further parts', 
     'cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
     'cc-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01-what-the-future-will-be-like',
   ])
-    assert.equal(validTraceparent(value), value);
+    assert.equal(parseTraceparent(value), value);
 });
 
 test('a traceparent that is not valid is ignored', () => {
@@ -31,7 +31,7 @@ test('a traceparent that is not valid is ignored', () => {
     `${example}\n`,
     ` ${example}`,
   ])
-    assert.equal(validTraceparent(value), undefined, JSON.stringify(value));
+    assert.equal(parseTraceparent(value), undefined, JSON.stringify(value));
 });
 
 test('of any value, only what matches the grammar is kept as it is', () => {
@@ -39,7 +39,7 @@ test('of any value, only what matches the grammar is kept as it is', () => {
   for (let round = 0; round < 5000; round += 1) {
     const at = random.below(example.length);
     const changed = example.slice(0, at) + random.text('0f-F \n,é', 3) + example.slice(at + random.below(3));
-    const trace = validTraceparent(changed);
+    const trace = parseTraceparent(changed);
     const isValid =
       /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/.test(changed) &&
       !changed.endsWith('\n');

@@ -114,7 +114,7 @@ test('of many connections that send too many requests in one packet, all but a f
 
 type Server = ChildProcessByStdio<Writable, Readable, null>;
 
-async function lineOf(server: Server): Promise<number> {
+async function readLine(server: Server): Promise<number> {
   const [line] = await once(server.stdout, 'data');
   return Number(String(line));
 }
@@ -129,9 +129,9 @@ function startServer(t: TestContext): Server {
   return server;
 }
 
-async function memoryOf(server: Server): Promise<number> {
+async function readMemory(server: Server): Promise<number> {
   server.stdin.write('memory\n');
-  return lineOf(server);
+  return readLine(server);
 }
 
 async function openTo(port: number): Promise<Socket> {
@@ -157,16 +157,16 @@ async function readingClient(port: number, requests: number): Promise<void> {
 
 test('20 MB of requests from clients that never read cost less than 50 MB of memory', async (t) => {
   const server = startServer(t);
-  const port = await lineOf(server);
+  const port = await readLine(server);
   // The heap of a server that has answered as many requests before has its usual size.
   await readingClient(port, 40_000);
-  const before = await memoryOf(server);
+  const before = await readMemory(server);
   const sockets = await Promise.all([1, 2, 3, 4].map(() => openTo(port)));
   for (const [at, socket] of sockets.entries()) {
     socket.pause().on('error', () => undefined);
     await flood(socket, Buffer.from(padded(at % 2 === 0 ? 100 : 500).repeat(130)), 5 * 1024 * 1024);
   }
-  const growth = ((await memoryOf(server)) - before) / 1024 / 1024;
+  const growth = ((await readMemory(server)) - before) / 1024 / 1024;
   assert.ok(growth < 50, `memory grew by ${growth} MB`);
   for (const socket of sockets) socket.destroy();
   server.stdin.end();

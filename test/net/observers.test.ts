@@ -67,7 +67,7 @@ test('a subscriber of http.server.response.finish sees the fields and the status
   const watch = (message: unknown): void => {
     assert.ok(isExchange(message));
     const { request, response } = message;
-    seen.push([request.headers['user-agent'], response.statusCode, typeOf(response)]);
+    seen.push([request.headers['user-agent'], response.statusCode, readType(response)]);
   };
   diagnostics.subscribe('http.server.response.finish', watch);
   t.after(() => diagnostics.unsubscribe('http.server.response.finish', watch));
@@ -115,7 +115,7 @@ function isExchange(value: unknown): value is { request: IncomingMessage; respon
   return typeof value === 'object' && value !== null && 'request' in value && 'response' in value;
 }
 
-function typeOf(response: ServerResponse): unknown {
+function readType(response: ServerResponse): unknown {
   return response.getHeader('content-type');
 }
 
@@ -197,7 +197,11 @@ interface Span {
 }
 
 /** Sends requests to the instrumented program over one connection, and returns its spans. */
-async function spansOf(t: TestContext, mode: 'plain' | 'tls', targets: readonly string[]): Promise<Span[]> {
+async function recordSpans(
+  t: TestContext,
+  mode: 'plain' | 'tls',
+  targets: readonly string[],
+): Promise<Span[]> {
   const program = modulePath('test/support/net/instrumented-server.ts');
   const server = spawn(process.execPath, [...reading, program, mode], { stdio: ['pipe', 'pipe', 'inherit'] });
   t.after(() => server.kill());
@@ -229,7 +233,7 @@ for (const [mode, scheme] of [
     unlessInstalled('@opentelemetry/instrumentation-http'),
     async (t) => {
       const targets = [...Array.from({ length: 25 }, (_, at) => `/${at}`), '/missing'];
-      const spans = await spansOf(t, mode, targets);
+      const spans = await recordSpans(t, mode, targets);
       for (const target of [...targets, '/a', '/b', '/c']) {
         const work = spans.find(({ name }) => name === `work ${target}`);
         const request = spans.find(({ id }) => id === work?.parent);

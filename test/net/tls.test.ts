@@ -105,15 +105,15 @@ test('a session is resumed', async (t) => {
 test('another certificate takes the place of the first for who comes then; who is there stays', async (t) => {
   const first = makeIdentity('The first');
   const { port, replaceCertificate } = await serve(t, first);
-  const subjectOf = (socket: TLSSocket): unknown => socket.getPeerCertificate().subject.CN;
+  const readSubject = (socket: TLSSocket): unknown => socket.getPeerCertificate().subject.CN;
   const before = await agree(port, { ca: first.cert });
-  assert.equal(subjectOf(before), 'The first');
+  assert.equal(readSubject(before), 'The first');
   await answer(before);
   const second = makeIdentity('The second');
   replaceCertificate(second);
   assert.match(await answer(before), /^HTTP\/1\.1 200 /);
   const after = await agree(port, { ca: second.cert });
-  assert.equal(subjectOf(after), 'The second');
+  assert.equal(readSubject(after), 'The second');
   await assert.rejects(agree(port, { ca: first.cert }), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
   for (const socket of [before, after]) socket.destroy();
 });

@@ -15,7 +15,7 @@ function open(offered = true) {
     realm: 'a "realm"',
     bodyLimit: 1_048_576,
     offered: () => offered,
-    async principalOf(token) {
+    async findPrincipal(token) {
       asked.push(token);
       return token === 'good' ? { name: 'ann', scheme: 'bearer' } : undefined;
     },

@@ -8,11 +8,11 @@ import { action, type HttpRequest, type Resource, type ServiceOptions } from '..
 import type { ControllableService } from '../../src/service/service.ts';
 import { consumers, requestToken, startSecond } from '../support/oauth/consumer.ts';
 import {
-  answerOf,
   authorizeTarget,
   basicField,
   openServer,
   type Server,
+  toAnswer,
   tokensFor,
 } from '../support/oauth/server.ts';
 
@@ -295,7 +295,7 @@ test('only a form next to a valid token is read for an access_token, up to 64 Ki
     body: `access_token=a&b=${'x'.repeat(90_000)}`,
   });
   const long = await server.service.respond({ ...formRequest('/closed', 90_017, `Bearer ${access}`), body });
-  assert.equal(answerOf(long).text, '90017 bytes');
+  assert.equal(toAnswer(long).text, '90017 bytes');
   const undeclared = await server.ask('POST', '/closed', { bearer: access, form: 'x'.repeat(90_000) });
   assert.equal(undeclared.text, '90000 bytes');
 });

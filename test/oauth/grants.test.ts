@@ -6,7 +6,7 @@ import { createManualClock, systemClock } from '../../src/clock.ts';
 import { createGrants, type Found, type Grants, type Issued, isLive } from '../../src/oauth/grants.ts';
 import type { TokenDraft, TokenEvent } from '../../src/oauth/records.ts';
 import { grantsCollection, tokensCollection } from '../../src/oauth/records.ts';
-import { sha256 } from '../../src/oauth/sha256.ts';
+import { hashSha256 } from '../../src/oauth/sha256.ts';
 import { openJournaledStore } from '../../src/store/durable.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import { recover } from '../../src/store/recovery/recovery.ts';
@@ -122,7 +122,7 @@ function describeTokens(open: Open): void {
     assert.deepEqual([found.token.user, found.token.client, found.token.scopes], ['ann', 'app', ['read']]);
     assert.equal(await grants.find(issued?.value ?? '', 'oauth1', 'code'), undefined);
     assert.equal(await grants.find(issued?.value ?? '', 'oauth2', 'access'), undefined);
-    assert.equal(await grants.find(sha256(issued?.value ?? ''), 'oauth2', 'code'), undefined);
+    assert.equal(await grants.find(hashSha256(issued?.value ?? ''), 'oauth2', 'code'), undefined);
     assert.equal(await grants.find('', 'oauth2', 'code'), undefined);
   });
 

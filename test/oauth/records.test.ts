@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
   type Grant,
-  grantValueOf,
   readGrant,
   readToken,
   type Token,
-  tokenValueOf,
+  toGrantRecord,
+  toTokenRecord,
 } from '../../src/oauth/records.ts';
 import type { StoredItem, StoredRecord } from '../../src/store/store.ts';
 
@@ -35,7 +35,7 @@ const token: Token = {
   details: { callback: 'oob' },
 };
 
-function entryOf(id: string, value: StoredRecord): StoredItem {
+function buildEntry(id: string, value: StoredRecord): StoredItem {
   return { id, value, sequence: 1, revision: 1, modified: 0 };
 }
 
@@ -45,37 +45,37 @@ function without(value: StoredRecord, name: string): StoredRecord {
 
 test('a grant is read as it was kept, with and without a user', () => {
   for (const each of [grant, { ...grant, user: undefined }])
-    assert.deepEqual(readGrant(entryOf('g', grantValueOf(each))), each);
+    assert.deepEqual(readGrant(buildEntry('g', toGrantRecord(each))), each);
 });
 
 test('a token is read as it was kept, with and without a user and a grant', () => {
   for (const each of [token, { ...token, user: undefined, grant: undefined }])
-    assert.deepEqual(readToken(entryOf('d', tokenValueOf(each))), each);
+    assert.deepEqual(readToken(buildEntry('d', toTokenRecord(each))), each);
 });
 
 for (const name of ['mechanism', 'client', 'issued', 'ends', 'revoked']) {
   test(`what lacks ${name}, or has it of another type, is no grant`, () => {
-    const value = grantValueOf(grant);
-    assert.equal(readGrant(entryOf('g', without(value, name))), undefined);
-    assert.equal(readGrant(entryOf('g', { ...value, [name]: ['other'] })), undefined);
+    const value = toGrantRecord(grant);
+    assert.equal(readGrant(buildEntry('g', without(value, name))), undefined);
+    assert.equal(readGrant(buildEntry('g', { ...value, [name]: ['other'] })), undefined);
   });
 }
 
 for (const name of ['mechanism', 'kind', 'client', 'issued', 'expires', 'used']) {
   test(`what lacks ${name}, or has it of another type, is no token`, () => {
-    const value = tokenValueOf(token);
-    assert.equal(readToken(entryOf('d', without(value, name))), undefined);
-    assert.equal(readToken(entryOf('d', { ...value, [name]: ['other'] })), undefined);
+    const value = toTokenRecord(token);
+    assert.equal(readToken(buildEntry('d', without(value, name))), undefined);
+    assert.equal(readToken(buildEntry('d', { ...value, [name]: ['other'] })), undefined);
   });
 }
 
 for (const name of ['user', 'grant']) {
   test(`what has a ${name} that is no text is no token`, () => {
-    assert.equal(readToken(entryOf('d', { ...tokenValueOf(token), [name]: 7 })), undefined);
+    assert.equal(readToken(buildEntry('d', { ...toTokenRecord(token), [name]: 7 })), undefined);
   });
 }
 
 test('a scope that is no text is none', () => {
-  const kept = { ...tokenValueOf(token), scopes: [7, 'read'] };
-  assert.deepEqual(readToken(entryOf('d', kept))?.scopes, ['read']);
+  const kept = { ...toTokenRecord(token), scopes: [7, 'read'] };
+  assert.deepEqual(readToken(buildEntry('d', kept))?.scopes, ['read']);
 });

@@ -98,11 +98,11 @@ test('a user of the same name as one who was removed is reached by none of the t
 test('the command notes since when a user is there, and keeps it when the secret changes', async () => {
   const data = join(temporaryDirectory(), 'data');
   await done(['user', 'add', 'eve', '--data', data]);
-  const sinceOf = async () => (await userFile.read(data)).entries.get('eve')?.since;
-  const since = await sinceOf();
+  const readSince = async () => (await userFile.read(data)).entries.get('eve')?.since;
+  const since = await readSince();
   assert.ok(since !== undefined);
   await done(['user', 'rotate', 'eve', '--data', data]);
   await done(['user', 'disable', 'eve', '--data', data]);
   await done(['user', 'enable', 'eve', '--data', data]);
-  assert.equal(await sinceOf(), since);
+  assert.equal(await readSince(), since);
 });

@@ -14,7 +14,7 @@ function fileWith(content: unknown): string {
   return path;
 }
 
-function faultsOf(argv: readonly string[]): readonly string[] {
+function listFaults(argv: readonly string[]): readonly string[] {
   try {
     readOptions(argv, {});
   } catch (error) {
@@ -64,31 +64,31 @@ const refused: readonly (readonly [argv: readonly string[], fault: string])[] = 
 describe('a value that is no origin is refused in one line', () => {
   for (const [values, fault] of refused)
     test(fault, () => {
-      assert.deepEqual(faultsOf(values.flatMap((value) => ['--cors-origin', value])), [
+      assert.deepEqual(listFaults(values.flatMap((value) => ['--cors-origin', value])), [
         `--cors-origin: ${fault}`,
       ]);
       const file = fileWith({ cors: values });
-      assert.deepEqual(faultsOf(['--config', file]), [`${file}: cors.origins: ${fault}`]);
+      assert.deepEqual(listFaults(['--config', file]), [`${file}: cors.origins: ${fault}`]);
     });
 
   test('a wildcard with credentials', () => {
-    assert.deepEqual(faultsOf(['--cors-origin', '*', '--cors-credentials']), [
+    assert.deepEqual(listFaults(['--cors-origin', '*', '--cors-credentials']), [
       '--cors-origin: "*" is impossible with credentials; write each origin',
     ]);
   });
 
   test('an array that is not one of strings', () => {
     const file = fileWith({ corsOrigin: [1] });
-    assert.deepEqual(faultsOf(['--config', file]), [`${file}: corsOrigin: [1] is not a list of origins`]);
+    assert.deepEqual(listFaults(['--config', file]), [`${file}: corsOrigin: [1] is not a list of origins`]);
   });
 
   test('an unknown member, and another kind of value', () => {
     const file = fileWith({ cors: { origin: [app] } });
-    assert.deepEqual(faultsOf(['--config', file]), [
+    assert.deepEqual(listFaults(['--config', file]), [
       `${file}: unknown key cors.origin; did you mean "origins"?`,
     ]);
     const text = fileWith({ cors: app });
-    assert.deepEqual(faultsOf(['--config', text]), [`${text}: cors must be an object`]);
+    assert.deepEqual(listFaults(['--config', text]), [`${text}: cors must be an object`]);
   });
 });
 
@@ -104,7 +104,7 @@ test('a collection of the file has its own origins', () => {
   const [collection] = readOptions(['--config', file([app])], {}).collections;
   assert.deepEqual(collection?.cors, { origins: [app], credentials: false, maxAge: 600 });
   const path = file({ origins: [`${app}/`] });
-  assert.deepEqual(faultsOf(['--config', path]), [
+  assert.deepEqual(listFaults(['--config', path]), [
     `${path}: collections./notes.cors.origins: "${app}/" has a trailing slash; write ${app}`,
   ]);
 });

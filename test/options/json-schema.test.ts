@@ -17,7 +17,7 @@ const rounds = long ? 1000 : 300;
 const path = join(temporaryDirectory(), 'config.json');
 
 /** Returns the faults that the server finds in a configuration. */
-function faultsOf(configuration: unknown): readonly string[] {
+function listFaults(configuration: unknown): readonly string[] {
   writeFileSync(path, JSON.stringify(configuration));
   try {
     readOptions(['--config', path], {});
@@ -157,7 +157,7 @@ const bothFind: readonly unknown[] = [
 describe('the schema of the configuration file', { skip: missingPackage('ajv') }, () => {
   test('accepts a configuration with every member, as the server does', async () => {
     const validate = await validator();
-    assert.deepEqual(faultsOf(complete), []);
+    assert.deepEqual(listFaults(complete), []);
     assert.equal(validate(complete), undefined);
   });
 
@@ -175,7 +175,7 @@ describe('the schema of the configuration file', { skip: missingPackage('ajv') }
       for (const place of places)
         for (const value of [...probes, ...bounds, ...words]) {
           const configuration = place(value);
-          const [faults, error] = [faultsOf(configuration), validate(configuration)];
+          const [faults, error] = [listFaults(configuration), validate(configuration)];
           const what = `${JSON.stringify(configuration)}: ${faults.join('; ')}: ${error}`;
           if (faults.length === 0) assert.equal(error, undefined, what);
           else if (error === undefined) assert.match(faults.join('\n'), onlyByReader, what);
@@ -186,7 +186,7 @@ describe('the schema of the configuration file', { skip: missingPackage('ajv') }
   for (const configuration of bothFind)
     test(`rejects ${JSON.stringify(configuration).slice(0, 100)}, as the server does`, async () => {
       const validate = await validator();
-      assert.notDeepEqual(faultsOf(configuration), []);
+      assert.notDeepEqual(listFaults(configuration), []);
       assert.notEqual(validate(configuration), undefined);
     });
 
@@ -196,7 +196,7 @@ describe('the schema of the configuration file', { skip: missingPackage('ajv') }
     let [accepted, rejected] = [0, 0];
     for (let at = 0; at < rounds; at += 1) {
       const configuration = mutated(complete, random);
-      const [faults, error] = [faultsOf(configuration), validate(configuration)];
+      const [faults, error] = [listFaults(configuration), validate(configuration)];
       if (faults.length === 0) accepted += 1;
       else rejected += 1;
       const what = `seed ${random.seed}, ${at}: ${faults.join('; ')}: ${error}`;
@@ -219,14 +219,14 @@ test('countersign schema prints the schema, and accepts no arguments', async () 
 });
 
 test('the member $schema is a string that the server ignores', () => {
-  assert.deepEqual(faultsOf({ $schema: 'https://example.com/schema.json' }), []);
-  assert.deepEqual(faultsOf({ $schema: 1 }), [`${path}: $schema must be a string`]);
-  assert.deepEqual(faultsOf({ schema: 'x' }).length, 1);
+  assert.deepEqual(listFaults({ $schema: 'https://example.com/schema.json' }), []);
+  assert.deepEqual(listFaults({ $schema: 1 }), [`${path}: $schema must be a string`]);
+  assert.deepEqual(listFaults({ schema: 'x' }).length, 1);
 });
 
 test('a member that is null is rejected, also where the server has a default', () => {
-  assert.equal(faultsOf({ quota: { name: null, requests: 1, window: 1 } }).length, 1);
+  assert.equal(listFaults({ quota: { name: null, requests: 1, window: 1 } }).length, 1);
   const signature = { field: 'X-Signature', format: 't={timestamp},v1={signature}' };
   const partner = { message: '{timestamp}', signature, user: 'ann', timestamp: null };
-  assert.match(faultsOf({ schemes: { partner } }).join(), /timestamp: an object is expected/);
+  assert.match(listFaults({ schemes: { partner } }).join(), /timestamp: an object is expected/);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Options, OptionsError, readOptions } from '../../src/options/options.ts';
 import type { OptionSpec } from '../../src/options/spec.ts';
-import { flagOf, optionSpecs, variableOf } from '../../src/options/table.ts';
+import { formatFlag, formatVariable, optionSpecs } from '../../src/options/table.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -19,7 +19,7 @@ function fileWith(content: unknown): string {
   return path;
 }
 
-function refusalOf(argv: readonly string[], environment: Record<string, string> = {}): OptionsError {
+function catchRefusal(argv: readonly string[], environment: Record<string, string> = {}): OptionsError {
   try {
     readOptions(argv, environment);
   } catch (error) {
@@ -29,17 +29,17 @@ function refusalOf(argv: readonly string[], environment: Record<string, string> 
   throw new assert.AssertionError({ message: `${argv.join(' ')} was taken` });
 }
 
-function faultsOf(argv: readonly string[], environment: Record<string, string> = {}): readonly string[] {
-  return refusalOf(argv, environment).faults;
+function listFaults(argv: readonly string[], environment: Record<string, string> = {}): readonly string[] {
+  return catchRefusal(argv, environment).faults;
 }
 
 /** The faults of a file, without its path. */
 function fileFaults(content: unknown): readonly string[] {
   const path = fileWith(content);
-  return faultsOf(['--config', path]).map((fault) => fault.replace(`${path}: `, '').replace(path, ''));
+  return listFaults(['--config', path]).map((fault) => fault.replace(`${path}: `, '').replace(path, ''));
 }
 
-function optionOf(options: Options, key: string): unknown {
+function readOption(options: Options, key: string): unknown {
   return new Map<string, unknown>(Object.entries(options)).get(key);
 }
 
@@ -190,7 +190,7 @@ const refused: readonly [argv: string[], fault: string][] = [
 
 describe('a command line that cannot be taken is refused with the reason', () => {
   for (const [argv, fault] of refused) {
-    test(argv.join(' '), () => assert.deepEqual(faultsOf(argv), [fault]));
+    test(argv.join(' '), () => assert.deepEqual(listFaults(argv), [fault]));
   }
 });
 
@@ -225,7 +225,7 @@ test('a timestamp of OAuth 1.0a is never further off than a nonce is kept', () =
 test('everything that is wrong is told at once, wherever it stands', () => {
   const config = fileWith({ prot: 1, window: '600', users: { 'a:b': { secret: 's' } } });
   assert.deepEqual(
-    faultsOf(['--bogus', '--config', config], { COUNTERSIGN_PORT: 'x', COUNTERSIGN_CONTROL_PORT: '-1' }),
+    listFaults(['--bogus', '--config', config], { COUNTERSIGN_PORT: 'x', COUNTERSIGN_CONTROL_PORT: '-1' }),
     [
       'unknown option --bogus',
       `${config}: unknown key prot; did you mean "port"?`,
@@ -238,7 +238,7 @@ test('everything that is wrong is told at once, wherever it stands', () => {
 });
 
 test('what is said wrongly is told even where something stronger speaks', () => {
-  assert.equal(faultsOf(['--port', '1'], { COUNTERSIGN_PORT: 'x' }).length, 1);
+  assert.equal(listFaults(['--port', '1'], { COUNTERSIGN_PORT: 'x' }).length, 1);
 });
 
 test('what is off has no port', () => {
@@ -258,7 +258,7 @@ test('a certificate comes with its key, from whatever source, and is a warning w
   const file = ['--config', fileWith({ tlsCert: 'c.pem' })];
   const { tlsCert, tlsKey, warnings } = readOptions(file, { COUNTERSIGN_TLS_KEY: 'k.pem' });
   assert.deepEqual([tlsCert, tlsKey, warnings], ['c.pem', 'k.pem', []]);
-  assert.equal(faultsOf(file).length, 1);
+  assert.equal(listFaults(file).length, 1);
   assert.deepEqual(readOptions([...file, '--tls-key=k.pem', '--no-tls'], {}).warnings, [
     '--tls-cert and --tls-key are ignored because HTTPS is off',
   ]);
@@ -309,19 +309,19 @@ describe('the flag wins, then the variable, then the file', () => {
   const random = seeded();
   for (const [key, spec] of optionSpecs) {
     if (['noHttp', 'noTls', 'config', 'trustProxy', 'publicUrl', 'quota'].includes(key)) continue;
-    test(flagOf(key), () => {
+    test(formatFlag(key), () => {
       const [first, second, third] = sampleValues(spec, random);
       assert.ok(first !== undefined && second !== undefined && third !== undefined);
       const file = ['--config', fileWith({ [key]: third[1] })];
       const others = companions.get(key) ?? {};
-      const variable = { ...others, [variableOf(key)]: second[0] };
-      const flag = [flagOf(key) + (random.below(2) === 0 ? '=' : ' ') + first[0]].flatMap((text) =>
+      const variable = { ...others, [formatVariable(key)]: second[0] };
+      const flag = [formatFlag(key) + (random.below(2) === 0 ? '=' : ' ') + first[0]].flatMap((text) =>
         spec.kind === 'toggle' ? [text.replace(' ', '=')] : text.split(' '),
       );
       const message = `seed ${random.seed}`;
-      assert.deepEqual(optionOf(readOptions([...flag, ...file], variable), key), first[1], message);
-      assert.deepEqual(optionOf(readOptions(file, variable), key), second[1], message);
-      assert.deepEqual(optionOf(readOptions(file, others), key), third[1], message);
+      assert.deepEqual(readOption(readOptions([...flag, ...file], variable), key), first[1], message);
+      assert.deepEqual(readOption(readOptions(file, variable), key), second[1], message);
+      assert.deepEqual(readOption(readOptions(file, others), key), third[1], message);
     });
   }
 });
@@ -347,7 +347,7 @@ test('a quota is text in a flag and a variable, and text, an object or a list in
   const options = readOptions(['--config', object], {});
   assert.deepEqual(options.quota, [hourly]);
   assert.equal(options.users.get('ann')?.quota, 'none');
-  assert.deepEqual(faultsOf(['--quota', '5']), [
+  assert.deepEqual(listFaults(['--quota', '5']), [
     '--quota: "5" is not a quota: it must be such as 1000/1h, 20/1s,1000/1h or none',
   ]);
   assert.deepEqual(fileFaults({ users: { ann: { secret: 'a', quota: {} } } }), [
@@ -390,13 +390,13 @@ test('the nonces of one user are at most all of them', () => {
 
 test('no flag passes that is not known', () => {
   const random = seeded();
-  const known = new Set([...optionSpecs.keys()].map(flagOf));
+  const known = new Set([...optionSpecs.keys()].map(formatFlag));
   for (let round = 0; round < 2000; round++) {
     const base = random.below(2) === 0 ? random.pick([...known]) : `-${random.text('-abcdemnoprst', 12)}`;
     const at = 1 + random.below(base.length);
     const name = base.slice(0, at) + random.text('abtp-_A', 2) + base.slice(at + random.below(2));
     if (known.has(name) || name === '-' || name === '--') continue;
-    const faults = faultsOf([`${name}=1`]);
+    const faults = listFaults([`${name}=1`]);
     assert.equal(faults.length, 1, `seed ${random.seed}: ${name}`);
     assert.ok(faults[0]?.startsWith(`unknown option ${name}`), `seed ${random.seed}: ${faults[0]}`);
   }
@@ -482,8 +482,8 @@ test('a password that Basic refuses at login is refused with its place and the r
 test('a file that is not UTF-8, or not there, is told', () => {
   const path = join(directory, 'latin1.json');
   writeFileSync(path, Buffer.from('{ "data": "caf\xe9" }', 'latin1'));
-  assert.deepEqual(faultsOf(['--config', path]), [`${path}: the file is not valid UTF-8`]);
-  const missing = refusalOf(['--config', join(directory, 'missing.json')]);
+  assert.deepEqual(listFaults(['--config', path]), [`${path}: the file is not valid UTF-8`]);
+  const missing = catchRefusal(['--config', join(directory, 'missing.json')]);
   assert.equal(missing.code, 'unreadable');
   assert.match(missing.message, /missing\.json cannot be read: .*ENOENT/);
 });
@@ -565,5 +565,5 @@ test('two collections of one path are refused', () => {
 
 test('no secret of a file is ever in a message', () => {
   const config = fileWith({ users: { 'a:b': { secret: 'hunter2', password: '', x: 1 } }, secret: 'hunter2' });
-  assert.ok(!refusalOf(['--config', config]).message.includes('hunter2'));
+  assert.ok(!catchRefusal(['--config', config]).message.includes('hunter2'));
 });

@@ -38,7 +38,7 @@ interface Manifest {
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
-function manifestOf(project: string): Manifest {
+function readManifest(project: string): Manifest {
   return JSON.parse(readFileSync(join(root, project, 'package.json'), 'utf8'));
 }
 
@@ -49,7 +49,7 @@ function reasonToSkip(project: string): string | undefined {
     (name) => spawnSync(name, ['--version']).error !== undefined,
   );
   if (absent.length > 0) return `${absent.join(' and ')} not installed`;
-  const missing = dependenciesOf(project).filter(
+  const missing = listDependencies(project).filter(
     (name) => !existsSync(join(root, project, 'node_modules', name)),
   );
   if (missing.length > 0) return `${missing.join(' and ')} not installed: npm ci --prefix ${project}`;
@@ -57,8 +57,8 @@ function reasonToSkip(project: string): string | undefined {
 }
 
 /** Returns the packages that a project needs besides Countersign, which is installed from the tarball. */
-function dependenciesOf(project: string): string[] {
-  const { dependencies, devDependencies } = manifestOf(project);
+function listDependencies(project: string): string[] {
+  const { dependencies, devDependencies } = readManifest(project);
   return Object.keys({ ...dependencies, ...devDependencies }).filter((name) => name !== 'countersign');
 }
 
@@ -66,7 +66,7 @@ function dependenciesOf(project: string): string[] {
 function linkPackages(project: string): void {
   const installed = join(root, project, 'node_modules');
   const linked = join(folder, project, 'node_modules');
-  if (dependenciesOf(project).length === 0) return;
+  if (listDependencies(project).length === 0) return;
   mkdirSync(linked);
   for (const name of readdirSync(installed)) {
     if (name !== 'countersign') symlinkSync(join(installed, name), join(linked, name));
@@ -84,7 +84,7 @@ for (const project of projects) {
 
 test('every example names the package as a dependency, from the checkout', () => {
   for (const project of projects.filter((path) => dirname(path) === 'examples')) {
-    const { dependencies, devDependencies } = manifestOf(project);
+    const { dependencies, devDependencies } = readManifest(project);
     assert.equal({ ...dependencies, ...devDependencies }['countersign'], 'file:../..', project);
   }
 });

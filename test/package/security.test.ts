@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { helpOf } from '../../src/cli/help.ts';
+import { formatHelp } from '../../src/cli/help.ts';
 import { root } from '../support/cli/command.ts';
 
 const security = readFileSync(join(root, 'SECURITY.md'), 'utf8');
@@ -15,7 +15,7 @@ test('every file and option that SECURITY.md names exists', () => {
     assert.ok(existsSync(join(root, path)), path);
   }
   for (const [, option] of security.matchAll(/`(--[a-z-]+)`/g))
-    assert.ok(helpOf('serve').includes(`${option}`), option);
+    assert.ok(formatHelp('serve').includes(`${option}`), option);
 });
 
 test('the README leads to SECURITY.md, and the package has it', () => {

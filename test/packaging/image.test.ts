@@ -10,7 +10,7 @@ import {
   cannotBuild,
   createBuilder,
   type ImageConfiguration,
-  instructionsOf,
+  parseInstructions,
   writeBase,
 } from '../support/packaging/image.ts';
 import { onlyLong } from '../support/store/thoroughness.ts';
@@ -34,7 +34,7 @@ const skip = reasonToSkip();
 
 /** Returns the value of a build argument in the Dockerfile. */
 function argument(name: string): string | undefined {
-  return instructionsOf(dockerfile)
+  return parseInstructions(dockerfile)
     .find((line) => line.startsWith(`ARG ${name}=`))
     ?.slice(`ARG ${name}=`.length);
 }
@@ -48,7 +48,7 @@ function innermost(pid: number): number {
   return child === undefined ? pid : innermost(Number(child));
 }
 
-async function statusOf(child: ChildProcess): Promise<number | null> {
+async function awaitStatus(child: ChildProcess): Promise<number | null> {
   child.stdout?.resume();
   child.stderr?.resume();
   const [status] = await once(child, 'exit');
@@ -67,7 +67,7 @@ async function ready(child: ChildProcess): Promise<void> {
 }
 
 test('the Dockerfile needs no shell, and its last stage is an image without one', () => {
-  const instructions = instructionsOf(dockerfile);
+  const instructions = parseInstructions(dockerfile);
   for (const line of instructions.filter((each) => /^(?:RUN|CMD|ENTRYPOINT|HEALTHCHECK)\b/.test(each)))
     assert.match(line, /^[A-Z]+ (?:--\S+ +)*(?:CMD )?\["/, line);
   assert.match(argument('BASE_IMAGE') ?? '', /^gcr\.io\/distroless\//);
@@ -76,7 +76,7 @@ test('the Dockerfile needs no shell, and its last stage is an image without one'
 
 test('the context of a build is what the image contains', () => {
   const kept = readFileSync(join(root, `${dockerfile}.dockerignore`), 'utf8').match(/^!.+$/gm) ?? [];
-  const copied = instructionsOf(dockerfile)
+  const copied = parseInstructions(dockerfile)
     .filter((line) => line.startsWith('COPY ') && !line.includes('--from'))
     .flatMap((line) => line.split(' ').slice(1, -1));
   assert.deepEqual(kept.map((each) => each.slice(1)).sort(), copied.sort());
@@ -106,7 +106,7 @@ test('the image runs the server, reports its health, and stops on SIGTERM', { sk
   };
   const [kind, ...check] = image.Healthcheck.Test;
   assert.equal(kind, 'CMD');
-  assert.equal(await statusOf(builder.run(container, environment, check)), 1);
+  assert.equal(await awaitStatus(builder.run(container, environment, check)), 1);
 
   const server = builder.run(container, environment, [...image.Entrypoint, ...image.Cmd]);
   context.after(() => {
@@ -115,7 +115,7 @@ test('the image runs the server, reports its health, and stops on SIGTERM', { sk
   await ready(server);
   const pid = innermost(server.pid ?? 0);
   assert.match(readFileSync(`/proc/${pid}/status`, 'utf8'), /^Uid:\t65532\t65532\t65532\t65532$/m);
-  assert.equal(await statusOf(builder.run(container, environment, check)), 0);
+  assert.equal(await awaitStatus(builder.run(container, environment, check)), 0);
   process.kill(pid, 'SIGTERM');
-  assert.equal(await statusOf(server), 0);
+  assert.equal(await awaitStatus(server), 0);
 });

@@ -14,7 +14,7 @@ const unit = readFileSync(join(root, 'packaging/countersign.service'), 'utf8');
 const threshold = 15;
 
 /** Returns the values of a setting, in order. */
-function valuesOf(name: string): string[] {
+function listValues(name: string): string[] {
   return [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 }
 
@@ -45,14 +45,14 @@ test('the exposure of the service is low', { skip: missing('systemd-analyze') },
 });
 
 test('the command of the unit has options that exist, for files that the unit provides', async () => {
-  const [start = ''] = valuesOf('ExecStart');
+  const [start = ''] = listValues('ExecStart');
   const folder = temporaryDirectory();
   writeFileSync(join(folder, 'config.json'), '{ "users": { "ann": { "secret": "a secret of ann" } } }');
   writeFileSync(join(folder, 'key'), `${'0123456789abcdef'.repeat(4)}\n`, { mode: 0o600 });
   const credentials = [...start.matchAll(/\$\{CREDENTIALS_DIRECTORY\}\/(\S+)/g)].map(([, name]) => name);
   assert.deepEqual(
     credentials,
-    valuesOf('LoadCredential').map((value) => value.split(':')[0]),
+    listValues('LoadCredential').map((value) => value.split(':')[0]),
   );
   const [, ...args] = start
     .replaceAll(/\$\{CREDENTIALS_DIRECTORY\}/g, folder)
@@ -65,32 +65,32 @@ test('the command of the unit has options that exist, for files that the unit pr
 
 test('the owner of the data directory can reach it, and read what its lock compares', () => {
   // The directories of a dynamic user are below /var/lib/private, which only root can open.
-  assert.deepEqual([valuesOf('User'), valuesOf('DynamicUser')], [['countersign'], []]);
-  assert.deepEqual([...valuesOf('ProtectProc'), ...valuesOf('ProcSubset')], []);
+  assert.deepEqual([listValues('User'), listValues('DynamicUser')], [['countersign'], []]);
+  assert.deepEqual([...listValues('ProtectProc'), ...listValues('ProcSubset')], []);
 });
 
 test('systemd waits longer for the end than the server for its requests', () => {
-  assert.deepEqual(valuesOf('KillSignal'), ['SIGTERM']);
-  assert.ok(Number(valuesOf('TimeoutStopSec')[0]) > 10);
-  assert.deepEqual(valuesOf('ExecReload'), ['/bin/kill -HUP $MAINPID']);
+  assert.deepEqual(listValues('KillSignal'), ['SIGTERM']);
+  assert.ok(Number(listValues('TimeoutStopSec')[0]) > 10);
+  assert.deepEqual(listValues('ExecReload'), ['/bin/kill -HUP $MAINPID']);
 });
 
 /** Returns the system calls of a set of systemd, with those of the sets in it. */
-function callsOf(set: string): Set<string> {
+function listCalls(set: string): Set<string> {
   const { status, output } = analyze('syscall-filter', '--no-pager', set);
   assert.equal(status, 0, output);
   const lines = output.split('\n').map((line) => line.trim());
   const names = lines.filter((line) => /^[@a-z_0-9-]+$/.test(line) && line !== set);
-  return new Set(names.flatMap((name) => (name.startsWith('@') ? [...callsOf(name)] : [name])));
+  return new Set(names.flatMap((name) => (name.startsWith('@') ? [...listCalls(name)] : [name])));
 }
 
 /** Returns the system calls that the unit permits. */
 function permittedCalls(): Set<string> {
-  const [permitted = '', ...excluded] = valuesOf('SystemCallFilter');
-  const calls = new Set(permitted.split(' ').flatMap((set) => [...callsOf(set)]));
+  const [permitted = '', ...excluded] = listValues('SystemCallFilter');
+  const calls = new Set(permitted.split(' ').flatMap((set) => [...listCalls(set)]));
   // These are always permitted: systemd.exec(5).
-  for (const call of callsOf('@default')) calls.add(call);
-  for (const each of excluded) for (const call of callsOf(each.replace('~', ''))) calls.delete(call);
+  for (const call of listCalls('@default')) calls.add(call);
+  for (const each of excluded) for (const call of listCalls(each.replace('~', ''))) calls.delete(call);
   return calls;
 }
 

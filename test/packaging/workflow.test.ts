@@ -3,11 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { optionSpecs, variableOf } from '../../src/options/table.ts';
+import { formatVariable, optionSpecs } from '../../src/options/table.ts';
 import { root, startServer } from '../support/cli/command.ts';
 import { missing } from '../support/net/program.ts';
 import { importPackage, missingPackage } from '../support/packages.ts';
-import { instructionsOf } from '../support/packaging/image.ts';
+import { parseInstructions } from '../support/packaging/image.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const source = readFileSync(join(root, 'packaging/github-actions.yml'), 'utf8');
@@ -75,8 +75,8 @@ describe('the workflow for GitHub Actions', { skip: missingPackage('yaml') }, ()
 
   test('sets options that exist, and publishes the ports of the image', async () => {
     const { jobs } = await readWorkflow();
-    const variables = new Set([...optionSpecs.keys()].map(variableOf));
-    const [exposed = ''] = instructionsOf('packaging/Dockerfile').filter((line) =>
+    const variables = new Set([...optionSpecs.keys()].map(formatVariable));
+    const [exposed = ''] = parseInstructions('packaging/Dockerfile').filter((line) =>
       line.startsWith('EXPOSE '),
     );
     for (const { services = {} } of Object.values(jobs))
@@ -112,7 +112,7 @@ describe('the workflow for GitHub Actions', { skip: missingPackage('yaml') }, ()
     const environment = { ...service?.env, COUNTERSIGN_PORT: '0' };
     const server = await startServer(['serve'], { environment, json: true });
     context.after(() => server.signal('SIGTERM'));
-    const log = await server.told(/"secret":/);
+    const log = await server.awaitStderr(/"secret":/);
 
     const folder = temporaryDirectory(context);
     writeFileSync(join(folder, 'log'), `Countersign is ready: ${server.url}\n${log}`);

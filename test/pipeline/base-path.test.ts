@@ -7,7 +7,7 @@ import { createBasePathRewrite, isBasePath } from '../../src/pipeline/proxy.ts';
 import { type Answer, article, openService } from '../support/service/guest.ts';
 
 const basePath = '/api/v1';
-const guest = openService({ basePath, explain: true, clients: {} });
+const service = openService({ basePath, explain: true, clients: {} });
 
 /** Sends a request from which a proxy removed the prefix. The client signs `signed`: by default the target that it sends. */
 function ask(
@@ -21,10 +21,10 @@ function ask(
 ): Promise<Answer> {
   const url = `http://localhost${signed}`;
   const fields: Record<string, string> = {
-    ...signRequest({ method, url, user: 'ann', secret: 'ann-secret', clock: guest.clock }),
+    ...signRequest({ method, url, user: 'ann', secret: 'ann-secret', clock: service.clock }),
     ...(accept === undefined ? {} : { Accept: accept }),
   };
-  return guest.ask(method, target, content === undefined ? { fields } : { fields, content });
+  return service.ask(method, target, content === undefined ? { fields } : { fields, content });
 }
 
 test('a signature covers the target with the prefix that the proxy removed', async () => {
@@ -101,8 +101,8 @@ test('an absolute form gets the prefix in its path, and the asterisk form stays'
 
 test('OPTIONS * and a request that cannot be parsed are answered', async () => {
   assert.equal((await ask('OPTIONS', '*', { signed: '/' })).status, 401);
-  assert.equal((await guest.ask('OPTIONS', '*')).status, 200);
-  assert.equal((await guest.ask('GET', '/%zz')).member('instance'), '/api/v1/%zz');
+  assert.equal((await service.ask('OPTIONS', '*')).status, 200);
+  assert.equal((await service.ask('GET', '/%zz')).member('instance'), '/api/v1/%zz');
 });
 
 test('only a plain path without a slash at the end is a base path', () => {

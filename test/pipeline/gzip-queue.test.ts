@@ -9,7 +9,7 @@ import { createControllableService } from '../../src/service/service.ts';
 /** Content that takes zlib tens of milliseconds. */
 const content = Array.from({ length: 60_000 }, (_, at) => `line ${(at * 7919) % 60_000}`).join('\n');
 
-function serviceOf() {
+function openService() {
   return createControllableService({
     collections: {},
     resources: {
@@ -24,7 +24,7 @@ function serviceOf() {
 const asked = createRequest({ method: 'GET', target: '/long', headers: [['Accept-Encoding', 'gzip']] });
 
 test('of the responses that are to be compressed one is at a time, whatever else takes threads', async () => {
-  const service = serviceOf();
+  const service = openService();
   const begun: number[] = [];
   const hook = createHook({ init: (id, type) => void (type === 'ZLIB' && begun.push(id)) }).enable();
   let answered = 0;
@@ -45,7 +45,7 @@ test('of the responses that are to be compressed one is at a time, whatever else
 });
 
 test('where many responses wait to be compressed, further ones are sent as they are', async () => {
-  const service = serviceOf();
+  const service = openService();
   const replies = await Promise.all(Array.from({ length: 40 }, () => service.respond(asked)));
   const coded = replies.filter(({ headers: fields }) => fields.some(([name]) => name === 'Content-Encoding'));
   assert.ok(coded.length >= 10 && coded.length < 40, `${coded.length} of 40 are compressed`);
@@ -60,7 +60,7 @@ test('where many responses wait to be compressed, further ones are sent as they 
 });
 
 test('content that comes compressed waits for its turn, and is refused nowhere', async () => {
-  const service = serviceOf();
+  const service = openService();
   const request = {
     method: 'POST',
     target: '/length',

@@ -3,12 +3,12 @@ import test from 'node:test';
 import { createRouter } from '../../src/pipeline/router.ts';
 import { seeded } from '../support/seeded.ts';
 
-const routerOf = (...templates: string[]) =>
+const buildRouter = (...templates: string[]) =>
   createRouter(templates.map((template) => ({ template, resource: {} })));
-const find = (router: ReturnType<typeof routerOf>, path: string) => router.find(path.slice(1).split('/'));
+const find = (router: ReturnType<typeof buildRouter>, path: string) => router.find(path.slice(1).split('/'));
 
 test('a literal path finds its resource and no other', () => {
-  const router = routerOf('/', '/articles', '/articles/archive');
+  const router = buildRouter('/', '/articles', '/articles/archive');
   assert.equal(find(router, '/')?.template, '/');
   assert.equal(find(router, '/articles')?.template, '/articles');
   assert.equal(find(router, '/articles/archive')?.template, '/articles/archive');
@@ -18,21 +18,21 @@ test('a literal path finds its resource and no other', () => {
 });
 
 test('a parameter takes one whole segment, which is not empty', () => {
-  const router = routerOf('/users/{username}/records/{id}');
+  const router = buildRouter('/users/{username}/records/{id}');
   assert.deepEqual(find(router, '/users/ann/records/7')?.parameters, { username: 'ann', id: '7' });
   assert.deepEqual(router.find(['users', 'a/b', 'records', '..'])?.parameters, { username: 'a/b', id: '..' });
   assert.equal(find(router, '/users//records/7'), undefined);
 });
 
 test('a literal goes before a parameter, and the parameter is tried where the literal leads nowhere', () => {
-  const router = routerOf('/users/{name}/notes', '/users/me', '/users/me/settings');
+  const router = buildRouter('/users/{name}/notes', '/users/me', '/users/me/settings');
   assert.equal(find(router, '/users/me')?.template, '/users/me');
   assert.deepEqual(find(router, '/users/me/notes')?.parameters, { name: 'me' });
   assert.equal(find(router, '/users/me/settings')?.template, '/users/me/settings');
 });
 
 test('names of the prototype are segments like others', () => {
-  const router = routerOf('/articles/{id}');
+  const router = buildRouter('/articles/{id}');
   assert.deepEqual(find(router, '/articles/__proto__')?.parameters, { id: '__proto__' });
   assert.equal(find(router, '/__proto__'), undefined);
   assert.equal(find(router, '/constructor/x'), undefined);
@@ -52,9 +52,9 @@ test('a template that is malformed or there already is refused', () => {
     '/a b',
     '/%zz',
   ]) {
-    assert.throws(() => routerOf(template), RangeError, template);
+    assert.throws(() => buildRouter(template), RangeError, template);
   }
-  assert.throws(() => routerOf('/a/{b}', '/a/{c}'), /the same path/);
+  assert.throws(() => buildRouter('/a/{b}', '/a/{c}'), /the same path/);
 });
 
 test('whatever is asked for, a router finds what a search through all templates finds', () => {
@@ -67,7 +67,7 @@ test('whatever is asked for, a router finds what a search through all templates 
       const segments = Array.from({ length: depth }, (_, at) => random.pick([...words, `{p${at}}`]));
       templates.add(`/${segments.join('/')}`);
     }
-    const router = routerOf(...templates);
+    const router = buildRouter(...templates);
     const path = Array.from({ length: random.below(4) + 1 }, () => random.pick(words));
     const fits = (template: string): boolean => {
       const segments = template.slice(1).split('/');

@@ -8,7 +8,7 @@ import type { StoredItem } from '../../src/store/store.ts';
 import { nextTurn } from '../../src/timers.ts';
 import { intercept } from '../support/postgres/intercept.ts';
 import { missingPostgres, password, type Server, startServer } from '../support/postgres/server.ts';
-import { create, entryOf, put } from '../support/store/contract.ts';
+import { create, put, requireEntry } from '../support/store/contract.ts';
 
 const at = Date.UTC(2013, 3, 20, 12, 59, 24);
 
@@ -139,7 +139,7 @@ function describeLosses(server: Server): void {
     const claim = async () => store.nonces.claim('demo', 'm', nonce.until, Date.now());
     assert.equal(await losing(claim), 'fresh');
     assert.equal(await losing(claim), 'seen');
-    entryOf(await losing(() => store.apply({ ...put('/a', 'x', 'absent', {}), nonce })));
+    requireEntry(await losing(() => store.apply({ ...put('/a', 'x', 'absent', {}), nonce })));
     const version = await losing(() => store.documents.replace('d', Buffer.from('x'), undefined));
     assert.equal((await store.documents.read('d'))?.version, version);
     assert.equal((await losing(() => store.list('/a', 0, 10))).entries.length, 3);

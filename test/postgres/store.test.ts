@@ -7,7 +7,7 @@ import { storeContract } from '../../src/store-contract/index.ts';
 import { intercept } from '../support/postgres/intercept.ts';
 import { missingPostgres, type Pool, type Server, startServer } from '../support/postgres/server.ts';
 import { seeded } from '../support/seeded.ts';
-import { create, entryOf, ids, put, remove } from '../support/store/contract.ts';
+import { create, ids, put, remove, requireEntry } from '../support/store/contract.ts';
 
 const at = Date.UTC(2013, 3, 20, 12, 59, 24);
 const rounds = 100;
@@ -42,14 +42,14 @@ function describeContract(server: Server, [one, other]: readonly [Pool, Pool]): 
     schemas.set(store, schema);
     return store;
   };
-  const schemaOf = (store: object): string => schemas.get(store) ?? '';
+  const findSchema = (store: object): string => schemas.get(store) ?? '';
   const open = (): Promise<PostgresStore> => openIn(server.schema(), one);
   for (const { name, run } of storeContract)
     test(`${name} (SEED=${seed})`, () =>
       run(open, {
         seed,
-        reopen: (closed) => openIn(schemaOf(closed), one),
-        peer: (opened) => openIn(schemaOf(opened), other),
+        reopen: (closed) => openIn(findSchema(closed), one),
+        peer: (opened) => openIn(findSchema(opened), other),
       }));
 }
 
@@ -75,11 +75,11 @@ function describeValues(open: () => Promise<PostgresStore>): void {
     ];
     for (const text of texts) {
       const value = { [`n${text}`]: text, list: [text, { [text]: true }] };
-      const made = entryOf(await store.apply(put(`/${text}`, `i${text}`, 'absent', value)));
+      const made = requireEntry(await store.apply(put(`/${text}`, `i${text}`, 'absent', value)));
       assert.deepEqual(await store.read(`/${text}`, `i${text}`), made);
       const { entries } = await store.list(`/${text}`, 0, 10);
       assert.deepEqual(entries, [made], JSON.stringify(text));
-      assert.deepEqual(entryOf(await store.apply(remove(`/${text}`, `i${text}`, made.revision))), made);
+      assert.deepEqual(requireEntry(await store.apply(remove(`/${text}`, `i${text}`, made.revision))), made);
     }
     await store.close();
   });
@@ -125,7 +125,7 @@ function describeValues(open: () => Promise<PostgresStore>): void {
   test('does not become older when the clock is set back', async () => {
     const store = await open();
     await create(store, '/a');
-    const made = entryOf(await store.apply({ ...put('/a', '1', 'present', {}), at: at - 5000 }));
+    const made = requireEntry(await store.apply({ ...put('/a', '1', 'present', {}), at: at - 5000 }));
     assert.equal(made.modified, at);
     await store.close();
   });
@@ -143,7 +143,7 @@ function describeReceipts(open: () => Promise<PostgresStore>): void {
 
   test('is stored with its change and returned until it expires', async () => {
     const store = await open();
-    const entry = entryOf(await store.apply(creation(receipt)));
+    const entry = requireEntry(await store.apply(creation(receipt)));
     const made = { receipt, kind: 'create', created: true, collection: '/a', entry } as const;
     assert.deepEqual(await store.receipt('k\0', at + 999), made);
     assert.equal(await store.receipt('k\0', at + 1000), undefined);
@@ -153,10 +153,10 @@ function describeReceipts(open: () => Promise<PostgresStore>): void {
 
   test('remembers what a deletion deleted, and whether a replacement added an item', async () => {
     const store = await open();
-    const added = entryOf(await store.apply({ ...put('/a', 'x', 'absent', { n: 1 }), receipt }));
+    const added = requireEntry(await store.apply({ ...put('/a', 'x', 'absent', { n: 1 }), receipt }));
     assert.equal((await store.receipt(receipt.key, at))?.created, true);
     const second = { ...receipt, key: 'second' };
-    const replaced = entryOf(
+    const replaced = requireEntry(
       await store.apply({ ...put('/a', 'x', added.revision, { n: 2 }), receipt: second }),
     );
     assert.equal((await store.receipt('second', at))?.created, false);
@@ -225,7 +225,7 @@ function describeTwo(open: () => Promise<[PostgresStore, PostgresStore]>): void 
     for (let round = 0; round < rounds; round += 1) {
       const change = put('/a', '1', revision, { round });
       const done = await Promise.all([first.apply(change), second.apply(change)]);
-      const made = done.filter((each) => each.applied).map(entryOf);
+      const made = done.filter((each) => each.applied).map(requireEntry);
       assert.equal(made.length, 1, `round ${round}`);
       revision = made[0]?.revision ?? 0;
     }

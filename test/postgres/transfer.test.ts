@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { openPostgresStore } from '../../src/postgres/index.ts';
 import type { TransferPart } from '../../src/store/store.ts';
 import { missingPostgres, type Server, startServer } from '../support/postgres/server.ts';
-import { create, entryOf, put, remove } from '../support/store/contract.ts';
+import { create, put, remove, requireEntry } from '../support/store/contract.ts';
 
 if (missingPostgres === false) {
   const server = await startServer();
@@ -26,8 +26,8 @@ function describeTransfers(server: Server): void {
   const filled = async () => {
     const store = await openPostgresStore(server.pool(), { schema: server.schema() });
     await Promise.all(Array.from({ length: 1200 }, (_, n) => create(store, '/many', { n })));
-    for (const id of ['x\0', '3', '4', '6']) entryOf(await store.apply(put('/a', id, 'absent', { id })));
-    const gone = entryOf(await store.apply(put('/a', '8', 'absent', { gone: true })));
+    for (const id of ['x\0', '3', '4', '6']) requireEntry(await store.apply(put('/a', id, 'absent', { id })));
+    const gone = requireEntry(await store.apply(put('/a', '8', 'absent', { gone: true })));
     await store.apply(remove('/a', '8', gone.revision));
     await create(store, '/a', { text: 'x'.repeat(2_000_000) });
     return store;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { escapeText } from '../../src/xml/writer.ts';
-import { faultsOf, fromJson, fromXml, shapeOf } from '../support/formats/decode.ts';
+import { buildShape, fromJson, fromXml, listFaults } from '../support/formats/decode.ts';
 
 interface Case {
   readonly is: string;
@@ -193,7 +193,7 @@ const cases: Case[] = [
 ];
 
 for (const { is, field, good, bad } of cases) {
-  const shape = shapeOf({ f: { ...field, attributes: { a: field } } });
+  const shape = buildShape({ f: { ...field, attributes: { a: field } } });
   test(`${is}: what is right is kept as it is, in content and attribute, in both formats`, () => {
     for (const value of good) {
       const expected = { f: { value, a: value } };
@@ -205,9 +205,9 @@ for (const { is, field, good, bad } of cases) {
   });
   for (const [value, rule, detail] of bad) {
     test(`${is}: ${JSON.stringify(value)} is refused by ${rule}`, () => {
-      const plain = shapeOf({ f: field });
-      const json = faultsOf(() => fromJson(plain, JSON.stringify({ f: value })));
-      const xml = faultsOf(() => fromXml(plain, `<thing><f>${escapeText(value)}</f></thing>`));
+      const plain = buildShape({ f: field });
+      const json = listFaults(() => fromJson(plain, JSON.stringify({ f: value })));
+      const xml = listFaults(() => fromXml(plain, `<thing><f>${escapeText(value)}</f></thing>`));
       for (const faults of [json, xml]) {
         assert.deepEqual(
           faults.map((fault) => [fault.field, fault.rule]),
@@ -219,7 +219,10 @@ for (const { is, field, good, bad } of cases) {
   }
 }
 
-const numbers = shapeOf({ n: { type: 'integer', min: -5, max: 9007199254740991 }, b: { type: 'boolean' } });
+const numbers = buildShape({
+  n: { type: 'integer', min: -5, max: 9007199254740991 },
+  b: { type: 'boolean' },
+});
 
 test('an integer is digits in XML and a number in JSON', () => {
   for (const n of [0, -5, 7, 9007199254740991]) {
@@ -236,14 +239,14 @@ for (const [written, rule] of [
   ['-6', 'min'],
 ] as const) {
   test(`the integer ${written} is refused by ${rule} in both formats`, () => {
-    assert.equal(faultsOf(() => fromXml(numbers, `<thing><n>${written}</n></thing>`))[0]?.rule, rule);
-    assert.equal(faultsOf(() => fromJson(numbers, `{"n":${written}}`))[0]?.rule, rule);
+    assert.equal(listFaults(() => fromXml(numbers, `<thing><n>${written}</n></thing>`))[0]?.rule, rule);
+    assert.equal(listFaults(() => fromJson(numbers, `{"n":${written}}`))[0]?.rule, rule);
   });
 }
 
 for (const written of ['', ' 1', '+1', '007', '1_000', '0x10', '٣', '9'.repeat(400)]) {
   test(`the integer "${written.slice(0, 12)}" is refused in XML`, () => {
-    assert.equal(faultsOf(() => fromXml(numbers, `<thing><n>${written}</n></thing>`))[0]?.rule, 'integer');
+    assert.equal(listFaults(() => fromXml(numbers, `<thing><n>${written}</n></thing>`))[0]?.rule, 'integer');
   });
 }
 
@@ -251,11 +254,11 @@ test('a boolean is true or false and nothing else', () => {
   assert.deepEqual(fromXml(numbers, '<thing><b>true</b></thing>'), { b: true });
   assert.deepEqual(fromJson(numbers, '{"b":false}'), { b: false });
   for (const written of ['True', '1', '0', '', ' true', 'yes']) {
-    assert.equal(faultsOf(() => fromXml(numbers, `<thing><b>${written}</b></thing>`))[0]?.rule, 'boolean');
+    assert.equal(listFaults(() => fromXml(numbers, `<thing><b>${written}</b></thing>`))[0]?.rule, 'boolean');
   }
 });
 
-const every = shapeOf({
+const every = buildShape({
   text: { type: 'text' },
   decimal: { type: 'decimal' },
   integer: { type: 'integer' },
@@ -269,14 +272,14 @@ const every = shapeOf({
 
 test('null is a fault of the type, not an absence', () => {
   for (const type of every.schema.byName.keys()) {
-    const [fault] = faultsOf(() => fromJson(every, `{"${type}":null}`));
+    const [fault] = listFaults(() => fromJson(every, `{"${type}":null}`));
     assert.equal(fault?.rule, type);
     assert.match(fault?.detail ?? '', /is null; omit a member that has no value/);
   }
 });
 
 test('a JSON value of another type is told by what it is', () => {
-  const faults = faultsOf(() =>
+  const faults = listFaults(() =>
     fromJson(every, '{"text":1,"integer":"1","boolean":"true","date":[],"list":{},"element":"x"}'),
   );
   assert.deepEqual(
@@ -293,7 +296,7 @@ test('a JSON value of another type is told by what it is', () => {
 });
 
 test('a decimal that is sent as a JSON number is told to be sent as digits', () => {
-  const [fault] = faultsOf(() => fromJson(every, '{"decimal":12.30}'));
+  const [fault] = listFaults(() => fromJson(every, '{"decimal":12.30}'));
   assert.equal(fault?.rule, 'decimal');
   assert.match(
     fault?.detail ?? '',
@@ -310,7 +313,7 @@ for (const [name, written] of [
   ['surrogates in the wrong order', '\\udc00\\ud800'],
 ] as const) {
   test(`text with ${name} is refused, since XML could not carry it`, () => {
-    const [fault] = faultsOf(() => fromJson(every, `{"text":"${written}"}`));
+    const [fault] = listFaults(() => fromJson(every, `{"text":"${written}"}`));
     assert.equal(fault?.rule, 'character');
     assert.match(fault?.detail ?? '', /contains U\+[0-9A-F]{4}$/);
   });
@@ -321,16 +324,16 @@ test('text with a surrogate pair, a control of C1 and a carriage return is taken
 });
 
 test('a value that breaks several rules is told of each', () => {
-  const shape = shapeOf({ f: { type: 'text', maxLength: 9, pattern: '[a-z]*', enum: ['a', 'b'] } });
+  const shape = buildShape({ f: { type: 'text', maxLength: 9, pattern: '[a-z]*', enum: ['a', 'b'] } });
   assert.deepEqual(
-    faultsOf(() => fromJson(shape, '{"f":"C"}')).map(({ rule }) => rule),
+    listFaults(() => fromJson(shape, '{"f":"C"}')).map(({ rule }) => rule),
     ['pattern', 'enum'],
   );
 });
 
 test('what a client sent is shown cut and harmless', () => {
   const long = `\u202e<script>\u0000${'x'.repeat(5000)}`;
-  const [fault] = faultsOf(() => fromJson(every, JSON.stringify({ date: long })));
+  const [fault] = listFaults(() => fromJson(every, JSON.stringify({ date: long })));
   assert.ok(fault !== undefined && fault.detail.length < 150);
   assert.ok(!/[\p{C}]/u.test(fault.detail.replaceAll('\ufffd', '')), fault.detail);
 });

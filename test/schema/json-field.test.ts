@@ -5,7 +5,7 @@ import { startDouble } from '../../src/double/index.ts';
 import { writeItemJson } from '../../src/formats/json/index.ts';
 import { writeItemXml } from '../../src/formats/xml/index.ts';
 import { compileShape } from '../../src/schema/schema.ts';
-import { faultsOf, fromJson, fromXml } from '../support/formats/decode.ts';
+import { fromJson, fromXml, listFaults } from '../support/formats/decode.ts';
 
 const shape = compileShape(
   'things',
@@ -54,7 +54,7 @@ const refused: readonly [what: string, text: string, told: RegExp][] = [
 
 for (const [what, text, told] of refused)
   test(`what is not JSON, or too much, is an error of the field: ${what}`, () => {
-    const faults = faultsOf(() => fromXml(shape, `<thing><any>${text}</any></thing>`));
+    const faults = listFaults(() => fromXml(shape, `<thing><any>${text}</any></thing>`));
     assert.equal(faults.length, 1);
     assert.match(faults[0]?.detail ?? '', told);
   });
@@ -62,7 +62,7 @@ for (const [what, text, told] of refused)
 test('the length of any JSON has a default, and counts no white space', () => {
   const free = compileShape('things', 'thing', { any: { type: 'json' } }, 'collections./things');
   fromJson(free, `{"any":"${'x'.repeat(65_534)}"}`);
-  const [fault] = faultsOf(() => fromJson(free, `{"any":"${'x'.repeat(65_535)}"}`));
+  const [fault] = listFaults(() => fromJson(free, `{"any":"${'x'.repeat(65_535)}"}`));
   assert.deepEqual([fault?.field, fault?.rule], ['any', 'maxLength']);
   fromJson(shape, `{"any":[${' '.repeat(200)}]}`);
 });

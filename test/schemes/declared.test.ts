@@ -99,7 +99,7 @@ export const links: SchemeSubject = {
       signature: { query: 'sig' },
       userField: 'X-Api-Key',
       timeField: 'X-Timestamp',
-      timeOf: String,
+      formatTime: String,
     }),
   parts: {
     ...partner.parts,

@@ -38,7 +38,7 @@ export const inCode: SchemeSubject = {
       format: (signature) => `1:${signature}`,
       userField: 'X-Tally-User',
       timeField: 'X-Tally-Time',
-      timeOf: (ms) => Math.floor(ms / 1000).toString(36),
+      formatTime: (ms) => Math.floor(ms / 1000).toString(36),
       nonceField: 'X-Tally-Nonce',
     }),
   identities: { ann: { user: 'ann', secret: secrets.ann }, bob: { user: 'bob', secret: secrets.bob } },

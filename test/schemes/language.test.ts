@@ -65,9 +65,9 @@ const inOneField: SchemeSubject = {
         '"\n"',
         'sha512',
       ],
-      partOf: (_, content) => createHash('sha512').update(content).digest('base64'),
+      computePart: (_, content) => createHash('sha512').update(content).digest('base64'),
       signature: { field: 'Authorization' },
-      timeOf: fractional,
+      formatTime: fractional,
       format: (signature, time, { user, nonce }) =>
         `acme-old id="${user}",nonce="${nonce}",ts="${time}",sig="${signature}"`,
     }),
@@ -108,13 +108,13 @@ const inQuery: SchemeSubject = {
   signer: () =>
     declaredSigner({
       message: ['method', '"\n"', 'target', '"\n"', 'sha1'],
-      partOf: (_, content) => createHash('sha1').update(content).digest('hex'),
+      computePart: (_, content) => createHash('sha1').update(content).digest('hex'),
       hash: 'sha384',
       signature: { query: 'sig' },
       userParameter: 'key',
       timeParameter: 'time',
       nonceParameter: 'nonce',
-      timeOf: String,
+      formatTime: String,
     }),
   parts: {
     method: 'signed',
@@ -160,7 +160,7 @@ const inContent: SchemeSubject = {
       message: ['method', 'path', '"?"', 'query', '"."', 'digest'],
       signature: { field: 'X-Sign' },
       userField: 'X-Key',
-      timeOf: (ms) => new Date(ms).toISOString().replace('.000', ''),
+      formatTime: (ms) => new Date(ms).toISOString().replace('.000', ''),
       inContent: (content, time, nonce) => withMembers(content, { 'meta/time': time, nonce }),
     }),
   parts: {

@@ -49,12 +49,12 @@ function generated() {
 }
 
 const [ann, bob, renewed] = [generated(), generated(), generated()];
-const keyOf = ({ publicKey }: { publicKey: string }) => ({ algorithm: 'ed25519', publicKey }) as const;
+const toKey = ({ publicKey }: { publicKey: string }) => ({ algorithm: 'ed25519', publicKey }) as const;
 
 export const withKey: SchemeSubject = {
   ...withSecret,
   options: {
-    users: { ann: { keys: { 'ann-1': keyOf(ann) } }, bob: { keys: { 'bob-1': keyOf(bob) } } },
+    users: { ann: { keys: { 'ann-1': toKey(ann) } }, bob: { keys: { 'bob-1': toKey(bob) } } },
     schemes: { 'message-signatures': { nonce: 'required' } },
   },
   signer: () => messageSignaturesSigner({ nonce: true, isAsymmetric: true }),
@@ -64,8 +64,8 @@ export const withKey: SchemeSubject = {
   },
   knowledge: { former: 'none', expired: /signed with an expired key/ },
   rotate(double) {
-    double.auth.addKey('ann', 'ann-1', { ...keyOf(ann), until: start + 3_600_000 });
-    double.auth.addKey('ann', 'ann-2', keyOf(renewed));
+    double.auth.addKey('ann', 'ann-1', { ...toKey(ann), until: start + 3_600_000 });
+    double.auth.addKey('ann', 'ann-2', toKey(renewed));
     return { user: 'ann-2', secret: renewed.privateKey };
   },
 };

@@ -26,7 +26,7 @@ async function signerFor(double: Double, method: 'HMAC-SHA1' | 'PLAINTEXT') {
     tokens.set(consumer, [token, tokenSecret]);
   }
   const any = tokens.get('key-a') ?? ['', ''];
-  return oauth1Signer({ method, tokenOf: (consumer) => tokens.get(consumer) ?? any });
+  return oauth1Signer({ method, findToken: (consumer) => tokens.get(consumer) ?? any });
 }
 
 const form = {

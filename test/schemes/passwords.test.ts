@@ -5,7 +5,7 @@ import {
   usual,
   usualWithContent,
 } from '../support/scheme-contract.ts';
-import { type Mistake, type Sign, targetOf, withField } from '../support/schemes/signer.ts';
+import { formatTarget, type Mistake, type Sign, withField } from '../support/schemes/signer.ts';
 
 const nothing = { unsigned: 'the secret is sent, over TLS, and nothing is signed' };
 const never = 'the secret is sent, over TLS, and nothing is signed';
@@ -22,7 +22,7 @@ const sender =
       ...linesOf(mistake.user?.(user) ?? user, written),
     ];
     const { method, secure, content } = request;
-    const sent = { method, target: targetOf(request), secure, lines, content };
+    const sent = { method, target: formatTarget(request), secure, lines, content };
     return mistake.sent?.(sent) ?? sent;
   };
 
@@ -76,7 +76,7 @@ const singleKey = (place: 'field' | 'query' | 'cookie' | 'authorization', user?:
     const key = (mistake.key?.(own) ?? own).toString();
     const written = mistake.encode?.(Buffer.from(own), key) ?? key;
     const { method, secure, content } = request;
-    const target = `${targetOf(request)}&own_key=${encodeURIComponent(written)}`;
+    const target = `${formatTarget(request)}&own_key=${encodeURIComponent(written)}`;
     const sent = {
       method,
       target,

@@ -40,7 +40,7 @@ const plainHook = webhook(
   'standard-webhooks',
   {
     message: ['nonce', '"."', 'time', '"."', 'content'],
-    keyOf: (secret) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'),
+    readKey: (secret) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'),
     encoding: 'base64',
     signature: { field: 'webhook-signature' },
     format: (signature) => `v1,${signature}`,

@@ -66,16 +66,16 @@ test('over plain HTTP a password is 403 and never a success, right or wrong', as
 });
 
 test('no password is in a reply, in the log or in a fault', async () => {
-  const told: string[] = [];
+  const messages: string[] = [];
   const note = (what: unknown): void => {
-    told.push(JSON.stringify(what));
+    messages.push(JSON.stringify(what));
   };
   const { ask } = openDoor({ onRequest: note, onError: note, explain: true });
   for (const pair of ['ann:ann:pw£', 'ann:geheim', 'geheim', ':geheim', 'ann:geheim\n']) {
     for (const secure of [true, false]) note(await ask('GET', own, pair, secure));
   }
-  assert.ok(told.length >= 20);
-  for (const line of told) {
+  assert.ok(messages.length >= 20);
+  for (const line of messages) {
     assert.doesNotMatch(line, /geheim|pw£/);
     assert.ok(!line.includes(Buffer.from('ann:ann:pw£').toString('base64')));
   }

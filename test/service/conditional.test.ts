@@ -10,10 +10,10 @@ import { temporaryDirectory } from '../support/temporary-directory.ts';
 const ann = { user: 'ann' };
 
 async function withArticle() {
-  const guest = openService();
-  await guest.ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
-  const tag = (await guest.ask('GET', '/articles/1')).field('ETag');
-  return { ...guest, tag };
+  const service = openService();
+  await service.ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
+  const tag = (await service.ask('GET', '/articles/1')).field('ETag');
+  return { ...service, tag };
 }
 
 test('each representation has a strong entity tag of its own', async () => {
@@ -149,12 +149,12 @@ test('Last-Modified is never later than Date, also after the clock was set back'
 });
 
 test('two services never share an entity tag by chance', async () => {
-  const tagOf = async (seed: number) => {
-    const guest = openService({ random: (size) => Buffer.alloc(size, seed) });
-    await guest.ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
-    return (await guest.ask('GET', '/articles/1')).field('ETag');
+  const requestTag = async (seed: number) => {
+    const service = openService({ random: (size) => Buffer.alloc(size, seed) });
+    await service.ask('PUT', '/articles/1', { ...ann, content: article('Tea') });
+    return (await service.ask('GET', '/articles/1')).field('ETag');
   };
-  assert.notEqual(await tagOf(1), await tagOf(2));
+  assert.notEqual(await requestTag(1), await requestTag(2));
 });
 
 for (const kept of [true, false]) {

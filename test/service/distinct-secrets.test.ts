@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
 import { createService } from '../../src/index.ts';
-import { sha256 } from '../../src/oauth/sha256.ts';
+import { hashSha256 } from '../../src/oauth/sha256.ts';
 import type { ServiceOptions } from '../../src/service/options.ts';
 
 const secret = 'one-secret-for-both';
@@ -24,7 +24,7 @@ const equal: readonly (readonly [options: ServiceOptions, owner: string, other: 
   [
     {
       users: { ann: { secret } },
-      clients: new Map([['app', { secret: { sha256: sha256(secret) }, grants: [] }]]),
+      clients: new Map([['app', { secret: { sha256: hashSha256(secret) }, grants: [] }]]),
     },
     'the client app',
     'the user ann',

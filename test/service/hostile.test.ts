@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createService } from '../../src/index.ts';
-import { bytesOf, simpleSignature } from '../support/intrusion/guarded.ts';
+import { formatRequest, simpleSignature } from '../support/intrusion/guarded.ts';
 import { exchange, open } from '../support/net/wire.ts';
 import { seeded } from '../support/seeded.ts';
 import { article } from '../support/service/guest.ts';
@@ -26,7 +26,12 @@ after(async () => {
 /** Returns the bytes of a signed request with content. */
 function signedBytes(verb: string, target: string, content: string, ...fields: string[]): string {
   const signature = simpleSignature({ verb, target, secret: 'ann-secret' });
-  return bytesOf({ verb, target, content, lines: [`Authentication: hmac ann:${signature}`, ...fields] });
+  return formatRequest({
+    verb,
+    target,
+    content,
+    lines: [`Authentication: hmac ann:${signature}`, ...fields],
+  });
 }
 
 /** 1xx to 4xx, 501, 503, 505: what a client may be answered, whatever it sends. */

@@ -21,14 +21,14 @@ const collections = {
   },
 } as const;
 
-async function storeOf(values: readonly StoredRecord[]): Promise<Store> {
+async function createStore(values: readonly StoredRecord[]): Promise<Store> {
   const store = createMemoryStore({ storeId: 'test' });
   for (const value of values) await store.apply({ kind: 'create', collection: '/things', value, at: start });
   return store;
 }
 
-async function serviceOf(values: readonly StoredRecord[]) {
-  return openService({ collections, store: await storeOf(values) });
+async function createPagesService(values: readonly StoredRecord[]) {
+  return openService({ collections, store: await createStore(values) });
 }
 
 function texts(count: number, length: number, character = 'x'): StoredRecord[] {
@@ -36,7 +36,7 @@ function texts(count: number, length: number, character = 'x'): StoredRecord[] {
 }
 
 /** The target of the link to the next page; undefined where there is none. */
-function nextOf(answer: Answer): string | undefined {
+function parseNextLink(answer: Answer): string | undefined {
   return /<([^>]*)>; rel="?next/.exec(answer.field('Link'))?.[1];
 }
 
@@ -44,53 +44,53 @@ function hrefsIn(answer: Answer): string[] {
   return [...answer.text.matchAll(/href"?[=:]"([^"]*)"/g)].map(([, href]) => href ?? '');
 }
 
-const hrefsOf = (count: number): string[] => Array.from({ length: count }, (_, at) => `/things/${at + 1}`);
+const listHrefs = (count: number): string[] => Array.from({ length: count }, (_, at) => `/things/${at + 1}`);
 
 for (const accept of ['application/xml', 'application/json']) {
   describe(`a page of ${accept}`, () => {
     test('ends before it has more than 1 MiB, and those that follow have the rest', async () => {
-      const guest = await serviceOf(texts(40, 100_000));
+      const testService = await createPagesService(texts(40, 100_000));
       const hrefs: string[] = [];
       let pages = 0;
       for (let next: string | undefined = '/things?limit=500'; next !== undefined; pages += 1) {
-        const page: Answer = await guest.ask('GET', next, { fields: { Accept: accept } });
+        const page: Answer = await testService.ask('GET', next, { fields: { Accept: accept } });
         assert.equal(page.status, 200);
         assert.ok(page.bytes.length <= mebibyte, `${page.bytes.length} bytes`);
         hrefs.push(...hrefsIn(page));
-        next = nextOf(page);
+        next = parseNextLink(page);
         assert.ok(next === undefined || page.bytes.length > mebibyte - 101_000, `${page.bytes.length} bytes`);
       }
-      assert.deepEqual(hrefs, hrefsOf(40));
+      assert.deepEqual(hrefs, listHrefs(40));
       assert.equal(pages, 4);
     });
 
     test('counts bytes and not characters', async () => {
-      const guest = await serviceOf(texts(20, 100_000, '\u20ac'));
-      const page = await guest.ask('GET', '/things', { fields: { Accept: accept } });
-      assert.deepEqual(hrefsIn(page), hrefsOf(3));
+      const testService = await createPagesService(texts(20, 100_000, '\u20ac'));
+      const page = await testService.ask('GET', '/things', { fields: { Accept: accept } });
+      assert.deepEqual(hrefsIn(page), listHrefs(3));
     });
 
     test('has one item at least, however large that is', async () => {
-      const guest = await serviceOf([{ text: 'a' }, ...texts(2, 3 * mebibyte), { text: 'z' }]);
+      const testService = await createPagesService([{ text: 'a' }, ...texts(2, 3 * mebibyte), { text: 'z' }]);
       const found: string[][] = [];
       for (let next: string | undefined = '/things'; next !== undefined; ) {
-        const page: Answer = await guest.ask('GET', next, { fields: { Accept: accept } });
+        const page: Answer = await testService.ask('GET', next, { fields: { Accept: accept } });
         found.push(hrefsIn(page));
-        next = nextOf(page);
+        next = parseNextLink(page);
       }
       assert.deepEqual(found, [['/things/1'], ['/things/2'], ['/things/3'], ['/things/4']]);
     });
 
     test('is the same for HEAD, and not sent again to a client that has it', async () => {
-      const guest = await serviceOf(texts(40, 100_000));
+      const testService = await createPagesService(texts(40, 100_000));
       const fields = { Accept: accept };
-      const page = await guest.ask('GET', '/things?limit=30&after=2', { fields });
-      const head = await guest.ask('HEAD', '/things?limit=30&after=2', { fields });
+      const page = await testService.ask('GET', '/things?limit=30&after=2', { fields });
+      const head = await testService.ask('HEAD', '/things?limit=30&after=2', { fields });
       assert.equal(head.headOnly, true);
       for (const name of ['ETag', 'Link', 'Last-Modified']) assert.equal(head.field(name), page.field(name));
       assert.deepEqual(head.bytes, page.bytes);
       const etag = page.field('ETag');
-      const again = await guest.ask('GET', '/things?limit=30&after=2', {
+      const again = await testService.ask('GET', '/things?limit=30&after=2', {
         fields: { ...fields, 'If-None-Match': etag },
       });
       assert.deepEqual([again.status, again.field('ETag')], [304, etag]);
@@ -99,14 +99,14 @@ for (const accept of ['application/xml', 'application/json']) {
 }
 
 test('the last page of exactly 1 MiB has no next one, and one byte more makes another', async () => {
-  const empty = (await (await serviceOf(texts(2, 0))).ask('GET', '/things')).bytes.length;
+  const empty = (await (await createPagesService(texts(2, 0))).ask('GET', '/things')).bytes.length;
   for (const [more, links] of [
     [0, undefined],
     [1, '/things?after=1'],
   ] as const) {
     const values = [...texts(1, 1000), ...texts(1, mebibyte - empty - 1000 + more)];
-    const page = await (await serviceOf(values)).ask('GET', '/things');
-    assert.equal(nextOf(page), links);
+    const page = await (await createPagesService(values)).ask('GET', '/things');
+    assert.equal(parseNextLink(page), links);
     if (more === 0) assert.equal(page.bytes.length, mebibyte);
   }
 });
@@ -117,12 +117,12 @@ test('a page ends only where the next item has no room, whatever the items are',
     const length = random.below(random.pick([10, 1000, 60_000]));
     return { text: random.pick(['x', '&', '\u00e9', '\u20ac', '\u{1f600}']).repeat(length) };
   });
-  const guest = await serviceOf(values);
+  const testService = await createPagesService(values);
   const pages: { bytes: number; items: string[] }[] = [];
   for (let next: string | undefined = '/things?limit=500'; next !== undefined; ) {
-    const page: Answer = await guest.ask('GET', next);
+    const page: Answer = await testService.ask('GET', next);
     pages.push({ bytes: page.bytes.length, items: page.text.match(/<thing href.*?<\/thing>/g) ?? [] });
-    next = nextOf(page);
+    next = parseNextLink(page);
   }
   assert.equal(pages.flatMap(({ items }) => items).length, values.length);
   for (const [at, { bytes, items }] of pages.entries()) {
@@ -147,21 +147,21 @@ describe('a store that reads a page in pieces', () => {
   }
 
   test('gives the same page, at once or later', async () => {
-    const store = await storeOf(texts(20, 100_000));
+    const store = await createStore(texts(20, 100_000));
     const whole = await openService({ collections, store }).ask('GET', '/things?limit=7');
     const large = await openService({ collections, store }).ask('GET', '/things');
-    for (const pieceOf of [(page: StoredPage) => page, async (page: StoredPage) => page]) {
-      const guest = openService({ collections, store: inPieces(store, pieceOf) });
-      const page = await guest.ask('GET', '/things?limit=7');
-      assert.deepEqual(hrefsIn(page), hrefsOf(7));
+    for (const choosePiece of [(page: StoredPage) => page, async (page: StoredPage) => page]) {
+      const testService = openService({ collections, store: inPieces(store, choosePiece) });
+      const page = await testService.ask('GET', '/things?limit=7');
+      assert.deepEqual(hrefsIn(page), listHrefs(7));
       assert.deepEqual(page, { ...whole, field: page.field, member: page.member });
       assert.equal(page.field('Link'), whole.field('Link'));
-      assert.deepEqual((await guest.ask('GET', '/things')).bytes, large.bytes);
+      assert.deepEqual((await testService.ask('GET', '/things')).bytes, large.bytes);
     }
   });
 
   test('gives a page of one state, though it changes between two pieces', async () => {
-    const store = await storeOf(texts(8, 10));
+    const store = await createStore(texts(8, 10));
     let lists = 0;
     const changing = inPieces(store, async (page) => {
       lists += 1;
@@ -179,7 +179,7 @@ describe('a store that reads a page in pieces', () => {
       return page;
     });
     const page = await openService({ collections, store: changing }).ask('GET', '/things');
-    assert.deepEqual(hrefsIn(page), hrefsOf(8));
+    assert.deepEqual(hrefsIn(page), listHrefs(8));
     assert.match(page.text, />new</);
     const after = await openService({ collections, store }).ask('GET', '/things');
     assert.equal(page.field('ETag'), after.field('ETag'));
@@ -198,7 +198,7 @@ function memoryInUse(): number {
 
 test('a page that nobody reads holds no more than its own bytes', async () => {
   const list = Array.from({ length: 2000 }, (_, at) => String(at % 10));
-  const { service } = await serviceOf(Array.from({ length: 400 }, () => ({ list })));
+  const { service } = await createPagesService(Array.from({ length: 400 }, () => ({ list })));
   const ask = (): Promise<Response> =>
     service.respond(createRequest({ method: 'GET', target: '/things?limit=500' }));
   const unread: Response[] = [await ask()];

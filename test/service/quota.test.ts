@@ -11,22 +11,22 @@ import { type Answer, openService } from '../support/service/guest.ts';
 
 const field = ({ headers: fields }: Response, name: string): string | undefined =>
   fields.find(([known]) => known === name)?.[1];
-const ratesOf = (answer: Answer): [string, string] => [
+const readRates = (answer: Answer): [string, string] => [
   answer.field('RateLimit-Policy'),
   answer.field('RateLimit'),
 ];
 
 test('without a quota, no response has its fields', async () => {
   const { ask } = openService();
-  assert.deepEqual(ratesOf(await ask('GET', '/articles', { user: 'ann' })), ['', '']);
+  assert.deepEqual(readRates(await ask('GET', '/articles', { user: 'ann' })), ['', '']);
 });
 
 test('a user who has used up the quota gets 429 with Retry-After until the window ends', async () => {
   const { ask, clock } = openService({ quota: { requests: 2, window: '1h' } });
   const first = await ask('GET', '/articles', { user: 'ann' });
-  assert.deepEqual(ratesOf(first), ['"1h";q=2;w=3600', '"1h";r=1;t=3600']);
+  assert.deepEqual(readRates(first), ['"1h";q=2;w=3600', '"1h";r=1;t=3600']);
   clock.advance(1_500);
-  assert.deepEqual(ratesOf(await ask('GET', '/articles', { user: 'ann' })), [
+  assert.deepEqual(readRates(await ask('GET', '/articles', { user: 'ann' })), [
     '"1h";q=2;w=3600',
     '"1h";r=0;t=3599',
   ]);
@@ -35,7 +35,7 @@ test('a user who has used up the quota gets 429 with Retry-After until the windo
   assert.equal(refused.member('type'), '/problems/quota-exceeded');
   assert.equal(refused.member('violated-policies'), '1h');
   assert.equal(refused.field('Retry-After'), '3599');
-  assert.deepEqual(ratesOf(refused), ['"1h";q=2;w=3600', '"1h";r=0;t=3599']);
+  assert.deepEqual(readRates(refused), ['"1h";q=2;w=3600', '"1h";r=0;t=3599']);
   assert.equal((await ask('GET', '/articles', { user: 'bob' })).status, 200);
   clock.advance(3_598_499);
   assert.equal((await ask('GET', '/articles', { user: 'ann' })).status, 429);

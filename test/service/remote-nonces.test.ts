@@ -6,11 +6,11 @@ import { askRequestToken, openTestService } from '../support/oauth/consumer.ts';
 import { createRemoteNonces } from '../support/service/remote-nonces.ts';
 import {
   article,
-  fieldOf,
   openSigned,
   openUnused,
   problemIn,
   type Reply,
+  readField,
   schemeNames,
   type Unsigned,
 } from '../support/service/signed-requests.ts';
@@ -73,7 +73,7 @@ for (const scheme of schemeNames) {
         const reply = await send(sign(scheme, unsigned));
         assert.equal(reply.status, 503, reply.text);
         assert.equal(problemIn(reply), 'nonces-lost');
-        assert.equal(fieldOf(reply, 'Retry-After'), '30');
+        assert.equal(readField(reply, 'Retry-After'), '30');
         assert.match(reply.text, /Requests that are signed at .* GMT or later are accepted/);
       }
     });
@@ -96,7 +96,7 @@ for (const scheme of schemeNames) {
           const reply = await send(sign(scheme, unsigned));
           assert.equal(reply.status, 503, reply.text);
           assert.equal(problemIn(reply), 'store-unavailable');
-          assert.match(fieldOf(reply, 'Retry-After'), /^[1-9][0-9]*$/);
+          assert.match(readField(reply, 'Retry-After'), /^[1-9][0-9]*$/);
           assert.doesNotMatch(JSON.stringify(reply), /ECONNREFUSED|10\.0\.0\.7/);
         }
         assert.deepEqual(reported, [failing.failure, failing.failure, failing.failure]);

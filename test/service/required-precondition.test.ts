@@ -8,8 +8,11 @@ const collections = { '/articles': { ...declared, requirePrecondition: true } };
 const change = '<article><title>Milk</title></article>';
 
 async function withArticle() {
-  const guest = openService({ collections, seed: { '/articles': [{ title: 'Tea', price: price('9.99') }] } });
-  const { ask } = guest;
+  const service = openService({
+    collections,
+    seed: { '/articles': [{ title: 'Tea', price: price('9.99') }] },
+  });
+  const { ask } = service;
   const get = await ask('GET', '/articles/1');
   const asAnn = (method: string, path: string, fields: Record<string, string>, content?: string) => {
     const asking: Asking = { user: 'ann', fields, ...(content === undefined ? {} : { content }) };

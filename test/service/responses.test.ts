@@ -44,8 +44,8 @@ test('OPTIONS describes the resource, and minds neither Accept nor preconditions
 
 test('405 carries Allow as this principal sees it', async () => {
   const { ask } = openService();
-  const nobody = await ask('DELETE', '/articles');
-  assert.equal(`${nobody.status} ${nobody.field('Allow')}`, '405 HEAD, GET, OPTIONS');
+  const anonymous = await ask('DELETE', '/articles');
+  assert.equal(`${anonymous.status} ${anonymous.field('Allow')}`, '405 HEAD, GET, OPTIONS');
   const known = await ask('PUT', '/articles', { ...ann, content: article('Tea') });
   assert.equal(`${known.status} ${known.field('Allow')}`, '405 HEAD, GET, POST, OPTIONS');
 });
@@ -66,14 +66,15 @@ test('an action gives no content to a status that never has any', async () => {
 
 test('an action that gives what no reply can say has failed', async () => {
   const faults: string[] = [];
-  const statusOf = async (outcome: ActionResponse): Promise<number> => {
+  const requestStatus = async (outcome: ActionResponse): Promise<number> => {
     const service = createControllableService({
       resources: { '/it': { GET: action('anyone', () => outcome) } },
       onError: (error) => faults.push(String(error)),
     });
     return (await service.respond(createRequest({ method: 'GET', target: '/it' }))).status;
   };
-  for (const status of [101, 99, 0, 600, 200.5, Number.NaN]) assert.equal(await statusOf({ status }), 500);
+  for (const status of [101, 99, 0, 600, 200.5, Number.NaN])
+    assert.equal(await requestStatus({ status }), 500);
   for (const line of [
     ['Content-Length', '7'],
     ['transfer-encoding', 'chunked'],
@@ -82,11 +83,11 @@ test('an action that gives what no reply can say has failed', async () => {
     ['X-Y', 'a\r\nSet-Cookie: b'],
     ['X-Y', '\u{1f511}'],
   ] as const) {
-    assert.equal(await statusOf({ status: 200, headers: [[...line]] }), 500, String(line));
+    assert.equal(await requestStatus({ status: 200, headers: [[...line]] }), 500, String(line));
   }
   assert.equal(faults.length, 12);
   assert.match(faults.join('\n'), /the status 101.*Content-Length is set by the server/s);
-  assert.equal(await statusOf({ status: 599, headers: [['X-Y', 'caf\u00e9']] }), 599);
+  assert.equal(await requestStatus({ status: 599, headers: [['X-Y', 'caf\u00e9']] }), 599);
 });
 
 test('problems are XML, and JSON where that is asked for', async () => {
@@ -325,14 +326,17 @@ test('content that is not what its digest says is 400 and changes nothing', asyn
     ['Content-Digest', `sha-256=:${other}:`],
     ['Content-MD5', 'AAAAAAAAAAAAAAAAAAAAAA=='],
   ] as const) {
-    const guest = openService({ collections: open });
-    const reply = await guest.ask('PUT', '/notes/1', { content: '<note/>', fields: { [field]: value } });
+    const testService = openService({ collections: open });
+    const reply = await testService.ask('PUT', '/notes/1', {
+      content: '<note/>',
+      fields: { [field]: value },
+    });
     assert.equal(`${reply.status} ${reply.member('type')}`, '400 /problems/digest-mismatch');
-    assert.equal((await guest.ask('GET', '/notes/1')).status, 404);
+    assert.equal((await testService.ask('GET', '/notes/1')).status, 404);
   }
-  const guest = openService({ collections: open });
+  const testService = openService({ collections: open });
   const good = createHash('sha512').update('<note/>').digest('base64');
-  const reply = await guest.ask('PUT', '/notes/1', {
+  const reply = await testService.ask('PUT', '/notes/1', {
     content: '<note/>',
     fields: { 'Content-Digest': `sha-512=:${good}:` },
   });

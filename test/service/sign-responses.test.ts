@@ -41,18 +41,18 @@ function asking(accept: string | undefined, method = 'POST'): HttpRequest {
 
 const ok: Response = { status: 200, headers: [['Content-Type', 'application/json']], body: '{"a":1}' };
 
-function fieldOf({ headers: fields }: Response, sought: string): string | undefined {
+function findField({ headers: fields }: Response, sought: string): string | undefined {
   return fields.find(([field]) => field.toLowerCase() === sought)?.[1];
 }
 
-const digestOf = (content: string): string =>
+const formatDigest = (content: string): string =>
   `sha-256=:${createHash('sha256').update(content).digest('base64')}:`;
 
 test('a response is signed only on request', () => {
   const response = sign(asking(undefined), ok);
-  assert.equal(fieldOf(response, 'signature'), undefined);
-  assert.equal(fieldOf(response, 'content-digest'), undefined);
-  assert.equal(fieldOf(response, 'vary'), 'Accept-Signature');
+  assert.equal(findField(response, 'signature'), undefined);
+  assert.equal(findField(response, 'content-digest'), undefined);
+  assert.equal(findField(response, 'vary'), 'Accept-Signature');
 });
 
 test('a signature covers what Accept-Signature lists, with its label, nonce and tag', () => {
@@ -60,10 +60,10 @@ test('a signature covers what Accept-Signature lists, with its label, nonce and 
     'here=("@status" "content-digest" "@method";req "@path";req "@query";req);created;expires;nonce="n1";tag="app"';
   const response = sign(asking(accept), ok);
   assert.equal(
-    fieldOf(response, 'signature-input'),
+    findField(response, 'signature-input'),
     `here=("@status" "content-digest" "@method";req "@path";req "@query";req);created=${start};expires=${start + 300};nonce="n1";keyid="test-key-ed25519";tag="app"`,
   );
-  assert.equal(fieldOf(response, 'content-digest'), digestOf('{"a":1}'));
+  assert.equal(findField(response, 'content-digest'), formatDigest('{"a":1}'));
 });
 
 test('http-message-signatures verifies a signed response', { skip }, async () => {
@@ -85,7 +85,7 @@ test('http-message-signatures verifies a signed response', { skip }, async () =>
 
 test('several signatures can be requested, up to four', () => {
   const labels = (response: Response): string[] =>
-    Array.from((fieldOf(response, 'signature') ?? '').matchAll(/(\w+)=:/g), ([, label = '']) => label);
+    Array.from((findField(response, 'signature') ?? '').matchAll(/(\w+)=:/g), ([, label = '']) => label);
   assert.deepEqual(labels(sign(asking('a=("@status"), b=("@status" "@path";req)'), ok)), ['a', 'b']);
   const many = Array.from({ length: 6 }, (_, at) => `s${at}=("@status")`).join(', ');
   assert.equal(labels(sign(asking(many), ok)).length, 4);
@@ -110,7 +110,7 @@ const ignored: readonly string[] = [
 for (const accept of ignored) {
   test(`a request for a signature that cannot be made is ignored: ${accept}`, () => {
     const response = sign(asking(accept), ok);
-    assert.equal(fieldOf(response, 'signature'), undefined);
+    assert.equal(findField(response, 'signature'), undefined);
     assert.deepEqual([response.status, response.body], [ok.status, ok.body]);
   });
 }
@@ -118,19 +118,19 @@ for (const accept of ignored) {
 test('the digest of a response without content is that of no bytes, also for HEAD', () => {
   const accept = 'sig1=("@status" "content-digest")';
   const none: Response = { status: 204, headers: [], body: undefined };
-  assert.equal(fieldOf(sign(asking(accept), none), 'content-digest'), digestOf(''));
+  assert.equal(findField(sign(asking(accept), none), 'content-digest'), formatDigest(''));
   assert.equal(
-    fieldOf(sign(asking(accept, 'HEAD'), { ...ok, headOnly: true }), 'content-digest'),
-    digestOf(''),
+    findField(sign(asking(accept, 'HEAD'), { ...ok, headOnly: true }), 'content-digest'),
+    formatDigest(''),
   );
-  assert.equal(fieldOf(sign(asking('sig1=("@status" "content-length")'), none), 'signature'), undefined);
+  assert.equal(findField(sign(asking('sig1=("@status" "content-length")'), none), 'signature'), undefined);
 });
 
 test('bytes are digested as sent, and a digest that is present stays', () => {
   const accept = 'sig1=("@status" "content-digest")';
   const bytes = Buffer.from('\u00fc');
-  assert.equal(fieldOf(sign(asking(accept), { ...ok, body: 'ü' }), 'content-digest'), digestOf('ü'));
-  assert.equal(fieldOf(sign(asking(accept), { ...ok, body: bytes }), 'content-digest'), digestOf('ü'));
+  assert.equal(findField(sign(asking(accept), { ...ok, body: 'ü' }), 'content-digest'), formatDigest('ü'));
+  assert.equal(findField(sign(asking(accept), { ...ok, body: bytes }), 'content-digest'), formatDigest('ü'));
   const present: Response = { ...ok, headers: [['content-digest', 'sha-512=:AAAA:']] };
   assert.equal(sign(asking(accept), present).headers.filter(([field]) => /digest/i.test(field)).length, 1);
 });
@@ -138,10 +138,10 @@ test('bytes are digested as sent, and a digest that is present stays', () => {
 test('with configured components, every response is signed', () => {
   const always = createResponseSigner({ key, components: ['@status', '@method;req'] }, clock);
   const input = `("@status" "@method";req);created=${start};keyid="test-key-ed25519"`;
-  assert.equal(fieldOf(always(asking(undefined), ok), 'signature-input'), `sig1=${input}`);
+  assert.equal(findField(always(asking(undefined), ok), 'signature-input'), `sig1=${input}`);
   const both = always(asking('sig1=("@status")'), ok);
   assert.equal(
-    fieldOf(both, 'signature-input'),
+    findField(both, 'signature-input'),
     `sig2=${input}, sig1=("@status");created=${start};keyid="test-key-ed25519"`,
   );
 });

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
 import { inspect } from 'node:util';
-import { digestOnce, keyOf, type OneShotHash, SigningKey } from '../../src/signature/hmac-sha256.ts';
+import { createKey, digestOnce, type OneShotHash, SigningKey } from '../../src/signature/hmac-sha256.ts';
 import { seeded } from '../support/seeded.ts';
 
 /** A key of any bytes, by one-shot hashes and by createHmac. */
@@ -13,7 +13,7 @@ const waysWith = (secret: Uint8Array): [way: string, key: SigningKey][] => [
   ['createHmac', new SigningKey(secret, undefined)],
 ];
 
-const hexOf = (digest: string): string => Buffer.from(digest, 'base64').toString('hex');
+const toHex = (digest: string): string => Buffer.from(digest, 'base64').toString('hex');
 const latin1 = (hex: string): string => Buffer.from(hex, 'hex').toString('latin1');
 
 // RFC 4231 §4.2 to §4.8: key, data, HMAC-SHA-256.
@@ -63,7 +63,7 @@ const rfc4231: [section: string, key: Buffer, data: Buffer, digest: string][] = 
 for (const [section, secret, data, digest] of rfc4231) {
   test(`the digest is that of RFC 4231 §${section}`, () => {
     for (const [way, key] of waysWith(secret))
-      assert.equal(hexOf(key.digest([data.toString('latin1')])).slice(0, digest.length), digest, way);
+      assert.equal(toHex(key.digest([data.toString('latin1')])).slice(0, digest.length), digest, way);
   });
 }
 
@@ -94,7 +94,7 @@ test("Project Wycheproof's cases come out as it says", () => {
   assert.equal(cases.length, 174);
   for (const [secret, message, tag, valid] of cases) {
     for (const [way, key] of waysWith(Buffer.from(secret, 'hex'))) {
-      const right = hexOf(key.digest([latin1(message)])).slice(0, tag.length) === tag;
+      const right = toHex(key.digest([latin1(message)])).slice(0, tag.length) === tag;
       assert.equal(right, valid, way);
       if (tag.length === 64)
         assert.equal(key.signs([latin1(message)], Buffer.from(tag, 'hex').toString('base64')), right, way);
@@ -143,18 +143,18 @@ test('a secret is its UTF-8 bytes', () => {
     'x'.repeat(65),
   ]) {
     const expected = createHmac('sha256', Buffer.from(secret, 'utf8')).update('GET+/').digest('base64');
-    assert.equal(keyOf(secret).digest(['GET+/']), expected, secret);
+    assert.equal(createKey(secret).digest(['GET+/']), expected, secret);
     assert.equal(digestOnce(secret, 'GET+/'), expected, secret);
   }
 });
 
 test('an empty secret is refused', () => {
-  assert.throws(() => keyOf(''), RangeError);
+  assert.throws(() => createKey(''), RangeError);
   assert.throws(() => digestOnce('', 'GET+/'), RangeError);
 });
 
 test('only the whole digest is right', () => {
-  const key = keyOf('secret');
+  const key = createKey('secret');
   const digest = key.digest(['message']);
   assert.ok(key.signs(['message'], digest));
   for (let at = 0; at < digest.length; at += 1) {
@@ -168,7 +168,7 @@ test('only the whole digest is right', () => {
 
 test('a key shows nothing of its secret', () => {
   const secret = 'a-secret-nobody-may-see';
-  const key = keyOf(secret);
+  const key = createKey(secret);
   key.digest(['GET+/']);
   const shown = [
     inspect(key, { showHidden: true, depth: null, getters: true }),
@@ -194,7 +194,7 @@ test('where the one-shot hash is wrong or fails, createHmac is used', () => {
       throw new Error('no such hash');
     },
   ];
-  for (const each of broken) assert.equal(keyOf('secret', each).digest(['message']), expected);
+  for (const each of broken) assert.equal(createKey('secret', each).digest(['message']), expected);
 });
 
 test('where the one-shot hash is right, it is used', () => {
@@ -203,7 +203,7 @@ test('where the one-shot hash is right, it is used', () => {
     calls += 1;
     return hash('sha256', data, encoding);
   };
-  const key = keyOf('secret', counting);
+  const key = createKey('secret', counting);
   const before = calls;
   key.digest(['message']);
   assert.equal(calls - before, 2);

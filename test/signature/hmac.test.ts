@@ -6,7 +6,7 @@ import {
   messageParts,
   messageText,
   parseHmacCredentials,
-  withoutSpaces,
+  removeSpaces,
 } from '../../src/signature/hmac.ts';
 import { seeded } from '../support/seeded.ts';
 
@@ -29,7 +29,7 @@ test('spaces go, and nothing else', () => {
   for (let round = 0; round < 500; round += 1) {
     const text = random.text(' a\t0:\u00a0', 12);
     assert.equal(
-      withoutSpaces(text),
+      removeSpaces(text),
       text.split(' ').join(''),
       `${JSON.stringify(text)}, seed ${random.seed}`,
     );

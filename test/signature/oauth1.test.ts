@@ -3,19 +3,19 @@ import { createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import {
-  baseStringOf,
+  computeSignature,
   createKeyCheck,
+  formatBaseString,
+  formatKeyText,
   isSameSignature,
-  keyTextOf,
   type OAuth1Request,
-  signatureOf,
 } from '../../src/signature/oauth1.ts';
 import {
   encodeOctets,
-  octetsOf,
   type Parameter,
   parseFormOctets,
   parseHeaderParameters,
+  toOctets,
 } from '../../src/signature/oauth1-parameters.ts';
 import { seeded } from '../support/seeded.ts';
 
@@ -40,7 +40,7 @@ interface Vectors {
 const fixture = new URL('../../fixtures/oauth1/base-strings.json', import.meta.url);
 const { cases, rsaSha1 }: Vectors = JSON.parse(readFileSync(fixture, 'utf8'));
 
-function requestOf({ method, origin, target, authorization, form }: Omit<Case, 'name'>): OAuth1Request {
+function buildRequest({ method, origin, target, authorization, form }: Omit<Case, 'name'>): OAuth1Request {
   const [path = '', ...queries] = target.split('?');
   const query = queries.join('?');
   const header = parseHeaderParameters(authorization);
@@ -55,12 +55,12 @@ test('there are cases to look at', () => assert.ok(cases.length >= 35));
 
 for (const each of cases) {
   test(`the base string and the signatures are those of an independent implementation: ${each.name}`, () => {
-    const baseString = baseStringOf(requestOf(each));
+    const baseString = formatBaseString(buildRequest(each));
     assert.equal(baseString, each.baseString);
-    const key = keyTextOf(each.consumerSecret, each.tokenSecret);
-    assert.equal(signatureOf('HMAC-SHA1', baseString, key), each.hmacSha1);
-    assert.equal(signatureOf('HMAC-SHA256', baseString, key), each.hmacSha256);
-    assert.equal(signatureOf('PLAINTEXT', baseString, key), each.plaintext);
+    const key = formatKeyText(each.consumerSecret, each.tokenSecret);
+    assert.equal(computeSignature('HMAC-SHA1', baseString, key), each.hmacSha1);
+    assert.equal(computeSignature('HMAC-SHA256', baseString, key), each.hmacSha256);
+    assert.equal(computeSignature('PLAINTEXT', baseString, key), each.plaintext);
   });
 }
 
@@ -114,23 +114,23 @@ for (const { path, method, query, header, secret, signature } of delegation) {
       ...header,
       ...(parseFormOctets(query) ?? []),
     ];
-    const baseString = baseStringOf({ method, origin, path, parameters });
-    const key = keyTextOf('kd94hf93k423kf44', secret);
-    assert.equal(signatureOf('HMAC-SHA1', baseString, key), signature);
+    const baseString = formatBaseString({ method, origin, path, parameters });
+    const key = formatKeyText('kd94hf93k423kf44', secret);
+    assert.equal(computeSignature('HMAC-SHA1', baseString, key), signature);
   });
 }
 
 test('RFC 5849 §3.4.1.1: the base string is that of the RFC, letter for letter', () => {
   const [first] = cases;
   assert.equal(
-    first && baseStringOf(requestOf(first)),
+    first && formatBaseString(buildRequest(first)),
     'POST&http%3A%2F%2Fexample.com%2Frequest&a2%3Dr%2520b%26a3%3D2%2520q%26a3%3Da%26b5%3D%253D%25253D%26c%2540%3D%26c2%3D%26oauth_consumer_key%3D9djdj82h48djs9d2%26oauth_nonce%3D7d8f3e4a%26oauth_signature_method%3DHMAC-SHA1%26oauth_timestamp%3D137131201%26oauth_token%3Dkkk9d7dh3k39sjv7',
   );
 });
 
 test('RFC 5849 §2.1 and §2.3: PLAINTEXT is both secrets with an ampersand', () => {
-  assert.equal(keyTextOf('ja893SD9', ''), 'ja893SD9&');
-  assert.equal(keyTextOf('ja893SD9', 'xyz4992k83j47x0b'), 'ja893SD9&xyz4992k83j47x0b');
+  assert.equal(formatKeyText('ja893SD9', ''), 'ja893SD9&');
+  assert.equal(formatKeyText('ja893SD9', 'xyz4992k83j47x0b'), 'ja893SD9&xyz4992k83j47x0b');
 });
 
 test('a signature that openssl made with an RSA key is good, and no other', () => {
@@ -182,7 +182,7 @@ test('whatever the octets are, the base string is what an independent derivation
     const parameters = Array.from({ length: random.below(8) }, (): Parameter => [text(), text()]);
     if (random.below(4) === 0) parameters.push(['oauth_signature', text()]);
     const request = { method: 'POST', origin: 'https://example.com:8443', path: `/${text()}`, parameters };
-    assert.equal(baseStringOf(request), derived(request), `seed ${random.seed}, round ${round}`);
+    assert.equal(formatBaseString(request), derived(request), `seed ${random.seed}, round ${round}`);
   }
 });
 
@@ -271,5 +271,5 @@ test('a form with a broken escape is refused', () => {
 });
 
 test('a text is signed as its octets in UTF-8', () => {
-  assert.equal(encodeOctets(octetsOf('€ ü')), '%E2%82%AC%20%C3%BC');
+  assert.equal(encodeOctets(toOctets('€ ü')), '%E2%82%AC%20%C3%BC');
 });

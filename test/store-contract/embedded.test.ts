@@ -21,7 +21,7 @@ function memoryNonces(): NonceStore {
 }
 
 /** Opens stores in directories that are removed after the test. */
-function directoriesOf(context: TestContext) {
+function openDirectories(context: TestContext) {
   const opened: DurableStore[] = [];
   // They close before their directories are removed: hooks run in the order in which they were added.
   context.after(() => Promise.all(opened.map((store) => store.close())));
@@ -50,7 +50,7 @@ describe('the nonces in memory', () => {
 describe('the nonces in a data directory', () => {
   for (const { name, run } of nonceContract) {
     test(name, (context) => {
-      const { open, reopen } = directoriesOf(context);
+      const { open, reopen } = openDirectories(context);
       const reopenNonces = async (closed: NonceStore): Promise<NonceStore> => (await reopen(closed)).nonces;
       return run(async () => (await open()).nonces, { reopen: reopenNonces });
     });
@@ -60,7 +60,7 @@ describe('the nonces in a data directory', () => {
 describe('a store in a data directory', () => {
   for (const { name, run } of storeContract.filter(({ name }) => name.startsWith('the nonce of a change'))) {
     test(name, (context) => {
-      const { open, reopen } = directoriesOf(context);
+      const { open, reopen } = openDirectories(context);
       return run(open, { reopen });
     });
   }

@@ -8,7 +8,7 @@ import { nonceContract, storeContract } from '../../src/store-contract/index.ts'
 import { type ReceiptFault, withReceipts } from '../support/store-contract/receipts.ts';
 
 /** Returns the check of a rule, by the start of its name. */
-function checkOf(rule: string): ContractCheck<Store> {
+function findCheck(rule: string): ContractCheck<Store> {
   const found = storeContract.find(({ name }) => name.startsWith(rule));
   assert.ok(found !== undefined, rule);
   return found;
@@ -264,7 +264,7 @@ describe('the contract of stores', () => {
   });
 
   test('reports the seed of random changes that have a wrong result, and repeats them with it', async () => {
-    const check = checkOf('random changes');
+    const check = findCheck('random changes');
     const open = applying(async (change, store) => changed(await store.apply(change), { id: '1' }));
     const messages: string[] = [];
     for (let run = 0; run < 2; run += 1) {
@@ -289,7 +289,7 @@ describe('the contract of stores', () => {
         throw new Error('closing failed');
       },
     });
-    const check = checkOf('a single item');
+    const check = findCheck('a single item');
     await assert.rejects(
       check.run(async () => store()),
       /closing failed/,
@@ -305,7 +305,7 @@ describe('the contract of stores', () => {
   test('includes restarts and a second process if the options have them', async () => {
     const calls = new Set<string>();
     const store = memory();
-    const check = checkOf('all 100 simultaneous');
+    const check = findCheck('all 100 simultaneous');
     await check.run(async () => store, {
       reopen: async (closed) => {
         calls.add('reopen');

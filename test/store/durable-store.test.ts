@@ -33,7 +33,11 @@ function signed(method: string, path: string): [string, string][] {
   return Object.entries(signRequest({ method, url, user: 'ann', secret: users.ann.secret }));
 }
 
-async function statusOf(service: ReturnType<typeof serviceOn>, fields: [string, string][], method = 'POST') {
+async function requestStatus(
+  service: ReturnType<typeof serviceOn>,
+  fields: [string, string][],
+  method = 'POST',
+) {
   return (await service.respond(createRequest({ method, target: '/visits', headers: fields }))).status;
 }
 
@@ -49,16 +53,16 @@ describe('openDurableStore', () => {
     const read = signed('GET', '/visits');
     const first = await openDurableStore(directory);
     const before = serviceOn(first);
-    assert.equal(await statusOf(before, fields), 204);
-    assert.equal(await statusOf(before, read, 'GET'), 200);
+    assert.equal(await requestStatus(before, fields), 204);
+    assert.equal(await requestStatus(before, read, 'GET'), 200);
     await before.close();
     await first.close();
     const second = await openDurableStore(directory);
     const after = serviceOn(second);
     assert.equal(second.storeId, first.storeId);
     assert.equal(await visited(after), '["1"]');
-    assert.equal(await statusOf(after, fields), 401, 'a nonce that was stored with a change');
-    assert.equal(await statusOf(after, read, 'GET'), 401, 'a nonce that was stored without a change');
+    assert.equal(await requestStatus(after, fields), 401, 'a nonce that was stored with a change');
+    assert.equal(await requestStatus(after, read, 'GET'), 401, 'a nonce that was stored without a change');
     assert.equal(await visited(after), '["1"]');
     await after.close();
     await second.close();

@@ -16,7 +16,7 @@ import { recover } from '../../src/store/recovery/recovery.ts';
 import type { Store, StoreChange, StoreResult } from '../../src/store/store.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import { startChild } from '../support/store/child.ts';
-import { create, entryOf, ids, put, remove, storeContract } from '../support/store/contract.ts';
+import { create, ids, put, remove, requireEntry, storeContract } from '../support/store/contract.ts';
 import { crashingDisk } from '../support/store/crashing-disk.ts';
 import { type DiskOperation, type FaultyDisk, faultyDisk } from '../support/store/faulty-disk.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -59,21 +59,21 @@ interface Faulty {
   readonly store: JournaledStore;
   readonly disk: FaultyDisk;
   readonly directory: string;
-  readonly told: string[];
+  readonly messages: string[];
 }
 
 /** Opens a store on a disk that can be made to fail, in a directory that goes when the test ends. */
 async function openFaulty(context: TestContext, settings: Settings = {}): Promise<Faulty> {
   const directory = temporaryDirectory(context);
   const disk = faultyDisk();
-  const told: string[] = [];
+  const messages: string[] = [];
   const store = await open(directory, {
     disk,
     limits: never,
-    onReport: (line) => told.push(line),
+    onReport: (line) => messages.push(line),
     ...settings,
   });
-  return { store, disk, directory, told };
+  return { store, disk, directory, messages };
 }
 
 /** The items that somebody finds who opens what is on the disk now. */
@@ -81,7 +81,7 @@ async function kept(directory: string): Promise<string[]> {
   return ids((await recover({ directory })).state.list('/a', 0, 10_000));
 }
 
-async function linesOf(directory: string, generation: number): Promise<string[]> {
+async function readLines(directory: string, generation: number): Promise<string[]> {
   const text = await readFile(join(directory, formatLogName('journal', generation)), 'utf8');
   return text.replace(/\0*$/, '').split('\n').slice(0, -1);
 }
@@ -104,7 +104,7 @@ describe('a journal', () => {
     await store.close();
     const modified = '2013-04-20T12:59:24.007Z';
     assert.deepEqual(
-      (await linesOf(directory, 1)).map((line) => {
+      (await readLines(directory, 1)).map((line) => {
         const { crc, ...rest } = JSON.parse(line);
         assert.ok(line.startsWith(`{"crc":"${crc}",`) && /^[0-9a-f]{8}$/.test(crc));
         return rest;
@@ -180,14 +180,14 @@ describe('a journal', () => {
   });
 
   test('tells of a nonce when it is kept with its change, and of no other', async (context) => {
-    const told: NonceClaim[] = [];
-    const { store, disk, directory } = await openFaulty(context, { onKept: (nonce) => told.push(nonce) });
+    const messages: NonceClaim[] = [];
+    const { store, disk, directory } = await openFaulty(context, { onKept: (nonce) => messages.push(nonce) });
     const nonce = (text: string) => ({ user: 'ann', nonce: text, until: 1000 });
     await store.apply({ ...put('/a', 'x', 'absent', {}), nonce: nonce('kept') });
     await store.apply({ ...put('/a', 'x', 'absent', {}), nonce: nonce('not applied') });
     disk.failNext('write', 'ENOSPC');
     await assert.rejects(store.apply({ ...put('/a', 'y', 'absent', {}), nonce: nonce('refused') }));
-    assert.deepEqual(told, [nonce('kept')]);
+    assert.deepEqual(messages, [nonce('kept')]);
     await store.close();
     assert.deepEqual((await recover({ directory })).nonces, [nonce('kept')]);
   });
@@ -251,7 +251,7 @@ describe('a batch', () => {
     const gate = disk.hold('sync');
     const answered: number[] = [];
     const puts = [1, 2, 3].map(async (n) => {
-      const entry = entryOf(await store.apply(put('/a', '1', 'present', { n })));
+      const entry = requireEntry(await store.apply(put('/a', '1', 'present', { n })));
       assert.deepEqual(entry.value, { n });
       answered.push(n);
     });
@@ -273,7 +273,9 @@ describe('a batch', () => {
     const attempts = [1, 2, 3].map((n) => store.apply(put('/a', '1', 'present', { n })));
     for (const attempt of attempts) await assert.rejects(attempt, { code: 'full' });
     assert.deepEqual(await store.read('/a', '1'), made);
-    assert.deepEqual(entryOf(await store.apply(put('/a', '1', made.revision, { n: 4 }))).value, { n: 4 });
+    assert.deepEqual(requireEntry(await store.apply(put('/a', '1', made.revision, { n: 4 }))).value, {
+      n: 4,
+    });
     await store.close();
     assert.deepEqual((await recover({ directory })).state.read('/a', '1')?.value, { n: 4 });
   });
@@ -345,7 +347,7 @@ describe('a batch', () => {
     disk.failNext('write', 'ENOSPC');
     gate.release();
     await assert.rejects(first, { code: 'full' });
-    assert.deepEqual(entryOf(await second).value, { n: 3 });
+    assert.deepEqual(requireEntry(await second).value, { n: 3 });
     await store.close();
   });
 
@@ -363,7 +365,7 @@ describe('a batch', () => {
     const syncs = disk.counts.get('sync');
     for (let count = 0; count < 5; count += 1) await create(store, '/a');
     assert.equal(disk.counts.get('sync'), syncs);
-    const lines = (await linesOf(directory, 1)).map((line) => JSON.parse(line));
+    const lines = (await readLines(directory, 1)).map((line) => JSON.parse(line));
     assert.deepEqual(
       lines.slice(1).map(({ durable }) => durable),
       [0, 0, 0, 0, 0],
@@ -387,7 +389,7 @@ describe('a batch', () => {
 describe('a disk without room', () => {
   for (const code of ['ENOSPC', 'EDQUOT', 'EFBIG']) {
     test(`(${code}) refuses changes, shows nothing of them, and takes them when there is some`, async (context) => {
-      const { store, disk, directory, told } = await openFaulty(context);
+      const { store, disk, directory, messages } = await openFaulty(context);
       const made = await create(store, '/a');
       disk.failNext('write', code);
       const attempts = [create(store, '/a'), store.apply(put('/a', '1', made.revision, { n: 2 }))];
@@ -396,25 +398,27 @@ describe('a disk without room', () => {
       assert.equal(store.health.state, 'full');
       assert.match(store.health.reason ?? '', new RegExp(code));
       assert.equal((await recover({ directory })).sequence, 1);
-      assert.deepEqual(entryOf(await store.apply(put('/a', '1', made.revision, { n: 3 }))).value, { n: 3 });
+      assert.deepEqual(requireEntry(await store.apply(put('/a', '1', made.revision, { n: 3 }))).value, {
+        n: 3,
+      });
       assert.equal(store.health.state, 'well');
       assert.equal((await create(store, '/a')).id, '3', 'the number that was drawn stays drawn');
-      assert.equal(told.length, 2);
-      assert.match(told[0] ?? '', /journal-1\.jsonl .* no change is stored while there is no space$/);
-      assert.match(told[1] ?? '', /changes are stored$/);
+      assert.equal(messages.length, 2);
+      assert.match(messages[0] ?? '', /journal-1\.jsonl .* no change is stored while there is no space$/);
+      assert.match(messages[1] ?? '', /changes are stored$/);
       await store.close();
       assert.deepEqual(await kept(directory), ['1', '3']);
     });
   }
 
   test('is told once, however many changes it refuses', async (context) => {
-    const { store, disk, told } = await openFaulty(context);
+    const { store, disk, messages } = await openFaulty(context);
     disk.room(300);
     for (let count = 0; count < 3; count += 1) {
       const attempt = create(store, '/a', { text: 'x'.repeat(400) });
       await assert.rejects(attempt, { code: 'full', reported: true });
     }
-    assert.equal(told.length, 1);
+    assert.equal(messages.length, 1);
     await store.close();
   });
 
@@ -439,17 +443,17 @@ describe('a disk without room', () => {
   });
 
   test('that has room for the lines, but for no space ahead, keeps them', async (context) => {
-    const { store, disk, directory, told } = await openFaulty(context);
+    const { store, disk, directory, messages } = await openFaulty(context);
     disk.room(20_000);
     for (let count = 0; count < 20; count += 1) await create(store, '/a');
     assert.equal(store.health.state, 'well');
-    assert.deepEqual(told, []);
+    assert.deepEqual(messages, []);
     await store.close();
     assert.equal((await kept(directory)).length, 20);
   });
 
   test('and from which nothing can be cut off is believed no more', async (context) => {
-    const { store, disk, told } = await openFaulty(context);
+    const { store, disk, messages } = await openFaulty(context);
     const made = await create(store, '/a');
     disk.failNext('write', 'ENOSPC');
     disk.failNext('truncate', 'EIO');
@@ -457,7 +461,7 @@ describe('a disk without room', () => {
     await assert.rejects(create(store, '/a'), { code: 'failed' });
     assert.deepEqual((await store.list('/a', 0, 10)).entries, [made]);
     assert.equal(store.health.state, 'failed');
-    assert.equal(told.length, 1);
+    assert.equal(messages.length, 1);
     await store.close();
   });
 });
@@ -472,7 +476,7 @@ describe('a disk that fails', () => {
   ];
   for (const [operation, code] of cases) {
     test(`at ${operation} with ${code} is never tried again, and read on`, async (context) => {
-      const { store, disk, directory, told } = await openFaulty(context);
+      const { store, disk, directory, messages } = await openFaulty(context);
       const made = await create(store, '/a');
       await until(() => disk.counts.get('sync') === 3); // space is allocated
       disk.failNext(operation, code);
@@ -489,8 +493,8 @@ describe('a disk that fails', () => {
       assert.deepEqual(await store.read('/a', '1'), made);
       assert.equal(store.health.state, 'failed');
       assert.match(store.health.reason ?? '', new RegExp(code));
-      assert.equal(told.length, 1);
-      assert.match(told[0] ?? '', /no change is stored any more/);
+      assert.equal(messages.length, 1);
+      assert.match(messages[0] ?? '', /no change is stored any more/);
       await store.close();
       // What was refused was taken away, as far as that could be done.
       assert.deepEqual(await kept(directory), ['1']);
@@ -498,7 +502,7 @@ describe('a disk that fails', () => {
   }
 
   test('when space is allocated is believed no more', async (context) => {
-    const { store, disk, told } = await openFaulty(context);
+    const { store, disk, messages } = await openFaulty(context);
     const held = disk.hold('sync');
     const made = create(store, '/a');
     await held.reached;
@@ -507,7 +511,7 @@ describe('a disk that fails', () => {
     await made;
     await until(() => store.health.state === 'failed');
     await assert.rejects(create(store, '/a'), { code: 'failed' });
-    assert.equal(told.length, 1);
+    assert.equal(messages.length, 1);
     await store.close();
   });
 
@@ -625,22 +629,22 @@ describe('a compaction', () => {
   ];
   for (const [operation, code, name, then] of faults) {
     test(`that fails at ${operation} of ${name} with ${code} leaves the journal as it is`, async (context) => {
-      const { store, disk, directory, told } = await openFaulty(context, { limits });
+      const { store, disk, directory, messages } = await openFaulty(context, { limits });
       disk.failNext(operation, code, name);
       await fill(store, 20);
-      await until(() => told.length > 0);
-      assert.match(told[0] ?? '', /no new snapshot was written, and the journals continue to grow: /);
-      assert.match(told[0] ?? '', then);
+      await until(() => messages.length > 0);
+      assert.match(messages[0] ?? '', /no new snapshot was written, and the journals continue to grow: /);
+      assert.match(messages[0] ?? '', then);
       assert.equal(store.health.state, 'well');
       await fill(store, 20);
-      if (/later/.test(told[0] ?? '')) {
+      if (/later/.test(messages[0] ?? '')) {
         await until(async () => (await readdir(directory)).includes('store.json'));
         await until(() => store.health.compaction === undefined);
       } else {
         assert.match(store.health.compaction ?? '', new RegExp(code));
         assert.ok(!(await readdir(directory)).includes('store.json'));
       }
-      assert.equal(told.length, 1);
+      assert.equal(messages.length, 1);
       await store.close();
       assert.deepEqual(
         (await readdir(directory)).filter((each) => each.endsWith('.tmp')),
@@ -725,7 +729,7 @@ describe('a process that ends suddenly', () => {
   }
 
   /** What is there when these changes were made in this order. */
-  async function modelOf(changes: readonly StoreChange[]): Promise<Store> {
+  async function buildModel(changes: readonly StoreChange[]): Promise<Store> {
     const model = createMemoryStore({ storeId: 'model' });
     for (const change of changes) await model.apply(change);
     return model;
@@ -766,7 +770,7 @@ describe('a process that ends suddenly', () => {
         );
         made = [...made, ...underWay.slice(0, more)];
         const found = await shown({ list: async (...page) => state.list(...page) });
-        const model = await modelOf(made);
+        const model = await buildModel(made);
         assert.deepEqual(found, await shown(model), where);
         for (const { receipt } of [...made, ...underWay]) {
           if (receipt === undefined) continue;

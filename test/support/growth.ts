@@ -17,7 +17,7 @@ function computed(): number {
 }
 
 /** The least duration (ms) of some runs, each of which calls `act` so many times. */
-function durationOf(act: () => unknown, calls: number, runs: number): number {
+function measureDuration(act: () => unknown, calls: number, runs: number): number {
   let least = Number.POSITIVE_INFINITY;
   for (let run = 0; run < runs; run += 1) {
     const begun = computed();
@@ -31,7 +31,7 @@ function durationOf(act: () => unknown, calls: number, runs: number): number {
  * Returns how much longer `use` takes for an input four times as long. Repeats the measurement while the growth looks
  * faster than linear, and returns the least growth found. Anything that `use` throws counts as its result.
  */
-export function growthOf<Input>(
+export function measureGrowth<Input>(
   use: (input: Input) => unknown,
   inputOf: (size: number) => Input,
   size: number,
@@ -51,8 +51,8 @@ export function growthOf<Input>(
   const begun = computed();
   for (let pass = 0; pass < passes && growth > mostGrowth; pass += 1) {
     if (pass > 1 && computed() - begun > enough) break;
-    const before = Math.max(0.001, durationOf(little, calls, 3));
-    growth = Math.min(growth, durationOf(much, calls, Math.min(pass + 1, 2)) / before);
+    const before = Math.max(0.001, measureDuration(little, calls, 3));
+    growth = Math.min(growth, measureDuration(much, calls, Math.min(pass + 1, 2)) / before);
     if (before < leastDuration) calls *= Math.min(1000, Math.ceil(leastDuration / before));
   }
   return growth;

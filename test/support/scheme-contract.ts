@@ -13,7 +13,7 @@ import { type ControllableService, createControllableService } from '../../src/s
 
 import { openDurableStore } from '../../src/store/open-durable-store.ts';
 import { catalogue, type MistakeName } from './schemes/catalogue.ts';
-import { operationsOf } from './schemes/counted-crypto.ts';
+import { countOperations } from './schemes/counted-crypto.ts';
 import { type Answer, recordedBy, saidBy, send } from './schemes/exchange.ts';
 import type { Identity, Line, Mistake, PlainRequest, Sent, Sign } from './schemes/signer.ts';
 import { seeded } from './seeded.ts';
@@ -151,7 +151,7 @@ const orders = {
 } as const;
 
 /** The resources of a service: a collection, and any path below /things. Returns how often something was changed there. */
-function resourcesOf() {
+function createResources() {
   let acts = 0;
   const act = action('authenticated', () => {
     acts += 1;
@@ -182,7 +182,7 @@ export interface Opened {
 
 /** Opens a double for a scheme. */
 export async function openSubject(subject: SchemeSubject): Promise<Opened> {
-  const { resources, acts } = resourcesOf();
+  const { resources, acts } = createResources();
   const { options, identities } = subject;
   const double = await startDouble({
     now: start,
@@ -376,7 +376,7 @@ function replayRows(subject: SchemeSubject, row: Rows): void {
         const store = await openDurableStore(directory, { window: 3600 });
         const service = openService(subject, { store });
         for (const each of sent) {
-          const status = await statusOf(service, each);
+          const status = await requestStatus(service, each);
           assert.equal(status < 300 ? 'accepted' : 'refused', expected, `${status} ${each.method}`);
         }
         await service.close({ grace: 0 });
@@ -399,12 +399,12 @@ function openService({ options }: SchemeSubject, more: object = {}): Controllabl
     clock: createManualClock(start),
     maxAuthFailures: 0,
     collections: { '/orders': orders },
-    resources: resourcesOf().resources,
+    resources: createResources().resources,
     ...more,
   });
 }
 
-async function statusOf(
+async function requestStatus(
   service: ControllableService,
   { method, target, secure, lines, content }: Sent,
 ): Promise<number> {
@@ -502,9 +502,9 @@ function userRows(subject: SchemeSubject, row: Rows): void {
       const cost = async (identity: Partial<Identity>): Promise<number> => {
         const refused = (): Sent =>
           opened.signed({}, undefined, { nonce: 'n-cost', secret: bob.secret, ...identity });
-        assert.equal(await statusOf(service, refused()), 401);
+        assert.equal(await requestStatus(service, refused()), 401);
         const sent = refused();
-        return operationsOf(() => statusOf(service, sent));
+        return countOperations(() => requestStatus(service, sent));
       };
       const wrong = await cost({});
       assert.ok(wrong > 0);

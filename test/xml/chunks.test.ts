@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { XmlParserOptions } from '../../src/xml/index.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import { DOCUMENTS } from '../support/xml/documents.ts';
-import { parse, parseWhole, told } from '../support/xml/events.ts';
+import { formatOutcome, parse, parseWhole } from '../support/xml/events.ts';
 import { cases, unlessInstalled } from '../support/xml/suite.ts';
 
 /** Limits so narrow that the documents run into them. */
@@ -25,10 +25,10 @@ describe('a document gives the same events and the same error', () => {
     const document = `<all>${large(random)}</all>`;
     const endings = ['', '\u0001', '\ufffe', '日\uffff', '<日×/>', '<日\u{f0000}/>'];
     for (const bytes of endings.map((last) => Buffer.from(document.replace('</all>', `${last}</all>`)))) {
-      const whole = told(parseWhole(bytes));
+      const whole = formatOutcome(parseWhole(bytes));
       for (let round = 0; round < 6; round++) {
         const chunks = randomChunks(random, bytes, random.pick([8, 300, 70_000]));
-        assert.ok(told(parse(chunks)) === whole, `it differs with the seed ${random.seed}`);
+        assert.ok(formatOutcome(parse(chunks)) === whole, `it differs with the seed ${random.seed}`);
       }
     }
   });
@@ -55,22 +55,26 @@ describe(
       const random = seeded();
       for (const { bytes, id } of suite) {
         if (bytes.length > 20_000) continue;
-        const whole = told(parseWhole(bytes));
+        const whole = formatOutcome(parseWhole(bytes));
         const single = bytes.length <= 2_000 ? singleBytes(bytes) : randomChunks(random, bytes, 5);
-        assert.equal(told(parse(single)), whole, id);
-        assert.equal(told(parse(randomChunks(random, bytes, 64))), whole, `${id}, seed ${random.seed}`);
+        assert.equal(formatOutcome(parse(single)), whole, id);
+        assert.equal(
+          formatOutcome(parse(randomChunks(random, bytes, 64))),
+          whole,
+          `${id}, seed ${random.seed}`,
+        );
       }
     });
   },
 );
 
 function assertSplits(bytes: Buffer, options: XmlParserOptions): void {
-  const whole = told(parseWhole(bytes, options));
+  const whole = formatOutcome(parseWhole(bytes, options));
   for (let at = 0; at <= bytes.length; at++) {
     const halves = [bytes.subarray(0, at), bytes.subarray(at)];
-    assert.equal(told(parse(halves, options)), whole, `split at ${at}`);
+    assert.equal(formatOutcome(parse(halves, options)), whole, `split at ${at}`);
   }
-  assert.equal(told(parse(singleBytes(bytes), options)), whole, 'byte by byte');
+  assert.equal(formatOutcome(parse(singleBytes(bytes), options)), whole, 'byte by byte');
 }
 
 /** Each byte in the one buffer that is used for all of them, as a caller may do. */

@@ -140,7 +140,7 @@ describe('what the parser refuses', () => {
 });
 
 describe('an error says what was found, what was expected, where, and inside which elements', () => {
-  const told: readonly (readonly [document: string, message: string])[] = [
+  const cases: readonly (readonly [document: string, message: string])[] = [
     [
       '<articles>\n  <article>\n    <price currency=EUR/>',
       'Line 3, column 21, in /articles/article: found "E", expected a quoted value',
@@ -166,7 +166,7 @@ describe('an error says what was found, what was expected, where, and inside whi
     ['<p:a/>', 'Line 1, column 2: found "p:a", expected a declaration of the prefix, such as xmlns:p="…"'],
     ['<?xml version="1.0" encoding="latin1"?>', 'Line 1, column 31: found "latin1", expected UTF-8'],
   ];
-  for (const [document, message] of told) {
+  for (const [document, message] of cases) {
     it(message, () => assert.equal(parseWhole(document).error?.message, message));
   }
 

@@ -4,7 +4,7 @@ export function contentBytes(body: string | Uint8Array): Buffer {
 }
 
 /** Changes the last digit, or else the first byte, so that the content keeps its length and probably its validity. */
-export function alteredContent(body: string | Uint8Array): Uint8Array {
+export function alterContent(body: string | Uint8Array): Uint8Array {
   const bytes = contentBytes(body);
   const position = Math.max(lastDigitIn(bytes), 0);
   bytes[position] = (bytes[position] ?? 0) ^ 1;

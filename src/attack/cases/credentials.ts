@@ -1,11 +1,11 @@
 import {
   type AttackRequest,
   type Attempt,
-  adding,
+  appendLines,
   attempt,
   malformed,
   refused,
-  replacing,
+  replaceLine,
 } from '../attempt.ts';
 import type { Forger } from '../forger.ts';
 import type { SigningChanges } from '../signer.ts';
@@ -26,7 +26,7 @@ const anyProof: readonly Corruption[] = [
     name: 'the proof has one bit flipped',
     why: 'The proof is wrong.',
     expected: refused,
-    corrupt: flipped,
+    corrupt: flipBit,
   },
   {
     name: 'the proof is cut to its first half',
@@ -74,7 +74,7 @@ const digestsOnly: readonly Corruption[] = [
     why: 'The bits are ignored, so that a second text encodes the same digest (RFC 4648 §3.5).',
     expected: malformed,
     corrupt: (proof) =>
-      proof.replace(/(.)(=+)$/, (_, last: string, padding: string) => flipped(last) + padding),
+      proof.replace(/(.)(=+)$/, (_, last: string, padding: string) => flipBit(last) + padding),
   },
   {
     name: 'the digest is all zeros',
@@ -86,19 +86,19 @@ const digestsOnly: readonly Corruption[] = [
 
 /** Invalid credentials: corrupted, missing, empty, of another user, or too long. */
 export function* credentialAttempts(forger: Forger): Generator<Attempt> {
-  yield* corruptedProofs(forger, anyProof);
-  if (forger.signs) yield* corruptedProofs(forger, digestsOnly);
+  yield* corruptProofs(forger, anyProof);
+  if (forger.signs) yield* corruptProofs(forger, digestsOnly);
   yield* proofInOtherCase(forger);
-  yield* missingCredentials(forger);
+  yield* omitCredentials(forger);
   yield* emptyCredentials(forger);
   yield* otherIdentities(forger);
 }
 
-function* corruptedProofs(forger: Forger, ways: readonly Corruption[]): Generator<Attempt> {
+function* corruptProofs(forger: Forger, ways: readonly Corruption[]): Generator<Attempt> {
   const isPaddingOptional = forger.traits?.place.isPaddingOptional === true;
   for (const { name, why, expected, corrupt, isPadding = false } of ways) {
     if (isPadding && isPaddingOptional) continue;
-    const request = corruptedRequest(forger, ways === digestsOnly, corrupt);
+    const request = corruptRequest(forger, ways === digestsOnly, corrupt);
     if (request !== undefined)
       yield attempt({ name, why, expected, needs: forger.needs, requests: [request] });
   }
@@ -107,17 +107,17 @@ function* corruptedProofs(forger: Forger, ways: readonly Corruption[]): Generato
 /** The maximum number of nonces that are tried until a digest can be corrupted in the desired way. */
 const maxTries = 64;
 
-function corruptedRequest(
+function corruptRequest(
   forger: Forger,
   digest: boolean,
   corrupt: Corruption['corrupt'],
 ): AttackRequest | undefined {
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const request = forger.good();
+    const request = forger.signGood();
     const credentials = forger.split(request);
     if (credentials === undefined || (digest && !isBase64(credentials.proof))) return undefined;
     const proof = corrupt(credentials.proof);
-    if (proof !== undefined && proof !== credentials.proof) return credentials.replaced(proof);
+    if (proof !== undefined && proof !== credentials.proof) return credentials.replaceProof(proof);
     if (!forger.once) return undefined;
   }
   return undefined;
@@ -135,7 +135,7 @@ function isHexadecimal(text: string): boolean {
 const base64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 /** Flips the lowest bit of the last base64 character in the first half of a proof. */
-function flipped(proof: string): string {
+function flipBit(proof: string): string {
   for (let at = Math.floor(proof.length / 2); at >= 0; at -= 1) {
     const value = base64.indexOf(proof.charAt(at));
     if (proof.charAt(at) !== '' && value >= 0)
@@ -146,13 +146,13 @@ function flipped(proof: string): string {
 
 /** A proof whose letters have the other case. In hexadecimal, the case of a digest does not matter. */
 function* proofInOtherCase(forger: Forger): Generator<Attempt> {
-  const credentials = forger.split(forger.good());
+  const credentials = forger.split(forger.signGood());
   if (credentials === undefined) return;
   const { before, proof } = credentials;
   if (forger.signs && isHexadecimal(proof)) return;
-  const changed = /^Basic $/i.test(before) ? passwordInOtherCase(proof) : withOtherCase(proof);
+  const changed = /^Basic $/i.test(before) ? passwordInOtherCase(proof) : swapCase(proof);
   if (changed === proof) return;
-  const corrupted = credentials.replaced(changed);
+  const corrupted = credentials.replaceProof(changed);
   const name = 'the letters of the proof have the other case';
   const why = 'A comparison that ignores case accepts a proof that is wrong.';
   yield attempt({ name, why, expected: refused, needs: forger.needs, requests: [corrupted] });
@@ -160,30 +160,30 @@ function* proofInOtherCase(forger: Forger): Generator<Attempt> {
 
 function passwordInOtherCase(base64: string): string {
   const [user = '', ...password] = Buffer.from(base64, 'base64').toString('utf8').split(':');
-  return Buffer.from(`${user}:${withOtherCase(password.join(':'))}`, 'utf8').toString('base64');
+  return Buffer.from(`${user}:${swapCase(password.join(':'))}`, 'utf8').toString('base64');
 }
 
-function withOtherCase(text: string): string {
+function swapCase(text: string): string {
   return text.replace(/[a-z]/gi, (letter) =>
     letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
   );
 }
 
 /** Requests without credentials, unless they are permitted. */
-function* missingCredentials(forger: Forger): Generator<Attempt> {
-  const bare = forger.bare(forger.good());
+function* omitCredentials(forger: Forger): Generator<Attempt> {
+  const bare = forger.bare(forger.signGood());
   if (bare === undefined || forger.open) return;
   const one = (name: string, why: string, request: AttackRequest): Attempt =>
     attempt({ name, why, expected: refused, needs: forger.needs, requests: [request] });
   yield one('there are no credentials', 'The resource requires authentication.', bare);
-  const named = adding(bare, ...namingFields.map((field) => [field, forger.user ?? 'root'] as const));
+  const named = appendLines(bare, ...namingFields.map((field) => [field, forger.user ?? 'root'] as const));
   const why = 'Fields that a proxy sets count only if they come from a trusted proxy.';
   yield one('the user is named only in fields that a proxy sets', why, named);
 }
 
 /** Credentials that are empty, of an unknown scheme, or too long. */
 function* emptyCredentials(forger: Forger): Generator<Attempt> {
-  const [field, value] = forger.credentials(forger.good()) ?? ['', ''];
+  const [field, value] = forger.credentials(forger.signGood()) ?? ['', ''];
   if (field === '') return;
   const one = (name: string, why: string, expected: readonly number[], text: string): Attempt =>
     attempt({
@@ -191,7 +191,7 @@ function* emptyCredentials(forger: Forger): Generator<Attempt> {
       why,
       expected,
       needs: forger.needs,
-      requests: [replacing(forger.good(), [field, text])],
+      requests: [replaceLine(forger.signGood(), [field, text])],
     });
 
   yield one('the credentials are an empty field', 'The field contains no credentials.', malformed, '');
@@ -240,7 +240,7 @@ function* otherIdentities(forger: Forger): Generator<Attempt> {
     ['the secret is empty', 'The secret is wrong.', { secret: '' }],
   ];
   if (user !== undefined) {
-    claims.push(['the user is in another case', exactNames, { user: inOtherCase(user) }]);
+    claims.push(['the user is in another case', exactNames, { user: swapUserCase(user) }]);
     claims.push(['the user is followed by a space', exactNames, { user: `${user} ` }]);
   }
   if (otherUser !== undefined) {
@@ -248,13 +248,13 @@ function* otherIdentities(forger: Forger): Generator<Attempt> {
     claims.push(["the user is another one, with this one's secret", why, { user: otherUser }]);
   }
   for (const [name, why, changes] of claims) {
-    const request = forger.signed(changes);
+    const request = forger.signRequest(changes);
     if (request !== undefined)
       yield attempt({ name, why, expected: refused, needs: forger.needs, requests: [request] });
   }
 }
 
-function inOtherCase(user: string): string {
+function swapUserCase(user: string): string {
   const upper = user.toUpperCase();
   return upper === user ? user.toLowerCase() : upper;
 }

@@ -1,4 +1,11 @@
-import { type AttackRequest, type Attempt, adding, attempt, type HeaderLine, refused } from '../attempt.ts';
+import {
+  type AttackRequest,
+  type Attempt,
+  appendLines,
+  attempt,
+  type HeaderLine,
+  refused,
+} from '../attempt.ts';
 import type { Forger } from '../forger.ts';
 
 /** Fields with which a proxy reports the client's address. They count only from a trusted proxy. */
@@ -9,27 +16,27 @@ const addressFields: readonly HeaderLine[] = [
 ];
 
 /** Requests with missing or wrong credentials that claim to come from the server's own host. */
-export function* forgedAddressAttempts(forger: Forger): Generator<Attempt> {
+export function* forgeAddresses(forger: Forger): Generator<Attempt> {
   for (const line of addressFields) {
     const [field] = line;
     const why = `${field} counts only from a trusted proxy, and an address is no proof of identity.`;
     const one = (name: string, request: AttackRequest): Attempt =>
-      attempt({ name, why, expected: refused, needs: forger.needs, requests: [adding(request, line)] });
-    const bare = forger.bare(forger.good());
+      attempt({ name, why, expected: refused, needs: forger.needs, requests: [appendLines(request, line)] });
+    const bare = forger.bare(forger.signGood());
     if (bare === undefined) return;
     if (!forger.open) yield one(`there are no credentials, and ${field} claims the address 127.0.0.1`, bare);
-    const wrong = withWrongProof(forger);
+    const wrong = replaceProof(forger);
     if (wrong !== undefined)
       yield one(`the proof is another one, and ${field} claims the address 127.0.0.1`, wrong);
   }
 }
 
 /** Returns the good request with the same letter for each character of its proof. */
-function withWrongProof(forger: Forger): AttackRequest | undefined {
-  const credentials = forger.split(forger.good());
+function replaceProof(forger: Forger): AttackRequest | undefined {
+  const credentials = forger.split(forger.signGood());
   if (credentials === undefined) return undefined;
   const { proof } = credentials;
   // The padding and the case of hexadecimal digits remain, so that a digest is well-formed.
   const letter = /^[0-9a-f]+$/.test(proof) ? 'a' : 'A';
-  return credentials.replaced(proof.replace(/(?:%[0-9a-f]{2}|[^=])/gi, letter));
+  return credentials.replaceProof(proof.replace(/(?:%[0-9a-f]{2}|[^=])/gi, letter));
 }

@@ -4,14 +4,14 @@ import {
   type AttackRequest,
   type Attempt,
   type AttemptParts,
-  adding,
+  appendLines,
   attempt,
   malformed,
   refused,
-  replacing,
-  without,
+  removeLines,
+  replaceLine,
 } from '../attempt.ts';
-import { credentialsOf } from '../credentials.ts';
+import { findCredentials } from '../credentials.ts';
 import type { Forger } from '../forger.ts';
 
 const second = 1000;
@@ -22,14 +22,14 @@ const day = 24 * hour;
 /** Requests with a wrong date: too old, too new or ambiguous. Also replays. */
 export function* freshnessAttempts(forger: Forger): Generator<Attempt> {
   if (forger.dated) {
-    yield* wrongTimes(forger);
+    yield* changeTimes(forger);
     yield* otherFormats(forger);
     yield* dateFields(forger);
   }
-  if (forger.once) yield* replays(forger);
+  if (forger.once) yield* replayRequests(forger);
 }
 
-function* wrongTimes(forger: Forger): Generator<Attempt> {
+function* changeTimes(forger: Forger): Generator<Attempt> {
   const { now, window, lifetime } = forger;
   const times: readonly (readonly [name: string, time: number])[] = [
     ['the date is a minute older than the window allows', now - lifetime - minute],
@@ -40,7 +40,7 @@ function* wrongTimes(forger: Forger): Generator<Attempt> {
     ['the date is in the year 9999', Date.UTC(9999, 11, 31)],
   ];
   for (const [name, time] of times) {
-    const request = forger.signed({ date: time });
+    const request = forger.signRequest({ date: time });
     const why =
       'A recorded request could be replayed later, and one with a future date could be kept until then.';
     if (request !== undefined)
@@ -61,10 +61,10 @@ function* otherFormats(forger: Forger): Generator<Attempt> {
     ['the date has a 32nd day', formatSignedDate(now).replace(/^\d\d/, '32')],
   ];
   const why = 'The scheme has one date format, in UTC. Implementations could interpret others differently.';
-  const own = new Set(forger.good().headers.map(([, value]) => value));
+  const own = new Set(forger.signGood().headers.map(([, value]) => value));
   for (const [name, text] of texts) {
     // A value of a good request is in the scheme's own format.
-    const request = own.has(text) ? undefined : forger.signed({ date: text });
+    const request = own.has(text) ? undefined : forger.signRequest({ date: text });
     if (request !== undefined)
       yield attempt({ name, why, expected: malformed, needs: forger.needs, requests: [request] });
   }
@@ -72,11 +72,10 @@ function* otherFormats(forger: Forger): Generator<Attempt> {
 
 /** The date field removed, changed or duplicated after signing. */
 function* dateFields(forger: Forger): Generator<Attempt> {
-  const [field, today] = forger.dateLine(forger.good()) ?? ['', ''];
-  const [, later] = forger.dateLine(forger.signed({ date: forger.now + second }) ?? forger.good()) ?? [
-    '',
-    '',
-  ];
+  const [field, today] = forger.dateLine(forger.signGood()) ?? ['', ''];
+  const [, later] = forger.dateLine(
+    forger.signRequest({ date: forger.now + second }) ?? forger.signGood(),
+  ) ?? ['', ''];
   if (field === '') return;
   const one = (
     name: string,
@@ -90,30 +89,35 @@ function* dateFields(forger: Forger): Generator<Attempt> {
     'there is no date',
     'The date is signed, so it is required.',
     malformed,
-    forger.undated(forger.good()),
+    forger.undated(forger.signGood()),
   );
   const changed = 'The date differs from the signed one.';
-  const postponed = replacing(forger.good(), [field, later]);
+  const postponed = replaceLine(forger.signGood(), [field, later]);
   yield* one('the date is a second later than signed', changed, refused, postponed);
 
-  const stale = (): AttackRequest | undefined =>
-    forger.signed({ date: forger.now - forger.lifetime - minute });
-  const renewed = stale();
-  const fresh = renewed && replacing(renewed, [field, today]);
+  const signStale = (): AttackRequest | undefined =>
+    forger.signRequest({ date: forger.now - forger.lifetime - minute });
+  const renewed = signStale();
+  const fresh = renewed && replaceLine(renewed, [field, today]);
   yield* one('a stale request gets a fresh date', changed, refused, fresh);
   const other = field === 'Date' ? 'X-Date' : 'Date';
-  const covered = stale();
-  const hidden = covered && adding(covered, [other, today]);
+  const covered = signStale();
+  const hidden = covered && appendLines(covered, [other, today]);
   const signed = 'The signed date counts.';
   yield* one(`a stale request has a fresh ${other} beside its ${field}`, signed, refused, hidden);
 
   const twice = 'It is ambiguous which of two lines counts (RFC 9110 §5.3).';
-  yield* one('the date occurs twice', twice, malformed, adding(forger.good(), [field, today]));
-  yield* one('there is a second, later date', twice, malformed, adding(forger.good(), [field, later]));
+  yield* one('the date occurs twice', twice, malformed, appendLines(forger.signGood(), [field, today]));
+  yield* one(
+    'there is a second, later date',
+    twice,
+    malformed,
+    appendLines(forger.signGood(), [field, later]),
+  );
 }
 
 /** Good requests that are sent again. */
-function* replays(forger: Forger): Generator<Attempt> {
+function* replayRequests(forger: Forger): Generator<Attempt> {
   const { needs } = forger;
   const why = 'A recorded request could be sent again.';
   const replay = (
@@ -122,47 +126,50 @@ function* replays(forger: Forger): Generator<Attempt> {
     more: Partial<AttemptParts> = {},
   ): Attempt => attempt({ name, why, expected: refused, needs, requests, ...more });
 
-  const first = forger.good();
+  const first = forger.signGood();
   yield replay('the request is sent again on the same connection', [first, first]);
-  const second = forger.good();
+  const second = forger.signGood();
   yield replay('the request is sent again on another connection', [second, second], {
     anotherConnection: true,
   });
-  const third = forger.good();
-  yield replay('the request is sent again after another one', [third, forger.good(), third]);
-  yield* moving(forger, replay);
+  const third = forger.signGood();
+  yield replay('the request is sent again after another one', [third, forger.signGood(), third]);
+  yield* moveCredentials(forger, replay);
 
   const nonce = forger.nonce();
-  const [before, after] = [forger.signed({ nonce }), forger.signed({ nonce, date: forger.now + 1000 })];
+  const [before, after] = [
+    forger.signRequest({ nonce }),
+    forger.signRequest({ nonce, date: forger.now + 1000 }),
+  ];
   // In OAuth 1.0a a nonce is unique for its timestamp (RFC 5849 §3.3).
   if (before !== undefined && after !== undefined && forger.hasNonce && forger.dated && !isOAuth1(before)) {
     const once = 'A nonce is valid once. Otherwise a client that can set the date can reuse it.';
     yield replay('the nonce is sent again under a new date', [before, after], { why: once });
   }
-  yield* encodedNonces(forger, replay);
+  yield* encodeNonces(forger, replay);
 }
 
 /** The same credentials in the other field that may contain them. */
-function* moving(
+function* moveCredentials(
   forger: Forger,
   replay: (name: string, requests: readonly AttackRequest[]) => Attempt,
 ): Generator<Attempt> {
-  const good = forger.good();
-  const [field, value] = credentialsOf(good) ?? ['', ''];
+  const good = forger.signGood();
+  const [field, value] = findCredentials(good) ?? ['', ''];
   if (field !== 'Authentication') return;
-  const moved = adding({ ...good, headers: without(good.headers, field) }, ['Authorization', value]);
+  const moved = appendLines({ ...good, headers: removeLines(good.headers, field) }, ['Authorization', value]);
   yield replay('the request is sent again with its credentials in Authorization', [good, moved]);
 }
 
 /** The nonce in another spelling than signed, if it occurs literally in a field. */
-function* encodedNonces(
+function* encodeNonces(
   forger: Forger,
   replay: (name: string, requests: readonly AttackRequest[], more?: Partial<AttemptParts>) => Attempt,
 ): Generator<Attempt> {
-  const encoded = withSpelling(forger, (nonce) => nonce.replace('-', '%2D'));
-  const again = withSpelling(forger, (nonce) => nonce.replace('-', '%2D'));
-  const capital = withSpelling(forger, (nonce) => nonce.toUpperCase());
-  const another = withSpelling(forger, () => forger.nonce());
+  const encoded = spellNonce(forger, (nonce) => nonce.replace('-', '%2D'));
+  const again = spellNonce(forger, (nonce) => nonce.replace('-', '%2D'));
+  const capital = spellNonce(forger, (nonce) => nonce.toUpperCase());
+  const another = spellNonce(forger, () => forger.nonce());
   if (encoded === undefined || again === undefined || capital === undefined || another === undefined) return;
   const why = 'A nonce with two spellings can be used twice.';
   // In OAuth 1.0a every value is percent-encoded (RFC 5849 §3.5.1), so that alone is no error there.
@@ -179,17 +186,17 @@ function* encodedNonces(
 }
 
 /** Returns a good request, and the same with another spelling of its nonce. Undefined if the nonce does not occur literally. */
-function withSpelling(
+function spellNonce(
   forger: Forger,
   spell: (nonce: string) => string,
 ): { good: AttackRequest; request: AttackRequest } | undefined {
   const nonce = forger.nonce();
-  const good = forger.signed({ nonce });
+  const good = forger.signRequest({ nonce });
   const line = good?.headers.find(([, value]) => value.includes(nonce));
   if (good === undefined || line === undefined) return undefined;
-  return { good, request: replacing(good, [line[0], line[1].replace(nonce, spell(nonce))]) };
+  return { good, request: replaceLine(good, [line[0], line[1].replace(nonce, spell(nonce))]) };
 }
 
 function isOAuth1(request: AttackRequest): boolean {
-  return /^OAuth /i.test(credentialsOf(request)?.[1] ?? '');
+  return /^OAuth /i.test(findCredentials(request)?.[1] ?? '');
 }

@@ -1,4 +1,4 @@
-import { withoutSpaces } from '../../signature/hmac.ts';
+import { removeSpaces } from '../../signature/hmac.ts';
 import {
   type AttackRequest,
   type Attempt,
@@ -6,9 +6,9 @@ import {
   elsewhere,
   malformed,
   refused,
-  replacing,
+  replaceLine,
 } from '../attempt.ts';
-import { credentialsOf } from '../credentials.ts';
+import { findCredentials } from '../credentials.ts';
 import type { Forger } from '../forger.ts';
 
 /** Credentials of the full form: scheme and user, nonce, digest. */
@@ -22,7 +22,7 @@ export function* hmacAttempts(forger: Forger): Generator<Attempt> {
   const { plain, needs } = forger;
   const withQuery = { ...plain, url: `${plain.url}${plain.url.includes('?') ? '&' : '?'}z=1` };
   const [bare, longer, queried, digested] = [plain, plain, withQuery, plain].map((each) =>
-    simpleOf(forger, each),
+    readSimple(forger, each),
   );
   if (bare === undefined || longer === undefined || queried === undefined || digested === undefined) return;
   const name = 'a full digest is sent in the simple form';
@@ -34,21 +34,21 @@ export function* hmacAttempts(forger: Forger): Generator<Attempt> {
     why,
     expected: elsewhere,
     needs,
-    requests: [inTarget(longer)],
+    requests: [moveToTarget(longer)],
   });
   yield attempt({
     name: `${name}, with date and nonce in an unknown parameter`,
     why,
     expected: refused,
     needs,
-    requests: [inTarget(queried)],
+    requests: [moveToTarget(queried)],
   });
   yield attempt({
     name: `${name}, with date and nonce as Content-Digest`,
     why,
     expected: malformed,
     needs,
-    requests: [replacing(digested.request, ['Content-Digest', digested.ending])],
+    requests: [replaceLine(digested.request, ['Content-Digest', digested.ending])],
   });
 }
 
@@ -58,16 +58,16 @@ interface Simple {
   readonly ending: string;
 }
 
-function simpleOf(forger: Forger, original: AttackRequest): Simple | undefined {
-  const signed = forger.signed({}, original);
-  const [field, value] = (signed && credentialsOf(signed)) ?? ['', ''];
+function readSimple(forger: Forger, original: AttackRequest): Simple | undefined {
+  const signed = forger.signRequest({}, original);
+  const [field, value] = (signed && findCredentials(signed)) ?? ['', ''];
   const date = signed && forger.dateLine(signed)?.[1];
   const [, user, nonce, digest] = fullForm.exec(value) ?? [];
   if (signed === undefined || date === undefined || nonce === undefined) return undefined;
-  const request = replacing(forger.undated(signed), [field, `${user}:${digest}`]);
-  return { request, ending: `${withoutSpaces(date)}+${nonce}` };
+  const request = replaceLine(forger.undated(signed), [field, `${user}:${digest}`]);
+  return { request, ending: `${removeSpaces(date)}+${nonce}` };
 }
 
-function inTarget({ request, ending }: Simple): AttackRequest {
+function moveToTarget({ request, ending }: Simple): AttackRequest {
   return { ...request, url: `${request.url}+${ending}` };
 }

@@ -4,12 +4,12 @@ import {
   attempt,
   malformed,
   refused,
-  replacing,
-  without,
+  removeLines,
+  replaceLine,
 } from '../attempt.ts';
-import { credentialsOf } from '../credentials.ts';
+import { findCredentials } from '../credentials.ts';
 import type { Forger } from '../forger.ts';
-import { alteredContent } from './content.ts';
+import { alterContent } from './content.ts';
 import { fullForm } from './hmac.ts';
 
 /**
@@ -17,22 +17,22 @@ import { fullForm } from './hmac.ts';
  * contain the separator: otherwise a signature for one request is also valid for another one.
  */
 export function* nonceAttempts(forger: Forger): Generator<Attempt> {
-  const value = credentialsOf(forger.good())?.[1] ?? '';
+  const value = findCredentials(forger.signGood())?.[1] ?? '';
   if (fullForm.test(value)) {
     yield* digestInNonce(forger);
-    yield* invalidNonces(forger);
+    yield* signInvalidNonces(forger);
   }
   if (/^OAuth /i.test(value)) yield* parameterInNonce(forger);
 }
 
 /** A signed content digest, moved into the nonce: the message is the same, but the content is no longer verified. */
 function* digestInNonce(forger: Forger): Generator<Attempt> {
-  const signed = forger.good();
-  const [field, value] = credentialsOf(signed) ?? ['', ''];
+  const signed = forger.signGood();
+  const [field, value] = findCredentials(signed) ?? ['', ''];
   const [, user, nonce, digest] = fullForm.exec(value) ?? [];
   const contentDigest = signed.headers.find(([name]) => name.toLowerCase() === 'content-digest');
   if (signed.body === undefined || contentDigest === undefined) return;
-  const moved = replacing({ ...signed, headers: without(signed.headers, 'Content-Digest') }, [
+  const moved = replaceLine({ ...signed, headers: removeLines(signed.headers, 'Content-Digest') }, [
     field,
     `${user}:${nonce}+${contentDigest[1]}:${digest}`,
   ]);
@@ -41,12 +41,12 @@ function* digestInNonce(forger: Forger): Generator<Attempt> {
     why: 'A nonce that may contain the separator of the message makes the signature valid for any content.',
     expected: malformed,
     needs: forger.needs,
-    requests: [{ ...moved, body: alteredContent(signed.body) }],
+    requests: [{ ...moved, body: alterContent(signed.body) }],
   });
 }
 
 /** Nonces that the HMAC scheme does not have, signed as sent. */
-function* invalidNonces(forger: Forger): Generator<Attempt> {
+function* signInvalidNonces(forger: Forger): Generator<Attempt> {
   const nonce = forger.nonce();
   const invalid: readonly (readonly [name: string, nonce: string, why: string])[] = [
     ['the nonce contains a plus sign', `${nonce}+1`, 'The plus sign separates the parts of the message.'],
@@ -56,7 +56,7 @@ function* invalidNonces(forger: Forger): Generator<Attempt> {
     ['the nonce has 129 characters', nonce.padEnd(129, 'x'), 'A nonce has at most 128 characters.'],
   ];
   for (const [name, text, why] of invalid) {
-    const request = forger.signed({ nonce: text });
+    const request = forger.signRequest({ nonce: text });
     if (request !== undefined)
       yield attempt({ name, why, expected: malformed, needs: forger.needs, requests: [request] });
   }
@@ -70,11 +70,11 @@ function* parameterInNonce(forger: Forger): Generator<Attempt> {
   const { plain } = forger;
   const nonce = forger.nonce();
   const separator = plain.url.includes('?') ? '&' : '?';
-  const signed = forger.signed({ nonce }, { ...plain, url: `${plain.url}${separator}${adjacent}` });
-  const line = signed && credentialsOf(signed);
+  const signed = forger.signRequest({ nonce }, { ...plain, url: `${plain.url}${separator}${adjacent}` });
+  const line = signed && findCredentials(signed);
   if (signed === undefined || line === undefined) return;
   const moved = line[1].replace(nonce, `${nonce}${encodeURIComponent(`&${adjacent}`)}`);
-  const request: AttackRequest = { ...replacing(signed, [line[0], moved]), url: plain.url };
+  const request: AttackRequest = { ...replaceLine(signed, [line[0], moved]), url: plain.url };
   yield attempt({
     name: 'a parameter of the query was moved into the nonce',
     why: 'Names and values are encoded before they are joined, so that a value cannot contain a parameter (RFC 5849 §3.4.1.3.2).',

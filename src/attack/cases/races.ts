@@ -1,4 +1,4 @@
-import { type AttackRequest, type Attempt, adding, attempt, refused, without } from '../attempt.ts';
+import { type AttackRequest, type Attempt, appendLines, attempt, refused, removeLines } from '../attempt.ts';
 import type { Forger } from '../forger.ts';
 import { contentVariants } from './content.ts';
 
@@ -12,7 +12,7 @@ export function* raceAttempts(forger: Forger): Generator<Attempt> {
 }
 
 function nonceRace(forger: Forger): Attempt {
-  const good = forger.good();
+  const good = forger.signGood();
   return attempt({
     name: `the request is sent ${raceSize} times at once`,
     why: 'A server that first looks the nonce up and then stores it accepts a request that arrives in between.',
@@ -29,14 +29,14 @@ const changingMethods: ReadonlySet<string> = new Set(['PUT', 'PATCH']);
 function* preconditionRace(forger: Forger): Generator<Attempt> {
   const { plain } = forger;
   // If-Match is added when the entity tag is known, so the signature must not cover it.
-  const isCovered = forger.sentAs(adding(plain, ['If-Match', '"1"'])) !== undefined;
+  const isCovered = forger.sendAs(appendLines(plain, ['If-Match', '"1"'])) !== undefined;
   if (!changingMethods.has(plain.method) || plain.body === undefined || isCovered) return;
   // Equal content may keep the entity tag, so that several requests are accepted rightly.
   const requests = contentVariants(plain.body, raceSize)
-    .map((body) => forger.signed({}, { ...plain, body }))
+    .map((body) => forger.signRequest({}, { ...plain, body }))
     .filter((request): request is AttackRequest => request !== undefined);
-  const headers = without(plain.headers, 'Content-Type', 'Content-Length', 'Content-Encoding');
-  const read = forger.signed({}, { method: 'GET', url: plain.url, headers });
+  const headers = removeLines(plain.headers, 'Content-Type', 'Content-Length', 'Content-Encoding');
+  const read = forger.signRequest({}, { method: 'GET', url: plain.url, headers });
   if (requests.length === 0 || read === undefined) return;
   yield attempt({
     name: `${raceSize} changes with the same If-Match are sent at once`,

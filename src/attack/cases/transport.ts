@@ -2,61 +2,67 @@ import {
   type AttackRequest,
   type Attempt,
   accepted,
-  adding,
+  appendLines,
   attempt,
   type HeaderLine,
   inTheClear,
   malformed,
-  replacing,
-  without,
+  removeLines,
+  replaceLine,
 } from '../attempt.ts';
 import type { Forger } from '../forger.ts';
 
 /** Good credentials that are ambiguous, or sent over plain HTTP. */
 export function* transportAttempts(forger: Forger): Generator<Attempt> {
-  yield* duplicates(forger);
-  if (forger.needs === 'tls') yield* overPlainHttp(forger);
-  yield* ignoredFields(forger);
+  yield* duplicateCredentials(forger);
+  if (forger.needs === 'tls') yield* sendOverPlainHttp(forger);
+  yield* addIgnoredFields(forger);
 }
 
 /** The Basic credentials `nobody:nothing`. */
 const wrongBasic = 'bm9ib2R5Om5vdGhpbmc=';
 
-function* duplicates(forger: Forger): Generator<Attempt> {
+function* duplicateCredentials(forger: Forger): Generator<Attempt> {
   const why = 'It is ambiguous which credentials count: a proxy may have verified the others.';
-  const twice = (name: string, request: AttackRequest): Attempt =>
+  const createAttempt = (name: string, request: AttackRequest): Attempt =>
     attempt({ name, why, expected: malformed, needs: forger.needs, requests: [request] });
-  const line = forger.credentials(forger.good());
+  const line = forger.credentials(forger.signGood());
   if (line === undefined || forger.traits?.place.isList === true) return;
   const [field] = line;
-  const good = forger.good();
-  yield twice('the credentials occur twice', adding(good, forger.credentials(good) ?? line));
-  const bad = (): HeaderLine => wrongCredentials(forger) ?? line;
-  yield twice('bad credentials follow the good ones', adding(forger.good(), bad()));
-  yield twice('bad credentials precede the good ones', leading(forger.good(), bad()));
+  const good = forger.signGood();
+  yield createAttempt('the credentials occur twice', appendLines(good, forger.credentials(good) ?? line));
+  const createBadLine = (): HeaderLine => corruptCredentials(forger) ?? line;
+  yield createAttempt(
+    'bad credentials follow the good ones',
+    appendLines(forger.signGood(), createBadLine()),
+  );
+  yield createAttempt(
+    'bad credentials precede the good ones',
+    prependLine(forger.signGood(), createBadLine()),
+  );
   if (field !== 'Authentication') return;
-  const both = forger.good();
+  const both = forger.signGood();
   const value = forger.credentials(both)?.[1] ?? '';
-  yield twice(
+  yield createAttempt(
     'the credentials are in Authentication and in Authorization',
-    adding(both, ['Authorization', value]),
+    appendLines(both, ['Authorization', value]),
   );
   const others: HeaderLine = ['Authorization', `Basic ${wrongBasic}`];
-  yield twice('there is also a password in Authorization', adding(forger.good(), others));
+  yield createAttempt('there is also a password in Authorization', appendLines(forger.signGood(), others));
 }
 
 /** Returns good credentials with a wrong proof. */
-function wrongCredentials(forger: Forger): HeaderLine | undefined {
-  const credentials = forger.split(forger.good());
+function corruptCredentials(forger: Forger): HeaderLine | undefined {
+  const credentials = forger.split(forger.signGood());
   if (credentials === undefined) return undefined;
   const { proof } = credentials;
   const reversed = [...proof].reverse().join('').replace(/^=+/, '');
   return credentials.line(reversed.padEnd(proof.length, 'A'));
 }
 
-function leading(request: AttackRequest, [name, value]: HeaderLine): AttackRequest {
+function prependLine(request: AttackRequest, [name, value]: HeaderLine): AttackRequest {
   const own = request.headers.filter(([each]) => each.toLowerCase() === name.toLowerCase());
-  return { ...request, headers: [...without(request.headers, name), [name, value], ...own] };
+  return { ...request, headers: [...removeLines(request.headers, name), [name, value], ...own] };
 }
 
 /** Fields that count only from a trusted proxy. */
@@ -67,13 +73,13 @@ const proxyFields: readonly HeaderLine[] = [
   ['Front-End-Https', 'on'],
 ];
 
-function* overPlainHttp(forger: Forger): Generator<Attempt> {
+function* sendOverPlainHttp(forger: Forger): Generator<Attempt> {
   const why = 'Everyone on the path can read the credentials, so they must be refused here.';
   const clear = { expected: inTheClear, needs: 'plain' } as const;
   const name = 'the credentials are sent over plain HTTP';
-  yield attempt({ name, why, ...clear, requests: [forger.good()] });
+  yield attempt({ name, why, ...clear, requests: [forger.signGood()] });
   for (const [field, value] of proxyFields) {
-    const request = replacing(forger.good(), [field, value]);
+    const request = replaceLine(forger.signGood(), [field, value]);
     const untrusted = `${field} counts only from a trusted proxy.`;
     yield attempt({
       name: `${name}, and ${field} claims TLS`,
@@ -85,14 +91,14 @@ function* overPlainHttp(forger: Forger): Generator<Attempt> {
 }
 
 /** Fields without a meaning in good requests, which the server must ignore. */
-function* ignoredFields(forger: Forger): Generator<Attempt> {
+function* addIgnoredFields(forger: Forger): Generator<Attempt> {
   for (const field of ['X-HTTP-Method-Override', 'X-Method-Override', 'X-HTTP-Method']) {
     yield attempt({
       name: `${field} names an unknown method and is ignored`,
       why: 'The method is that of the request line. A server that evaluates the field would respond with 405 or 501.',
       expected: accepted,
       needs: forger.needs,
-      requests: [adding(forger.good(), [field, 'BREW'])],
+      requests: [appendLines(forger.signGood(), [field, 'BREW'])],
     });
   }
 }

@@ -24,7 +24,7 @@ export function codeCases(flow: OAuthFlow, expireCodes: (() => unknown) | undefi
       why: 'A code is valid once, also for requests that arrive at the same time (RFC 6749 §4.1.2).',
       run: async () => oneMustBeAccepted(await flow.exchangeTogether(await flow.code(), raceSize)),
     },
-    ...usedTwice(flow),
+    ...useTwice(flow),
     {
       name: 'the code is exchanged after it expired',
       why: 'A code expires shortly after it was issued (RFC 6749 §4.1.2).',
@@ -56,7 +56,7 @@ export function codeCases(flow: OAuthFlow, expireCodes: (() => unknown) | undefi
 }
 
 /** Tokens of a code that was used twice: it may have been stolen, and the attacker may have used it first. */
-function usedTwice(flow: OAuthFlow): OAuthCase[] {
+function useTwice(flow: OAuthFlow): OAuthCase[] {
   const why =
     'The first exchange may have been that of an attacker, so its tokens are revoked (RFC 6749 §4.1.2).';
   return [

@@ -79,18 +79,18 @@ export interface FlowOptions {
 /** Creates a flow. */
 export function createFlow(options: FlowOptions): OAuthFlow {
   const { metadata, client, otherClient, approve, parameters, resource, random, sender } = options;
-  const unguessable = (): string => Buffer.from(random(32)).toString('base64url');
+  const generateText = (): string => Buffer.from(random(32)).toString('base64url');
   const { redirectUri, scope } = client;
 
   const authorize: OAuthFlow['authorize'] = (changes = {}) => {
     const url = new URL(metadata.authorization_endpoint);
     const required = { response_type: 'code', client_id: client.id, redirect_uri: redirectUri, scope };
-    const sent = { ...required, state: unguessable(), ...parameters, ...changes };
-    for (const [name, value] of defined(sent)) url.searchParams.set(name, value);
+    const sent = { ...required, state: generateText(), ...parameters, ...changes };
+    for (const [name, value] of selectDefined(sent)) url.searchParams.set(name, value);
     return approve(url.href);
   };
   const codeUnlessRefused: OAuthFlow['codeUnlessRefused'] = async (changes = () => ({})) => {
-    const verifier = unguessable();
+    const verifier = generateText();
     const challenge = createHash('sha256').update(verifier).digest('base64url');
     const pkce = { code_challenge: challenge, code_challenge_method: 'S256' };
     const code = codeIn(await authorize({ ...pkce, ...changes(challenge, verifier) }));
@@ -102,8 +102,8 @@ export function createFlow(options: FlowOptions): OAuthFlow {
     return issued;
   };
   const tokenRequest = (form: Changes, as: OAuthClient): UrlRequest =>
-    authenticated(
-      { method: 'POST', url: metadata.token_endpoint, form: new URLSearchParams(defined(form)) },
+    authenticateRequest(
+      { method: 'POST', url: metadata.token_endpoint, form: new URLSearchParams(selectDefined(form)) },
       as,
     );
   const exchangeRequest = (issued: IssuedCode, changes: Changes = {}, as = client): UrlRequest => {
@@ -112,7 +112,7 @@ export function createFlow(options: FlowOptions): OAuthFlow {
   };
   const refreshRequest = (refreshToken: string, as = client): UrlRequest =>
     tokenRequest({ grant_type: 'refresh_token', refresh_token: refreshToken }, as);
-  const repeated = (request: UrlRequest, count: number): UrlRequest[] =>
+  const repeatRequest = (request: UrlRequest, count: number): UrlRequest[] =>
     Array.from({ length: count }, () => request);
   const exchange: OAuthFlow['exchange'] = (...issued) => sender.send(exchangeRequest(...issued));
 
@@ -123,10 +123,10 @@ export function createFlow(options: FlowOptions): OAuthFlow {
     codeUnlessRefused,
     code,
     exchange,
-    exchangeTogether: (issued, count) => sender.sendTogether(repeated(exchangeRequest(issued), count)),
+    exchangeTogether: (issued, count) => sender.sendTogether(repeatRequest(exchangeRequest(issued), count)),
     tokens: async (issued) => tokensIn(await exchange(issued ?? (await code()))),
     refresh: (...token) => sender.send(refreshRequest(...token)),
-    refreshTogether: (token, count) => sender.sendTogether(repeated(refreshRequest(token), count)),
+    refreshTogether: (token, count) => sender.sendTogether(repeatRequest(refreshRequest(token), count)),
     async access(accessToken) {
       if (resource === undefined) throw new Interruption('skipped', 'the option resource is missing');
       const headers = [['Authorization', `Bearer ${accessToken}`]] as const;
@@ -135,12 +135,12 @@ export function createFlow(options: FlowOptions): OAuthFlow {
   };
 }
 
-function defined(parameters: Changes): [string, string][] {
+function selectDefined(parameters: Changes): [string, string][] {
   return Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined);
 }
 
 /** Adds the client's credentials to a token request (RFC 6749 §2.3.1). */
-function authenticated(request: UrlRequest, { id, secret, authentication }: OAuthClient): UrlRequest {
+function authenticateRequest(request: UrlRequest, { id, secret, authentication }: OAuthClient): UrlRequest {
   const form = new URLSearchParams(request.form);
   if (secret !== undefined && authentication !== 'client_secret_post') {
     const basic = basicHeader(formEncoded(id), formEncoded(secret));
@@ -158,7 +158,7 @@ function formEncoded(text: string): string {
 /** Returns the code in a redirect. Undefined if there is no redirect, or one with an error. Throws Interruption otherwise. */
 function codeIn(location: string | undefined): string | undefined {
   if (location === undefined) return undefined;
-  const parameters = parametersOf(location);
+  const parameters = parseRedirect(location);
   const code = parameters.get('code');
   if (code !== null) return code;
   if (parameters.has('error')) return undefined;
@@ -166,7 +166,7 @@ function codeIn(location: string | undefined): string | undefined {
 }
 
 /** Returns the parameters of a redirect. Throws Interruption if it is not an absolute URL. */
-export function parametersOf(location: string): URLSearchParams {
+export function parseRedirect(location: string): URLSearchParams {
   if (!URL.canParse(location)) throw new Interruption('inconclusive', 'the redirect is not an absolute URL');
   const { search, hash } = new URL(location);
   return new URLSearchParams([search.slice(1), hash.slice(1)].filter((part) => part !== '').join('&'));

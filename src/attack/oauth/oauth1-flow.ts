@@ -1,7 +1,7 @@
 import { signOAuth1 } from '../../client/schemes/oauth1.ts';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { RawResponse } from '../../net/raw-client.ts';
-import { octetsOf, type Parameter } from '../../signature/oauth1-parameters.ts';
+import { type Parameter, toOctets } from '../../signature/oauth1-parameters.ts';
 import { Interruption } from './report.ts';
 import type { Sender, UrlRequest } from './sender.ts';
 
@@ -53,7 +53,7 @@ export interface OAuth1FlowOptions {
 /** Creates a flow. */
 export function createOAuth1Flow(options: OAuth1FlowOptions): OAuth1Flow {
   const { endpoints, client, otherClient, callback, approve, clock = systemClock, random, sender } = options;
-  const signed = (
+  const signRequest = (
     address: string,
     as: OAuth1Client,
     token: Ticket | undefined,
@@ -74,8 +74,8 @@ export function createOAuth1Flow(options: OAuth1FlowOptions): OAuth1Flow {
     return { method: 'POST', url: address, headers: [['Authorization', authorization]] };
   };
   const unapproved: OAuth1Flow['unapproved'] = async () => {
-    const own: Parameter[] = [['oauth_callback', octetsOf(callback)]];
-    const { status, text } = await sender.send(signed(endpoints.requestToken, client, undefined, own));
+    const own: Parameter[] = [['oauth_callback', toOctets(callback)]];
+    const { status, text } = await sender.send(signRequest(endpoints.requestToken, client, undefined, own));
     const issued = new URLSearchParams(text);
     const [token, tokenSecret] = [issued.get('oauth_token'), issued.get('oauth_token_secret')];
     if (token !== null && tokenSecret !== null) return { token, tokenSecret, verifier: undefined };
@@ -83,8 +83,8 @@ export function createOAuth1Flow(options: OAuth1FlowOptions): OAuth1Flow {
   };
   const exchangeRequest = (ticket: Ticket, as = client): UrlRequest => {
     const { verifier } = ticket;
-    const own: Parameter[] = verifier === undefined ? [] : [['oauth_verifier', octetsOf(verifier)]];
-    return signed(endpoints.accessToken, as, ticket, own);
+    const own: Parameter[] = verifier === undefined ? [] : [['oauth_verifier', toOctets(verifier)]];
+    return signRequest(endpoints.accessToken, as, ticket, own);
   };
   return {
     otherClient,

@@ -3,11 +3,11 @@ import { mustBeRefused, type OAuthCase, refusedBefore } from './report.ts';
 
 /** Returns attempts with missing or wrong proof keys (RFC 7636). */
 export function pkceCases(flow: OAuthFlow): OAuthCase[] {
-  const cases = [...wrongVerifiers(flow), ...plainChallenges(flow)];
-  return flow.client.secret === undefined ? [...cases, withoutPkce(flow)] : cases;
+  const cases = [...tryWrongVerifiers(flow), ...tryPlainChallenges(flow)];
+  return flow.client.secret === undefined ? [...cases, omitPkce(flow)] : cases;
 }
 
-function wrongVerifiers(flow: OAuthFlow): OAuthCase[] {
+function tryWrongVerifiers(flow: OAuthFlow): OAuthCase[] {
   const unknown = 'Only the client that requested the code knows the verifier (RFC 7636 §4.6).';
   const verifiers: readonly [
     name: string,
@@ -33,7 +33,7 @@ function wrongVerifiers(flow: OAuthFlow): OAuthCase[] {
   }));
 }
 
-function plainChallenges(flow: OAuthFlow): OAuthCase[] {
+function tryPlainChallenges(flow: OAuthFlow): OAuthCase[] {
   const plain =
     'A plain challenge shows the verifier in the URL of the authorization request (RFC 9700 §2.1.1).';
   const downgrade = 'An attacker could remove the challenge from an authorization request (RFC 9700 §4.8.2).';
@@ -62,7 +62,7 @@ function plainChallenges(flow: OAuthFlow): OAuthCase[] {
 
 const withoutChallenge: Changes = { code_challenge: undefined, code_challenge_method: undefined };
 
-function withoutPkce(flow: OAuthFlow): OAuthCase {
+function omitPkce(flow: OAuthFlow): OAuthCase {
   return {
     name: 'there is neither a challenge nor a verifier',
     why: 'A public client has no other protection against a stolen code (RFC 9700 §2.1.1).',

@@ -1,16 +1,16 @@
 import type { Outcome } from '../report.ts';
-import { type OAuthFlow, parametersOf } from './flow.ts';
+import { type OAuthFlow, parseRedirect } from './flow.ts';
 import { type OAuthCase, refusedBefore } from './report.ts';
 
 /** Returns attempts with redirect URIs that are similar to the registered one. */
 export function redirectUriCases(flow: OAuthFlow): OAuthCase[] {
   const why =
     'Redirect URIs are compared as strings, and nothing is sent to any other one (RFC 9700 §2.1, RFC 6749 §3.1.2.4).';
-  return variantsOf(flow.client.redirectUri).map(([change, uri]) => ({
+  return listVariants(flow.client.redirectUri).map(([change, uri]) => ({
     name: `the redirect URI ${change}`,
     why,
     async run() {
-      return outcomeOf(await flow.authorize({ redirect_uri: uri, ...s256 }), uri);
+      return judgeRedirect(await flow.authorize({ redirect_uri: uri, ...s256 }), uri);
     },
   }));
 }
@@ -22,9 +22,9 @@ const s256 = {
 };
 
 /** A redirect with a code, or to the variant, even with an error, has failed. */
-function outcomeOf(location: string | undefined, variant: string): Outcome {
+function judgeRedirect(location: string | undefined, variant: string): Outcome {
   if (location === undefined) return refusedBefore;
-  const hasCode = parametersOf(location).has('code');
+  const hasCode = parseRedirect(location).has('code');
   const followed = location.startsWith(variant.replace(/#.*$/s, ''));
   if (hasCode || followed) {
     const note = hasCode ? 'the server issued a code' : 'the server redirected there with an error';
@@ -46,7 +46,7 @@ interface Parts {
 type Variant = readonly [change: string, uri: string];
 
 /** Returns URIs that differ from a registered one, each with a description of the difference. */
-export function variantsOf(registered: string): Variant[] {
+export function listVariants(registered: string): Variant[] {
   const form = /^([a-z][a-z0-9+.-]*:)(?:\/\/(\[[^\]]*\]|[^/?#:@]*)(:[0-9]+)?)?([^?#]*)(\?[^#]*)?/i;
   const [, scheme = '', host = '', port = '', path = '', query = ''] = form.exec(registered) ?? [];
   const parts = { scheme, host, port, path, query };
@@ -55,7 +55,7 @@ export function variantsOf(registered: string): Variant[] {
   return variants.filter(([, uri], at) => uri !== registered && first.get(uri) === at);
 }
 
-function joined({ scheme, host, port, path, query }: Parts): string {
+function joinParts({ scheme, host, port, path, query }: Parts): string {
   return `${scheme}${host === '' ? '' : `//${host}${port}`}${path}${query}`;
 }
 
@@ -63,7 +63,7 @@ function pathVariants(parts: Parts): Variant[] {
   const { path } = parts;
   const at = path.search(/[A-Za-z](?=[^/]*$)/);
   const letter = path.charAt(at);
-  const withLetter = (other: string): string =>
+  const replaceLetter = (other: string): string =>
     at < 0 ? path : `${path.slice(0, at)}${other}${path.slice(at + 1)}`;
   const otherCase = letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase();
   const changes: readonly Variant[] = [
@@ -71,15 +71,15 @@ function pathVariants(parts: Parts): Variant[] {
     ['has another path', '/evil'],
     ['has a longer path', `${path.replace(/\/$/, '')}/evil`],
     ['leaves its path by a dot segment', `${path.replace(/\/$/, '')}/../evil`],
-    ['has its path in another case', withLetter(otherCase)],
-    ['has a percent-encoded letter', withLetter(`%${letter.charCodeAt(0).toString(16)}`)],
+    ['has its path in another case', replaceLetter(otherCase)],
+    ['has a percent-encoded letter', replaceLetter(`%${letter.charCodeAt(0).toString(16)}`)],
   ];
-  return changes.map(([change, other]) => [change, joined({ ...parts, path: other })]);
+  return changes.map(([change, other]) => [change, joinParts({ ...parts, path: other })]);
 }
 
 function queryVariants(parts: Parts): Variant[] {
   const { query } = parts;
-  const uri = joined(parts);
+  const uri = joinParts(parts);
   return [
     ['has one more parameter', `${uri}${query === '' ? '?' : '&'}evil=1`],
     ['has a fragment', `${uri}#evil`],
@@ -97,7 +97,8 @@ const loopback = new Map([
 function hostVariants(parts: Parts): Variant[] {
   const { scheme, host, port } = parts;
   if (host === '') return [];
-  const at = (other: string, otherPort = port): string => joined({ ...parts, host: other, port: otherPort });
+  const at = (other: string, otherPort = port): string =>
+    joinParts({ ...parts, host: other, port: otherPort });
   const variants: Variant[] = [
     ['has another host', at('evil.example')],
     ['has the registered host as user information', at(`${host}@evil.example`)],
@@ -106,7 +107,7 @@ function hostVariants(parts: Parts): Variant[] {
     ['has its host in capitals', at(host.toUpperCase())],
   ];
   if (scheme.toLowerCase() === 'https:')
-    variants.push(['has http for https', joined({ ...parts, scheme: 'http:' })]);
+    variants.push(['has http for https', joinParts({ ...parts, scheme: 'http:' })]);
   const sameHost = loopback.get(host);
   // The port of a loopback address may differ (RFC 8252 §7.3).
   if (sameHost !== undefined) return [...variants, [`has ${sameHost} for ${host}`, at(sameHost)]];

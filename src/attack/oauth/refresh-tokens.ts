@@ -10,7 +10,7 @@ export function refreshTokenCases(flow: OAuthFlow): OAuthCase[] {
       name: 'the refresh token is used twice',
       why: 'A rotated refresh token is valid once (RFC 9700 §4.14.2).',
       async run() {
-        const { used } = await rotated(flow);
+        const { used } = await rotateToken(flow);
         return mustBeRefused(await flow.refresh(used));
       },
     },
@@ -18,7 +18,7 @@ export function refreshTokenCases(flow: OAuthFlow): OAuthCase[] {
       name: 'the new refresh token is used after the first one was used twice',
       why: 'The server cannot know which use was that of an attacker, so it revokes the new token (RFC 9700 §4.14.2).',
       async run() {
-        const { used, next } = await rotated(flow);
+        const { used, next } = await rotateToken(flow);
         await flow.refresh(used);
         return mustBeRefused(await flow.refresh(next));
       },
@@ -27,7 +27,7 @@ export function refreshTokenCases(flow: OAuthFlow): OAuthCase[] {
       name: `the refresh token is used ${raceSize} times at once`,
       why: 'A rotated refresh token is valid once, also for requests at the same time (RFC 9700 §4.14.2).',
       async run() {
-        const { next } = await rotated(flow);
+        const { next } = await rotateToken(flow);
         return oneMustBeAccepted(await flow.refreshTogether(next, raceSize));
       },
     },
@@ -40,7 +40,7 @@ interface Rotated {
 }
 
 /** Uses a refresh token once. Throws Interruption if the server does not replace it, which only public clients require. */
-async function rotated(flow: OAuthFlow): Promise<Rotated> {
+async function rotateToken(flow: OAuthFlow): Promise<Rotated> {
   const { refreshToken: used } = await flow.tokens();
   if (used === undefined) throw noRefreshToken();
   const { refreshToken: next = used } = tokensIn(await flow.refresh(used));

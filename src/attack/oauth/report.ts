@@ -3,8 +3,8 @@ import {
   type AttackResult,
   createReport,
   describeNoResponse,
+  describeStatus,
   isAccepted,
-  meaningOf,
   type Outcome,
   outcomeOfRace,
 } from '../report.ts';
@@ -30,11 +30,12 @@ export class Interruption extends Error {
 /** Runs the attempts, one after the other. */
 export async function runCases(cases: Iterable<OAuthCase>): Promise<AttackReport> {
   const results: AttackResult[] = [];
-  for (const { name, why, run } of cases) results.push({ name, why, ...(await run().catch(interrupted)) });
+  for (const { name, why, run } of cases)
+    results.push({ name, why, ...(await run().catch(describeInterruption)) });
   return createReport(results, describe);
 }
 
-function interrupted(error: unknown): Outcome {
+function describeInterruption(error: unknown): Outcome {
   if (!(error instanceof Interruption)) return describeNoResponse(error);
   return { verdict: error.verdict, status: undefined, note: error.message };
 }
@@ -50,13 +51,13 @@ const refusals: readonly number[] = [400, 401, 403];
 /** Returns the outcome of a request that must be refused. */
 export function mustBeRefused({ status }: { readonly status: number }): Outcome {
   if (refusals.includes(status)) return { verdict: 'passed', status, note: undefined };
-  return { verdict: isAccepted(status) ? 'failed' : 'inconclusive', status, note: meaningOf(status) };
+  return { verdict: isAccepted(status) ? 'failed' : 'inconclusive', status, note: describeStatus(status) };
 }
 
 /** Returns the outcome of a request that must be accepted. */
 export function mustBeAccepted({ status }: { readonly status: number }): Outcome {
   if (isAccepted(status)) return { verdict: 'passed', status, note: undefined };
-  return { verdict: 'inconclusive', status, note: meaningOf(status) };
+  return { verdict: 'inconclusive', status, note: describeStatus(status) };
 }
 
 /** Returns the outcome of requests at the same time, of which exactly one must be accepted. */

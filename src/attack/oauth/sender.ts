@@ -46,16 +46,16 @@ export function createSender({ ca, agent, timeout: given }: ConnectionOptions): 
     }
   };
   return {
-    send: (request) => withClient(request.url, (client) => client.send(rawRequest(request))),
+    send: (request) => withClient(request.url, (client) => client.send(toRawRequest(request))),
     async sendTogether(requests) {
       const [first] = requests;
       if (first === undefined) return [];
-      return withClient(first.url, (client) => client.sendTogether(requests.map(rawRequest)));
+      return withClient(first.url, (client) => client.sendTogether(requests.map(toRawRequest)));
     },
   };
 }
 
-function rawRequest({ method, url, headers = [], form }: UrlRequest): RawRequest {
+function toRawRequest({ method, url, headers = [], form }: UrlRequest): RawRequest {
   const { pathname, search } = new URL(url);
   const request = { method, target: pathname + search };
   const accept: HeaderLine = ['Accept', 'application/json'];

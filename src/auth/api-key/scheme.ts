@@ -8,11 +8,11 @@ import type { HttpRequest } from '../../http/message.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { takeParameter } from '../../signature/declared/message.ts';
 import { octets } from '../../signature/declared/template.ts';
-import { createKeyring, derivedOnce, type KeyHolder, type KeyKind } from '../keyring.ts';
+import { createKeyring, deriveOnce, type KeyHolder, type KeyKind } from '../keyring.ts';
 import type { CredentialLocation, Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { Presented, SignatureScheme } from '../signature-scheme.ts';
-import { userOf } from '../user-name.ts';
+import { readUser } from '../user-name.ts';
 import { createVerification } from '../verify.ts';
 import type { ApiKeyOptions, SecretPlace } from './options.ts';
 
@@ -34,16 +34,16 @@ export function createApiKeyScheme(name: string, options: ApiKeyOptions, context
     ...(isInAuthorization
       ? { authorizationNames: [secret.authorization.toLowerCase()] }
       : // The field of the user alone is no credential: another scheme may use the same field.
-        { authorizationNames: [], locations: [locationOf(secret)] }),
+        { authorizationNames: [], locations: [toLocation(secret)] }),
     requestHeaders: typeof user === 'object' ? [user.field.toLowerCase()] : [],
     tlsOnly: true,
     authenticate: createVerification(createSignatureScheme(name, options, context), context),
-    claimedUser: (_rest, { headers: fields }) => (user === undefined ? undefined : userOf(user, fields)),
+    claimedUser: (_rest, { headers: fields }) => (user === undefined ? undefined : readUser(user, fields)),
     challenge: ({ secure }) => (secure ? challenge : undefined),
   };
 }
 
-function locationOf(place: Exclude<SecretPlace, { authorization: string }>): CredentialLocation {
+function toLocation(place: Exclude<SecretPlace, { authorization: string }>): CredentialLocation {
   return 'field' in place ? { field: place.field.toLowerCase() } : place;
 }
 
@@ -60,10 +60,10 @@ function createSignatureScheme(
   });
   const findOwner = (digest: string): MaybePromise<KeyHolder | undefined> => {
     const owner = accounts.findSecret?.(digest);
-    const named = (name: string | undefined) => (name === undefined ? undefined : find(name));
-    return owner === undefined || typeof owner === 'string' ? named(owner) : owner.then(named);
+    const findNamed = (name: string | undefined) => (name === undefined ? undefined : find(name));
+    return owner === undefined || typeof owner === 'string' ? findNamed(owner) : owner.then(findNamed);
   };
-  const digestOf = derivedOnce(sha256);
+  const computeDigest = deriveOnce(hashBytes);
   const { user: place } = options;
   return {
     name,
@@ -71,22 +71,22 @@ function createSignatureScheme(
     wrong: place === undefined ? 'The key is wrong.' : 'The user or the secret is wrong.',
     read(request, rest) {
       const { headers: fields } = request;
-      const user = place === undefined ? '' : userOf(place, fields);
+      const user = place === undefined ? '' : readUser(place, fields);
       if (user === undefined)
-        return { detail: faultOf(fields, typeof place === 'object' ? place.field : '') };
+        return { detail: describeFieldFault(fields, typeof place === 'object' ? place.field : '') };
       const sent = secretsIn(request, rest, options.secret);
       const [secret, another] = sent;
       const isPossible = secret !== undefined && secret.length > 0 && secret.length <= longestSecret;
       if (!isPossible || another !== undefined)
         return { detail: describeFault(sent.length, describeSecret(options.secret)) };
-      const digest = sha256(Buffer.from(secret, 'latin1')).toString('base64');
+      const digest = hashBytes(Buffer.from(secret, 'latin1')).toString('base64');
       return { request, user, signatures: [digest], time: undefined, nonce: undefined };
     },
     find: ({ user, signatures: [digest = ''] }) => (place === undefined ? findOwner(digest) : find(user)),
     kinds: () => kinds,
     messages: () => [[]],
     signs: (key, _message, { signatures: [digest = ''] }: Presented) =>
-      key.kind === 'secret' && timingSafeEqual(digestOf(key.secret), Buffer.from(digest, 'base64')),
+      key.kind === 'secret' && timingSafeEqual(computeDigest(key.secret), Buffer.from(digest, 'base64')),
   };
 }
 
@@ -108,7 +108,7 @@ function describeSecret(place: SecretPlace): string {
   return 'cookie' in place ? `the cookie ${place.cookie}` : `the query parameter ${place.query}`;
 }
 
-function faultOf(fields: HttpHeaders, name: string): string {
+function describeFieldFault(fields: HttpHeaders, name: string): string {
   return describeFault(fields.getAll(name.toLowerCase()).length, name);
 }
 
@@ -119,6 +119,6 @@ function describeFault(count: number, name: string): string {
   return count > 1 ? `${subject} was sent twice.` : `The value of ${name} is malformed.`;
 }
 
-function sha256(bytes: Buffer): Buffer {
+function hashBytes(bytes: Buffer): Buffer {
   return createHash('sha256').update(bytes).digest();
 }

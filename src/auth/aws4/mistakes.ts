@@ -62,12 +62,12 @@ function pathMistakes(path: string, { request }: Aws4Presented, options: Aws4Opt
     ['the path was signed decoded', decodeParameter(sent.replaceAll('+', '%2B'))],
     ['the path was signed as sent, without encoding', sent],
     ['the path was encoded once more than it must be', encodePath(path)],
-    ['the escapes of the path are in lower case', lowerCaseEscapes(path)],
+    ['the escapes of the path are in lower case', lowerEscapes(path)],
     ['the slashes of the path were encoded', path.replaceAll('/', '%2F')],
   ];
 }
 
-function lowerCaseEscapes(encoded: string): string {
+function lowerEscapes(encoded: string): string {
   return encoded.replace(/%../g, (sent) => sent.toLowerCase());
 }
 
@@ -79,7 +79,7 @@ function* queryMistakes(canonical: string, { request, presigned }: Aws4Presented
   const pairs = presigned ? all.filter(([name]) => name !== signatureParameter) : all;
   const sorted = [...pairs].sort(comparePairs);
   const raw = sent.split('&').filter((pair) => !(presigned && pair.startsWith(`${signatureParameter}=`)));
-  const without = (omitted: string): string => joinPairs(sorted.filter(([name]) => name !== omitted));
+  const omitParameter = (omitted: string): string => joinPairs(sorted.filter(([name]) => name !== omitted));
   yield ['the parameters of the query are not sorted by name and value', joinPairs(pairs)];
   yield [
     'the parameters of the query were sorted as text, not by name and then by value',
@@ -98,7 +98,7 @@ function* queryMistakes(canonical: string, { request, presigned }: Aws4Presented
   ];
   yield ['spaces in the query were signed as +; they must be %20', canonical.replaceAll('%20', '+')];
   yield ['+ was signed as %2B; in a query it is a space, %20', canonical.replaceAll('%20', '%2B')];
-  yield ['the escapes of the query are in lower case', lowerCaseEscapes(canonical)];
+  yield ['the escapes of the query are in lower case', lowerEscapes(canonical)];
   yield ['the query was signed as sent, without encoding and sorting', raw.join('&')];
   yield ['the query was sorted, but not encoded again', [...raw].sort().join('&')];
   yield [
@@ -116,10 +116,10 @@ function* queryMistakes(canonical: string, { request, presigned }: Aws4Presented
     joinPairs(pairs.map(([name, value]) => [encodeOctets(name), encodeOctets(value)])),
   ];
   yield ['X-Amz-Signature was signed as a part of the query', joinPairs([...all].sort(comparePairs))];
-  yield ['the session token was added to the query after signing', without('X-Amz-Security-Token')];
-  yield ['X-Amz-Expires was added to the query after signing', without('X-Amz-Expires')];
+  yield ['the session token was added to the query after signing', omitParameter('X-Amz-Security-Token')];
+  yield ['X-Amz-Expires was added to the query after signing', omitParameter('X-Amz-Expires')];
   for (const [name] of pairs.slice(0, maxTried))
-    yield [`the parameter ${name} was added to the query after signing`, without(name)];
+    yield [`the parameter ${name} was added to the query after signing`, omitParameter(name)];
 }
 
 function joinPairs(pairs: readonly (readonly [name: string, value: string])[]): string {
@@ -198,7 +198,7 @@ function scopeMistakes({ credentials: { scope, accessKeyId }, stamp }: Aws4Prese
 
 function listMistakes(list: string, presented: Aws4Presented): Variant[] {
   const names = list.split(';');
-  const sent = sentNames(presented);
+  const sent = readSentNames(presented);
   return [
     [
       'the names in the list of signed headers are not in lower case',
@@ -211,7 +211,7 @@ function listMistakes(list: string, presented: Aws4Presented): Variant[] {
 }
 
 /** Returns the names of the headers as sent, by their names in lower case. */
-function sentNames({ request }: Aws4Presented): ReadonlyMap<string, string> {
+function readSentNames({ request }: Aws4Presented): ReadonlyMap<string, string> {
   const names = request.headers.raw.filter((_, at) => at % 2 === 0);
   return new Map(names.map((name) => [name.toLowerCase(), name]));
 }
@@ -232,34 +232,42 @@ export function messageMistakes(presented: Aws4Presented, parts: readonly Part[]
     payloadHash: value('payload hash'),
   };
   const canonical = textWith(text);
-  const hashed = ([hint, changed, differs]: Canonical): MessageMistake => ({
+  const buildHashedMistake = ([hint, changed, differs]: Canonical): MessageMistake => ({
     hint,
     message: Buffer.from(stringToSign(stamp, scope, changed), 'latin1'),
     differs: differs ?? { name: 'string to sign', signed: stringToSign(stamp, scope, changed) },
   });
-  const signed = (hint: string, own: string): MessageMistake => ({
+  const buildSignedMistake = (hint: string, own: string): MessageMistake => ({
     hint,
     message: Buffer.from(own, 'latin1'),
     differs: { name: 'string to sign', signed: own },
   });
   const right = stringToSign(stamp, scope, canonical);
-  const withLast = (last: string): string => [...right.split('\n').slice(0, -1), last].join('\n');
+  const replaceLastLine = (last: string): string => [...right.split('\n').slice(0, -1), last].join('\n');
   const hash = createHash('sha256').update(canonical, 'latin1').digest();
   return [
-    ...[...selections(presented, text), ...layouts(presented, text), ...wholes(canonical)].map(hashed),
-    signed('the string to sign has a trailing newline', `${right}\n`),
-    signed('the string to sign has CR LF line endings', right.replaceAll('\n', '\r\n')),
-    signed('the canonical request was signed without being hashed', withLast(canonical)),
-    signed('the canonical request itself was signed in place of the string to sign', canonical),
-    signed('the hash of the canonical request is in base64', withLast(hash.toString('base64'))),
-    signed(
-      'the hash of the canonical request is in upper case',
-      withLast(hash.toString('hex').toUpperCase()),
+    ...[...selections(presented, text), ...layouts(presented, text), ...wholes(canonical)].map(
+      buildHashedMistake,
     ),
-    signed('the payload hash was signed in place of the canonical request', withLast(text.payloadHash)),
-    signed('the string to sign lacks the algorithm', right.slice(aws4Algorithm.length + 1)),
-    signed('the string to sign was hashed before it was signed', hashOctets(right)),
-    signed(
+    buildSignedMistake('the string to sign has a trailing newline', `${right}\n`),
+    buildSignedMistake('the string to sign has CR LF line endings', right.replaceAll('\n', '\r\n')),
+    buildSignedMistake('the canonical request was signed without being hashed', replaceLastLine(canonical)),
+    buildSignedMistake('the canonical request itself was signed in place of the string to sign', canonical),
+    buildSignedMistake(
+      'the hash of the canonical request is in base64',
+      replaceLastLine(hash.toString('base64')),
+    ),
+    buildSignedMistake(
+      'the hash of the canonical request is in upper case',
+      replaceLastLine(hash.toString('hex').toUpperCase()),
+    ),
+    buildSignedMistake(
+      'the payload hash was signed in place of the canonical request',
+      replaceLastLine(text.payloadHash),
+    ),
+    buildSignedMistake('the string to sign lacks the algorithm', right.slice(aws4Algorithm.length + 1)),
+    buildSignedMistake('the string to sign was hashed before it was signed', hashOctets(right)),
+    buildSignedMistake(
       'the signed headers were signed in place of the scope',
       [aws4Algorithm, stamp, text.list, hash.toString('hex')].join('\n'),
     ),
@@ -279,7 +287,7 @@ function textWith({ head, headers, list, payloadHash }: CanonicalText): string {
   return `${head}\n${lines}\n${list}\n${payloadHash}`;
 }
 
-function namesOf(headers: CanonicalText['headers']): string {
+function joinNames(headers: CanonicalText['headers']): string {
   return headers.map(([name]) => name).join(';');
 }
 
@@ -305,9 +313,9 @@ function selections({ request }: Aws4Presented, text: CanonicalText): Canonical[
       const value = canonicalValue(request.headers.getAll(name).join(','));
       const more = [...headers, [name, value] as const].sort(([one], [other]) => (one < other ? -1 : 1));
       const hint = `${name} was signed, but is missing in SignedHeaders`;
-      const differs = { name: 'signed headers', signed: namesOf(more) };
+      const differs = { name: 'signed headers', signed: joinNames(more) };
       return [
-        [hint, textWith({ ...text, headers: more, list: namesOf(more) }), differs],
+        [hint, textWith({ ...text, headers: more, list: joinNames(more) }), differs],
         [hint, textWith({ ...text, headers: more, list }), differs],
       ];
     });
@@ -317,8 +325,8 @@ function selections({ request }: Aws4Presented, text: CanonicalText): Canonical[
     return [
       [
         hint,
-        textWith({ ...text, headers: fewer, list: namesOf(fewer) }),
-        { name: 'signed headers', signed: namesOf(fewer) },
+        textWith({ ...text, headers: fewer, list: joinNames(fewer) }),
+        { name: 'signed headers', signed: joinNames(fewer) },
       ],
       [hint, textWith({ ...text, headers: fewer, list }), { name: `header ${name}`, signed: '' }],
     ];
@@ -329,7 +337,7 @@ function selections({ request }: Aws4Presented, text: CanonicalText): Canonical[
 /** Mistakes in the letter case, order and line ends of the headers. */
 function layouts(presented: Aws4Presented, text: CanonicalText): Canonical[] {
   const { head, headers, list, payloadHash } = text;
-  const sent = sentNames(presented);
+  const sent = readSentNames(presented);
   const order = [...sent.keys()];
   const inOrder = [...headers].sort(([one], [other]) => order.indexOf(one) - order.indexOf(other));
   const asSent = headers.map(([name, value]) => [sent.get(name) ?? name, value] as const);
@@ -340,17 +348,17 @@ function layouts(presented: Aws4Presented, text: CanonicalText): Canonical[] {
     [
       'the headers are not sorted by name',
       textWith({ ...text, headers: inOrder }),
-      differs(namesOf(inOrder)),
+      differs(joinNames(inOrder)),
     ],
     [
       'the headers are not sorted by name',
-      textWith({ ...text, headers: inOrder, list: namesOf(inOrder) }),
-      differs(namesOf(inOrder)),
+      textWith({ ...text, headers: inOrder, list: joinNames(inOrder) }),
+      differs(joinNames(inOrder)),
     ],
     [
       'the names of the headers were signed as sent; they must be in lower case',
       textWith({ ...text, headers: asSent }),
-      differs(namesOf(asSent)),
+      differs(joinNames(asSent)),
     ],
     [
       'the blank line after the headers is missing',
@@ -419,28 +427,28 @@ const services: readonly string[] = [
 export function keyMistakes(secret: Buffer, scope: Scope): (readonly [hint: string, key: Buffer])[] {
   const { date, region, service } = scope;
   const prefixed = Buffer.concat([keyPrefix, secret]);
-  const derived = (changes: Partial<Scope>): Buffer => deriveKey(secret, { ...scope, ...changes });
+  const deriveScopeKey = (changes: Partial<Scope>): Buffer => deriveKey(secret, { ...scope, ...changes });
   const steps = [date, region, service, scopeEnd];
   return [
     ...otherDates(date).map(
       (other) =>
         [
           `the signing key was derived with the date ${other}, and the scope has ${date}`,
-          derived({ date: other }),
+          deriveScopeKey({ date: other }),
         ] as const,
     ),
     ...regions.map(
       (other) =>
         [
           `the signing key was derived for the region "${other}", and the scope has "${region}"`,
-          derived({ region: other }),
+          deriveScopeKey({ region: other }),
         ] as const,
     ),
     ...services.map(
       (other) =>
         [
           `the signing key was derived for the service "${other}", and the scope has "${service}"`,
-          derived({ service: other }),
+          deriveScopeKey({ service: other }),
         ] as const,
     ),
     ['the signing key was derived without the prefix AWS4 before the secret', chain(secret, steps)],

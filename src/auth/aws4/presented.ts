@@ -60,9 +60,9 @@ export function present(
   const fault = headerFault(request.headers, credentials, options) ?? scopeFault(credentials, options);
   const claimed = { accessKeyId: credentials.accessKeyId, signature: credentials.signature };
   if (fault !== undefined) return refuse(fault.reason, fault.detail, { ...claimed, ...fault.facts });
-  const signedTime = timeOf(request.headers, credentials, now);
+  const signedTime = readTime(request.headers, credentials, now);
   if (typeof signedTime === 'string') return refuse('malformed', signedTime, claimed);
-  const payload = payloadOf(request, credentials, options);
+  const payload = readPayloadHash(request, credentials, options);
   if ('reason' in payload) return { ...refuse(payload.reason, payload.detail, claimed), hint: payload.hint };
   const lifetime = credentials.presigned?.expires;
   return {
@@ -77,7 +77,7 @@ export function present(
     expires: lifetime === undefined ? undefined : signedTime.time + lifetime * 1000,
     path: canonicalPath(path, options),
     query: canonicalQuery(query, presigned ? signatureParameter : undefined),
-    headers: headersOf(request.headers, credentials.signedHeaders),
+    headers: readSignedHeaders(request.headers, credentials.signedHeaders),
     payloadHash: payload.payloadHash,
     hasContent: payload.hasContent,
   };
@@ -134,7 +134,7 @@ function scopeFault({ scope }: Aws4Credentials, options: Aws4Options): Fault | u
 }
 
 /** Returns the time of the request, or an error message. X-Amz-Date counts before Date. */
-function timeOf(
+function readTime(
   fields: HttpHeaders,
   credentials: Aws4Credentials,
   now: number,
@@ -152,13 +152,13 @@ function timeOf(
 }
 
 /** Returns the payload hash that the header section shows, or a fault. */
-function payloadOf(
+function readPayloadHash(
   { headers: fields, body }: HttpRequest,
   credentials: Aws4Credentials,
   options: Aws4Options,
 ): Pick<Aws4Presented, 'payloadHash' | 'hasContent'> | Fault {
   const hasContent = body.present && fields.get('content-length') !== '0';
-  const declared = declaredHash(fields, credentials, options);
+  const declared = readDeclaredHash(fields, credentials, options);
   if (declared === undefined) {
     if (options.service === 's3')
       return { reason: 'malformed', detail: 'X-Amz-Content-Sha256 is missing, which Amazon S3 requires.' };
@@ -180,7 +180,7 @@ function payloadOf(
 }
 
 /** A presigned URL of Amazon S3 does not sign the content, unless it says so. */
-function declaredHash(
+function readDeclaredHash(
   fields: HttpHeaders,
   credentials: Aws4Credentials,
   { service }: Aws4Options,
@@ -192,7 +192,7 @@ function declaredHash(
 }
 
 /** Returns the signed headers with their canonical values. Several lines of a name are joined by commas. */
-function headersOf(fields: HttpHeaders, names: readonly string[]): CanonicalHeader[] {
+function readSignedHeaders(fields: HttpHeaders, names: readonly string[]): CanonicalHeader[] {
   return names.map((name) => [
     name,
     fields.repeated

@@ -35,7 +35,7 @@ export function createAws4Scheme(name: string, options: Aws4Options, context: Sc
       );
     },
     claimedUser(rest, request) {
-      const credentials = credentialsOf(rest, request, options.service);
+      const credentials = readCredentials(rest, request, options.service);
       return typeof credentials === 'string' ? undefined : credentials.accessKeyId;
     },
     challenge: () =>
@@ -50,6 +50,6 @@ export function createAws4Scheme(name: string, options: Aws4Options, context: Sc
   };
 }
 
-function credentialsOf(rest: string, { target }: HttpRequest, service: string): Aws4Credentials | string {
+function readCredentials(rest: string, { target }: HttpRequest, service: string): Aws4Credentials | string {
   return rest === '' ? parsePresigned(splitTarget(target).query, service) : parseCredentialsField(rest);
 }

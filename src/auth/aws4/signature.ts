@@ -2,11 +2,11 @@
 // for the scope of the request.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import {
-  canonicalOf,
   emptyHash,
+  formatCanonicalRequest,
+  formatStringToSign,
   hashContent,
   messageParts,
-  stringToSignOf,
 } from '../../signature/aws4/canonical-request.ts';
 import { deriveKey, scopeText } from '../../signature/aws4/signing-key.ts';
 import { messageBytes, type Part } from '../../signature/message.ts';
@@ -39,13 +39,13 @@ export function createAws4Signature(
     read(request, rest) {
       const now = clock.now();
       const presented = present(request, rest, options, now);
-      return 'reason' in presented ? faultOf(presented, now, explain, writeProblem) : presented;
+      return 'reason' in presented ? toFault(presented, now, explain, writeProblem) : presented;
     },
     needsContent: ({ payloadHash }) => payloadHash === undefined,
     find: ({ user }) => find(user),
     kinds: () => kinds,
-    messages: (presented, content) => [partsOf(presented, content)],
-    assemble: (parts) => [stringToSignOf(parts)],
+    messages: (presented, content) => [buildParts(presented, content)],
+    assemble: (parts) => [formatStringToSign(parts)],
     signs(key, message, { credentials: { scope, signature } }) {
       if (key.kind !== 'secret') return false;
       const derived = key.secret.derive((secret) => deriveKey(secret, scope));
@@ -63,8 +63,8 @@ export function createAws4Signature(
     messageMistakes,
     keyMistakes: (secret, { credentials }) => keyMistakes(secret, credentials.scope),
     explanationMembers: (presented, content) => {
-      const parts = partsOf(presented, content);
-      return { canonicalRequest: canonicalOf(parts), stringToSign: stringToSignOf(parts) };
+      const parts = buildParts(presented, content);
+      return { canonicalRequest: formatCanonicalRequest(parts), stringToSign: formatStringToSign(parts) };
     },
     problem: (refusal) => writeProblem(awsRefusal(refusal), refusal.now),
   };
@@ -73,7 +73,7 @@ export function createAws4Signature(
 const kinds: readonly KeyKind[] = ['secret'];
 
 /** Returns the parts of the canonical request and of the string to sign. */
-function partsOf(presented: Aws4Presented, content: Uint8Array): Part[] {
+function buildParts(presented: Aws4Presented, content: Uint8Array): Part[] {
   const { request, path, query, headers, payloadHash = hashContent(content), stamp, credentials } = presented;
   const { method } = request;
   const { signedHeaders } = credentials;
@@ -98,7 +98,7 @@ function digestFault(
 }
 
 /** Returns the fault of a request that its header section alone shows. */
-function faultOf(refusal: AwsRefusal, now: number, explain: boolean, writeProblem: WriteProblem): Fault {
+function toFault(refusal: AwsRefusal, now: number, explain: boolean, writeProblem: WriteProblem): Fault {
   const isScope = refusal.reason === 'region' || refusal.reason === 'service';
   const { hint } = refusal;
   const members = { check: isScope ? 'scope' : 'grammar', ...(hint === undefined ? {} : { hint }) };
@@ -135,7 +135,7 @@ function awsRefusal({
   computed,
 }: Refusal<Aws4Presented>): AwsRefusal {
   const { credentials, presigned, time } = presented;
-  const parts = partsOf(presented, content);
+  const parts = buildParts(presented, content);
   return {
     reason: reason === 'time' ? (time > now ? 'date-ahead' : 'date-behind') : reasons[reason],
     detail,
@@ -144,8 +144,8 @@ function awsRefusal({
       presigned,
       accessKeyId: credentials.accessKeyId,
       signature: credentials.signature,
-      canonicalRequest: canonicalOf(parts),
-      stringToSign: stringToSignOf(parts),
+      canonicalRequest: formatCanonicalRequest(parts),
+      stringToSign: formatStringToSign(parts),
       time,
       expires: credentials.presigned?.expires,
       sentHash: presented.payloadHash,

@@ -1,19 +1,19 @@
 // Finds messages that two different requests have in common. Loaded only by `countersign check`.
-import { sortedForm } from '../../signature/declared/form.ts';
+import { sortForm } from '../../signature/declared/form.ts';
 import {
   createJsonReader,
   type MessageSource,
   messageBytes,
   messagePieces,
-  pieceOf,
-  sortedQuery,
+  readPiece,
+  sortQuery,
   splitTarget,
 } from '../../signature/declared/message.ts';
-import { fieldIn, withTextAt } from '../../signature/declared/places.ts';
+import { fieldIn, writeTextAt } from '../../signature/declared/places.ts';
 import { octets, partName, type TemplatePart } from '../../signature/declared/template.ts';
 import { formatTimestamp } from '../../signature/declared/timestamp.ts';
 import type { DeclaredOptions } from './options.ts';
-import { guardsOf } from './plan.ts';
+import { listGuards } from './plan.ts';
 
 /** An example of a request, without its signature. */
 export interface ExampleRequest {
@@ -71,17 +71,17 @@ export function ambiguities(options: DeclaredOptions): Ambiguity[] {
   const { message } = options;
   const found: Ambiguity[] = [];
   for (const [at, one] of message.entries()) {
-    if (one.kind === 'form-sorted') found.push(...inForm(options));
+    if (one.kind === 'form-sorted') found.push(...findFormAmbiguities(options));
     for (const [distance, other] of message.slice(at + 1).entries()) {
       const between = message.slice(at + 1, at + 1 + distance);
-      found.push(...ofPair(one, between, other, options));
+      found.push(...findPairAmbiguity(one, between, other, options));
     }
   }
   return found;
 }
 
 /** Names and values of a form are joined without a separator. */
-function inForm(options: DeclaredOptions): Ambiguity[] {
+function findFormAmbiguities(options: DeclaredOptions): Ambiguity[] {
   const withForm = (content: string): Example => ({ ...plain, content, hasForm: true });
   return ambiguity(
     { parts: ['form-sorted', 'form-sorted'], adjacent: true },
@@ -92,7 +92,7 @@ function inForm(options: DeclaredOptions): Ambiguity[] {
 }
 
 /** Returns the first ambiguity of two parts with the given parts between them. */
-function ofPair(
+function findPairAmbiguity(
   one: TemplatePart,
   between: readonly TemplatePart[],
   other: TemplatePart,
@@ -100,13 +100,23 @@ function ofPair(
 ): Ambiguity[] {
   if (one.kind === 'literal' || other.kind === 'literal') return [];
   const parts = [partName(one), partName(other)] as const;
-  const separator = textOf(between, plain, options);
-  const head = textOf([one], plain, options);
+  const separator = formatParts(between, plain, options);
+  const head = formatParts([one], plain, options);
   for (const middle of moved) {
     if (separator === '' && middle === '') continue;
-    for (const tail of [textOf([other], plain, options), 'x', '/x']) {
-      const first = changed(changed(plain, one, head, options), other, middle + separator + tail, options);
-      const second = changed(changed(plain, one, head + separator + middle, options), other, tail, options);
+    for (const tail of [formatParts([other], plain, options), 'x', '/x']) {
+      const first = changePart(
+        changePart(plain, one, head, options),
+        other,
+        middle + separator + tail,
+        options,
+      );
+      const second = changePart(
+        changePart(plain, one, head + separator + middle, options),
+        other,
+        tail,
+        options,
+      );
       if (first === undefined || second === undefined) continue;
       const found = ambiguity({ parts, adjacent: separator === '' }, first, second, options);
       if (found.length > 0) return found;
@@ -124,17 +134,17 @@ function ambiguity(
 ): Ambiguity[] {
   const { message } = options;
   const [one, other] = [first, second].map((example) =>
-    messageBytes(messagePieces(message, sourceOf(example, options))),
+    messageBytes(messagePieces(message, buildSource(example, options))),
   );
-  const examples = { first: requestOf(first, options), second: requestOf(second, options) };
+  const examples = { first: buildRequest(first, options), second: buildRequest(second, options) };
   const isSame = JSON.stringify(examples.first) === JSON.stringify(examples.second);
   if (isSame || one === undefined || other === undefined || !one.equals(other)) return [];
   return [{ parts, adjacent, ...examples }];
 }
 
-function textOf(parts: readonly TemplatePart[], example: Example, options: DeclaredOptions): string {
-  const source = sourceOf(example, options);
-  return messageBytes(parts.map((part) => pieceOf(part, source))).toString('latin1');
+function formatParts(parts: readonly TemplatePart[], example: Example, options: DeclaredOptions): string {
+  const source = buildSource(example, options);
+  return messageBytes(parts.map((part) => readPiece(part, source))).toString('latin1');
 }
 
 const pathForm = /^\/[\w\-.~!$&'()*+,;=:@/]*$/;
@@ -142,7 +152,7 @@ const queryForm = /^[\w\-.~!$&'()*+,;=:@/?]*$/;
 const hostForm = /^[a-z0-9.-]+(?::\d{1,5})?$/;
 
 /** Returns the example with another value of a part; undefined if the part cannot have this value. */
-function changed(
+function changePart(
   example: Example | undefined,
   part: TemplatePart,
   text: string,
@@ -151,20 +161,20 @@ function changed(
   if (example === undefined) return undefined;
   switch (part.kind) {
     case 'target':
-      return withTarget(example, text);
+      return replaceTarget(example, text);
     case 'path':
       return pathForm.test(text) ? { ...example, path: text } : undefined;
     case 'query':
       return queryForm.test(text) ? { ...example, query: text } : undefined;
     case 'query-sorted':
-      return queryForm.test(text) && sortedQuery(text) === text ? { ...example, query: text } : undefined;
+      return queryForm.test(text) && sortQuery(text) === text ? { ...example, query: text } : undefined;
     case 'url':
-      return withUrl(example, text);
+      return replaceUrl(example, text);
     case 'host':
       return hostForm.test(text) ? { ...example, host: text } : undefined;
     case 'nonce':
     case 'id':
-      return isToken(text, guardsOf(options)[part.kind]) ? { ...example, [part.kind]: text } : undefined;
+      return isToken(text, listGuards(options)[part.kind]) ? { ...example, [part.kind]: text } : undefined;
     case 'body':
       return { ...example, content: text };
     case 'form-sorted':
@@ -182,30 +192,30 @@ function isToken(text: string, guards: readonly string[]): boolean {
   return /^[!-~]{1,128}$/.test(text) && !guards.some((guard) => text.includes(guard));
 }
 
-function withTarget(example: Example, text: string): Example | undefined {
+function replaceTarget(example: Example, text: string): Example | undefined {
   const { path, query } = splitTarget(text);
   return pathForm.test(path) && queryForm.test(query) ? { ...example, path, query } : undefined;
 }
 
-function withUrl(example: Example, url: string): Example | undefined {
+function replaceUrl(example: Example, url: string): Example | undefined {
   const [, host = '', target = ''] = /^https:\/\/([^/?]*)(\/.*)$/s.exec(url) ?? [];
-  const other = hostForm.test(host) ? withTarget(example, target) : undefined;
+  const other = hostForm.test(host) ? replaceTarget(example, target) : undefined;
   return other === undefined ? undefined : { ...other, host };
 }
 
 /** Writes the text as the name of a parameter without a value. */
 function withForm(example: Example, text: string): Example | undefined {
   const content = `${encodeURIComponent(text)}=`;
-  return text !== '' && sortedForm(content) === text ? { ...example, content, hasForm: true } : undefined;
+  return text !== '' && sortForm(content) === text ? { ...example, content, hasForm: true } : undefined;
 }
 
 const time = Date.UTC(2024, 1, 29, 12);
 
-function sourceOf(example: Example, options: DeclaredOptions): MessageSource {
+function buildSource(example: Example, options: DeclaredOptions): MessageSource {
   const { user, timestamp } = options;
   return {
     method: example.method,
-    target: targetOf(example),
+    target: formatTarget(example),
     secure: true,
     host: example.host,
     field: (name) => example.fields.get(name) ?? 'f',
@@ -220,13 +230,13 @@ function sourceOf(example: Example, options: DeclaredOptions): MessageSource {
   };
 }
 
-function targetOf({ path, query }: Example): string {
+function formatTarget({ path, query }: Example): string {
   return query === '' ? path : `${path}?${query}`;
 }
 
-function requestOf(example: Example, options: DeclaredOptions): ExampleRequest {
+function buildRequest(example: Example, options: DeclaredOptions): ExampleRequest {
   const { message, timestamp, nonce, id } = options;
-  const source = sourceOf(example, options);
+  const source = buildSource(example, options);
   const line = (name: string | undefined, value: string): [string, string][] =>
     name === undefined ? [] : [[name, value]];
   return {
@@ -257,7 +267,7 @@ export function ambiguityWarnings(options: DeclaredOptions, where: string): stri
       one === other
         ? `names and values of {${one}} are joined without a separator`
         : `${adjacent ? 'there is no' : 'the'} text between {${one}} and {${other}}${adjacent ? '' : ' may occur in both'}`;
-    return `${where}.message is ambiguous: ${cause}. These requests have the same signature: ${described(first, second)} and ${described(second, first)}`;
+    return `${where}.message is ambiguous: ${cause}. These requests have the same signature: ${describeRequest(first, second)} and ${describeRequest(second, first)}`;
   });
 }
 
@@ -272,7 +282,7 @@ export interface Unsigned {
  * Returns what of the method, the path, the query and the content a message leaves unsigned; undefined if it signs all. Each part is
  * found by changing it in an example and building both messages.
  */
-export function unsignedParts(options: DeclaredOptions): Unsigned | undefined {
+export function findUnsignedParts(options: DeclaredOptions): Unsigned | undefined {
   const example = { ...plain, content: exampleContent(options) };
   const changes: readonly (readonly [part: string, change: (one: Example) => Example])[] = [
     ['method', (one) => ({ ...one, method: 'DELETE' })],
@@ -283,16 +293,16 @@ export function unsignedParts(options: DeclaredOptions): Unsigned | undefined {
   const parts: string[] = [];
   let second: Example = example;
   for (const [part, change] of changes) {
-    if (!messageOf(change(example), options).equals(messageOf(example, options))) continue;
+    if (!buildMessage(change(example), options).equals(buildMessage(example, options))) continue;
     parts.push(part);
     second = change(second);
   }
   if (parts.length === 0) return undefined;
-  return { parts, first: requestOf(example, options), second: requestOf(second, options) };
+  return { parts, first: buildRequest(example, options), second: buildRequest(second, options) };
 }
 
-function messageOf(example: Example, options: DeclaredOptions): Buffer {
-  return messageBytes(messagePieces(options.message, sourceOf(example, options)));
+function buildMessage(example: Example, options: DeclaredOptions): Buffer {
+  return messageBytes(messagePieces(options.message, buildSource(example, options)));
 }
 
 /** Returns content with the members that a message contains, if it contains some. */
@@ -300,12 +310,12 @@ function exampleContent({ message }: DeclaredOptions): string {
   const pointers = message.flatMap((part) => (part.kind === 'json' ? [part.pointer] : []));
   return pointers.length === 0
     ? 'c'
-    : pointers.reduce((json, pointer) => withTextAt(json, pointer, 'v'), '{}');
+    : pointers.reduce((json, pointer) => writeTextAt(json, pointer, 'v'), '{}');
 }
 
 /** Returns content that is different beside the members of a message. */
 function otherContent(content: string): string {
-  return content.startsWith('{') ? withTextAt(content, '/more', '1') : 'd';
+  return content.startsWith('{') ? writeTextAt(content, '/more', '1') : 'd';
 }
 
 /**
@@ -314,22 +324,22 @@ function otherContent(content: string): string {
  *
  * @param where The path of the scheme in the configuration: `schemes.partner`.
  */
-export function unsignedWarnings(options: DeclaredOptions, where: string): string[] {
-  const found = unsignedParts(options);
+export function listUnsignedWarnings(options: DeclaredOptions, where: string): string[] {
+  const found = findUnsignedParts(options);
   if (found === undefined) return [];
   const { parts, first, second } = found;
   const names = parts.map((part) => `the ${part}`);
   const listed = [names.slice(0, -1).join(', '), ...names.slice(-1)]
     .filter((name) => name !== '')
     .join(' and ');
-  const example = `${described(first, second)} could be changed to ${described(second, first)} unnoticed`;
+  const example = `${describeRequest(first, second)} could be changed to ${describeRequest(second, first)} unnoticed`;
   return options.preset === undefined
     ? [`${where}.message leaves ${listed} unsigned: ${example}`]
     : [`note: ${where}: ${options.preset} leaves ${listed} unsigned: ${example}`];
 }
 
 /** Describes a request by its request line and what else differs from the other one. */
-function described(request: ExampleRequest, other: ExampleRequest): string {
+function describeRequest(request: ExampleRequest, other: ExampleRequest): string {
   const lines = request.fields.filter(
     ([name, value], at) => other.fields[at]?.[0] !== name || other.fields[at]?.[1] !== value,
   );

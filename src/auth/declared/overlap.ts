@@ -1,5 +1,5 @@
 // Finds schemes of which one accepts signatures of the other. Loaded only by `countersign check`.
-import { bodyDigestOf, octets, type TemplatePart } from '../../signature/declared/template.ts';
+import { octets, parseBodyDigest, type TemplatePart } from '../../signature/declared/template.ts';
 import type { TimestampUnit } from '../../signature/declared/timestamp.ts';
 import type { ConfiguredScheme } from '../configured-schemes.ts';
 import type { DeclaredOptions } from './options.ts';
@@ -29,20 +29,20 @@ export interface Overlap {
 
 const range = (from: number, to: number): number[] =>
   Array.from({ length: to - from + 1 }, (_, at) => from + at);
-const setOf = (text: string): ReadonlySet<number> => new Set(Buffer.from(text, 'latin1'));
+const toOctetSet = (text: string): ReadonlySet<number> => new Set(Buffer.from(text, 'latin1'));
 const any = new Set(range(0, 255));
 const visible = new Set(range(0x21, 0x7e));
 /** The octets of field values (RFC 9110 §5.5). */
 const inField = new Set([0x09, ...range(0x20, 0x7e), ...range(0x80, 0xff)]);
-const digits = setOf('0123456789');
+const digits = toOctetSet('0123456789');
 const letters = [...range(0x41, 0x5a), ...range(0x61, 0x7a)];
 /** The octets of methods that a resource may implement. */
-const inMethod = new Set([...letters, ...setOf('-')]);
-const inBase64 = new Set([...letters, ...digits, ...setOf('+/=')]);
+const inMethod = new Set([...letters, ...toOctetSet('-')]);
+const inBase64 = new Set([...letters, ...digits, ...toOctetSet('+/=')]);
 
 /** Returns the pairs of schemes that have a message in common. */
 export function overlaps(schemes: readonly ConfiguredScheme[]): Overlap[] {
-  const all = [hmac, ...schemes.flatMap(signingOf)];
+  const all = [hmac, ...schemes.flatMap(listSignings)];
   return all.flatMap((one, at) =>
     all.slice(at + 1).flatMap((other): Overlap[] => {
       const isSameUser = one.user === undefined || other.user === undefined || one.user === other.user;
@@ -60,7 +60,7 @@ const hmac: Signing = {
   user: undefined,
 };
 
-function signingOf(scheme: ConfiguredScheme): Signing[] {
+function listSignings(scheme: ConfiguredScheme): Signing[] {
   const { name } = scheme;
   // A signature base begins with the name of a component (RFC 9421 §2.5).
   if (scheme.kind === 'message-signatures')
@@ -70,11 +70,11 @@ function signingOf(scheme: ConfiguredScheme): Signing[] {
   const { message, algorithm, hash, key, user } = options;
   // Signatures of other kinds are different, and are made with other keys.
   if (algorithm !== 'hmac') return [];
-  const messages = message.flatMap((part) => unitsOf(part, options));
+  const messages = message.flatMap((part) => listUnits(part, options));
   return [{ name, keyed: `${hash} ${key}`, messages, user: typeof user === 'string' ? user : undefined }];
 }
 
-function unitsOf(part: TemplatePart, { user, timestamp }: DeclaredOptions): Unit[] {
+function listUnits(part: TemplatePart, { user, timestamp }: DeclaredOptions): Unit[] {
   switch (part.kind) {
     case 'literal':
       return literal(part.text);
@@ -107,16 +107,18 @@ function unitsOf(part: TemplatePart, { user, timestamp }: DeclaredOptions): Unit
     case 'secret':
       return maybe(any);
     default:
-      return some(bodyDigestOf(part.kind)?.encoding === 'base64' ? inBase64 : setOf('0123456789abcdef'));
+      return some(
+        parseBodyDigest(part.kind)?.encoding === 'base64' ? inBase64 : toOctetSet('0123456789abcdef'),
+      );
   }
 }
 
 const timestampOctets: Readonly<Record<TimestampUnit, ReadonlySet<number>>> = {
   s: digits,
-  'fractional-s': new Set([...digits, ...setOf('.')]),
+  'fractional-s': new Set([...digits, ...toOctetSet('.')]),
   ms: digits,
-  rfc3339: new Set([...digits, ...setOf('TZ:.+-')]),
-  'http-date': new Set([...letters, ...digits, ...setOf(' ,:')]),
+  rfc3339: new Set([...digits, ...toOctetSet('TZ:.+-')]),
+  'http-date': new Set([...letters, ...digits, ...toOctetSet(' ,:')]),
 };
 
 function literal(text: string): Unit[] {

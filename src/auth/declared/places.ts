@@ -77,10 +77,10 @@ export function readPlace(
     const text = content?.json(place.json);
     return text === undefined ? undefined : octets(text);
   }
-  if ('form' in place) return single(content?.form(place.form) ?? [], place);
+  if ('form' in place) return requireSingle(content?.form(place.form) ?? [], place);
   const found = takeParameter(request.target, place.query).values;
-  if (found.length === 0 && reader.queryOrForm) return single(content?.form(place.query) ?? [], place);
-  const encoded = single(found, place);
+  if (found.length === 0 && reader.queryOrForm) return requireSingle(content?.form(place.query) ?? [], place);
+  const encoded = requireSingle(found, place);
   if (typeof encoded !== 'string') return encoded;
   const decoded = decodeFormText(encoded);
   return decoded === undefined
@@ -88,7 +88,7 @@ export function readPlace(
     : octets(decoded);
 }
 
-function single(found: readonly string[], place: RolePlace): string | Fault | undefined {
+function requireSingle(found: readonly string[], place: RolePlace): string | Fault | undefined {
   const [only, another] = found;
   return another === undefined ? only : { detail: `${sentence(describePlace(place))} was sent twice.` };
 }

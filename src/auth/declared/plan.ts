@@ -30,11 +30,11 @@ export interface Guards {
 }
 
 /** Computes the plan of a declaration. */
-export function planOf(options: DeclaredOptions): Plan {
+export function computePlan(options: DeclaredOptions): Plan {
   const { message, place } = options;
   const hasUrl = covers(message, 'url');
   return {
-    guards: guardsOf(options),
+    guards: listGuards(options),
     needs: {
       content: coversContent(message),
       form: covers(message, 'form-sorted'),
@@ -55,8 +55,8 @@ export function readsContent({ place, user, timestamp, nonce, queryOrForm }: Dec
 }
 
 /** Returns the literals beside the parts that a client chooses freely. A value that contained one could extend another part. */
-export function guardsOf({ message }: DeclaredOptions): Guards {
-  const beside = (kind: 'nonce' | 'id'): string[] =>
+export function listGuards({ message }: DeclaredOptions): Guards {
+  const listLiteralsBeside = (kind: 'nonce' | 'id'): string[] =>
     message.flatMap((part, at) =>
       part.kind === kind
         ? [message[at - 1], message[at + 1]].flatMap((other) =>
@@ -64,7 +64,7 @@ export function guardsOf({ message }: DeclaredOptions): Guards {
           )
         : [],
     );
-  return { nonce: beside('nonce'), id: beside('id') };
+  return { nonce: listLiteralsBeside('nonce'), id: listLiteralsBeside('id') };
 }
 
 /** Creates a parser that caches the last timestamp, because many requests have the same one. */

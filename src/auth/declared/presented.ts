@@ -17,7 +17,7 @@ import { octets } from '../../signature/declared/template.ts';
 import { maxNonceLength } from '../../signature/message.ts';
 import { describeTimeForm, unitNames } from '../freshness.ts';
 import type { Fault, Presented } from '../signature-scheme.ts';
-import { readUserName, userOf } from '../user-name.ts';
+import { readUser, readUserName } from '../user-name.ts';
 import type { DeclaredOptions } from './options.ts';
 import {
   type ContentReader,
@@ -61,7 +61,7 @@ export function present(
 ): DeclaredPresented | Fault {
   const inContent = plan.readsContent && content !== undefined ? readContent(request, content) : undefined;
   if (inContent !== undefined && 'detail' in inContent) return inContent;
-  const placed = placedValue(request, rest, options, plan, inContent);
+  const placed = readPlacedValue(request, rest, options, plan, inContent);
   if ('detail' in placed) return placed;
   const read = placed.value === undefined ? pendingSignatures : readSignatures(options.format, placed.value);
   if (typeof read === 'string') return malformedValue(read, placed.value ?? '', options);
@@ -75,15 +75,15 @@ export function present(
   };
   const user = userIn(reader, options);
   if (typeof user === 'object') return user;
-  const timed = timestampOf(reader, options, plan);
+  const timed = readTimestamp(reader, options, plan);
   if ('detail' in timed) return timed;
-  const nonce = tokenOf('nonce', reader, options, plan);
+  const nonce = readToken('nonce', reader, options, plan);
   if (typeof nonce !== 'string') return nonce;
-  const id = tokenOf('id', reader, options, plan);
+  const id = readToken('id', reader, options, plan);
   if (typeof id !== 'string') return id;
-  const passphrase = passphraseOf(request, options);
+  const passphrase = readPassphraseDigest(request, options);
   if (passphrase !== undefined && 'detail' in passphrase) return passphrase;
-  const expires = expiryOf(reader, timed.time, options);
+  const expires = readExpiry(reader, timed.time, options);
   if (typeof expires === 'object') return expires;
   // Written out, because copying members of other objects takes longer.
   const { digests, asymmetric } = signatures;
@@ -117,7 +117,7 @@ interface Placed {
   readonly isInForm: boolean;
 }
 
-function placedValue(
+function readPlacedValue(
   request: HttpRequest,
   rest: string,
   { place, authorizationName, format, queryOrForm = false }: DeclaredOptions,
@@ -130,7 +130,7 @@ function placedValue(
     const isInForm = values.length === 0 && queryOrForm && hasForm(request);
     return isInForm
       ? contentValue({ form: place.query }, request, content)
-      : queryValueOf(place.query, values, own);
+      : readQueryValue(place.query, values, own);
   }
   if ('json' in place || 'form' in place) return contentValue(place, request, content);
   // Schemes are case-insensitive (RFC 9110 §11.1).
@@ -156,7 +156,7 @@ function contentValue(
   return { value: value ?? '', target, isInForm };
 }
 
-function queryValueOf(name: string, values: readonly string[], target: string): Placed | Fault {
+function readQueryValue(name: string, values: readonly string[], target: string): Placed | Fault {
   const [encoded = ''] = values;
   if (values.length > 1) return { detail: `The query parameter ${name} was sent twice.` };
   const value = decodeFormText(encoded);
@@ -234,12 +234,12 @@ function userIn(reader: PlaceReader, options: DeclaredOptions): string | Fault {
   const { user } = options;
   const { request } = reader;
   if (typeof user === 'string' || 'field' in user)
-    return userOf(user, request.headers) ?? unreadable(request, user);
+    return readUser(user, request.headers) ?? unreadable(request, user);
   if (isPending(user, reader)) return '';
   const isById = 'format' in user && options.format.has.has('key-id');
   const value = readPlace(user, isById ? 'key-id' : 'user', reader);
   if (typeof value === 'object') return value;
-  if (value === undefined) return missingAt(user, 'names the user', request);
+  if (value === undefined) return describeMissing(user, 'names the user', request);
   const name = readUserName(value);
   return name ?? { detail: `${sentence(describePlace(user))} is not a user name: 1 to 128 bytes of UTF-8.` };
 }
@@ -251,7 +251,7 @@ export function claimedUser(
   options: DeclaredOptions,
 ): string | undefined {
   const { user, authorizationName, place, format } = options;
-  if (typeof user === 'string' || 'field' in user) return userOf(user, request.headers);
+  if (typeof user === 'string' || 'field' in user) return readUser(user, request.headers);
   const text =
     authorizationName === undefined
       ? 'field' in place
@@ -270,18 +270,18 @@ function unreadable(request: HttpRequest, user: RolePlace | string): Fault {
   const field = typeof user === 'object' && 'field' in user ? user.field : '';
   return fields.has(field.toLowerCase())
     ? { detail: `The field ${field} is not a user name: one value of 1 to 128 bytes of UTF-8.` }
-    : missingAt({ field }, 'names the user', request);
+    : describeMissing({ field }, 'names the user', request);
 }
 
 /** Returns the fault of a request that lacks a value. */
-function missingAt(place: RolePlace, purpose: string, request: HttpRequest): Fault {
+function describeMissing(place: RolePlace, purpose: string, request: HttpRequest): Fault {
   const detail = `${sentence(describePlace(place))} is missing; it ${purpose}.`;
   return 'field' in place ? { detail, missing: { field: place.field, request } } : { detail };
 }
 
 const noTimestamp = { timestamp: '', time: undefined };
 
-function timestampOf(
+function readTimestamp(
   reader: PlaceReader,
   { timestamp: declared }: DeclaredOptions,
   { parseTime }: Plan,
@@ -292,7 +292,7 @@ function timestampOf(
   if (typeof timestamp === 'object') return timestamp;
   if (timestamp === undefined && isPending(place, reader)) return noTimestamp;
   if (timestamp === undefined && 'format' in place) return { detail: 'The value contains no timestamp.' };
-  if (timestamp === undefined) return missingAt(place, 'contains the timestamp', reader.request);
+  if (timestamp === undefined) return describeMissing(place, 'contains the timestamp', reader.request);
   const time = parseTime(timestamp);
   if (time !== undefined) return { timestamp, time };
   const hint = describeTimeForm(timestamp);
@@ -301,7 +301,7 @@ function timestampOf(
 }
 
 /** Returns a nonce or an id: 1 to 128 visible ASCII characters without the literals beside it. */
-function tokenOf(
+function readToken(
   role: 'nonce' | 'id',
   reader: PlaceReader,
   options: DeclaredOptions,
@@ -313,7 +313,7 @@ function tokenOf(
   if (typeof value === 'object') return value;
   if (value === undefined && isPending(place, reader)) return '';
   const where = sentence(describePlace(place));
-  if (value === undefined) return missingAt(place, `contains the ${role}`, reader.request);
+  if (value === undefined) return describeMissing(place, `contains the ${role}`, reader.request);
   if (value.length > maxNonceLength || !/^[!-~]+$/.test(value))
     return { detail: `${where} is not 1 to 128 visible ASCII characters.` };
   for (const guard of guards[role])
@@ -325,7 +325,7 @@ function tokenOf(
 }
 
 /** Returns the SHA-256 of the passphrase, of which every length takes the same time to compare. */
-function passphraseOf(
+function readPassphraseDigest(
   { headers: fields }: HttpRequest,
   { passphrase }: DeclaredOptions,
 ): Buffer | Fault | undefined {
@@ -338,7 +338,7 @@ function passphraseOf(
 }
 
 /** Returns when the lifetime that the client chose ends (ms); undefined if the scheme has none. */
-function expiryOf(
+function readExpiry(
   reader: PlaceReader,
   time: number | undefined,
   { lifetime }: DeclaredOptions,
@@ -355,7 +355,7 @@ function expiryOf(
 }
 
 /** Returns the data of the request that messages contain; several if the authority may be signed in several forms. */
-export function sourcesOf(
+export function buildSources(
   presented: DeclaredPresented,
   content: Uint8Array,
   options: DeclaredOptions,
@@ -364,12 +364,12 @@ export function sourcesOf(
 ): Sources {
   const { request, user, owner, timestamp, nonce = '', id, target, isInForm } = presented;
   const { method, headers: fields, connection } = request;
-  const signed = isInForm ? withoutParameter(content, options) : content;
+  const signed = isInForm ? removeParameter(content, options) : content;
   const source: MessageSource = {
     method,
     target,
     secure: connection.secure,
-    host: needs.host ? hostOf(target, fields) : '',
+    host: needs.host ? readHost(target, fields) : '',
     decodedInUrl: options.decodedInUrl,
     field: (name) => fields.get(name),
     content: signed,
@@ -384,12 +384,12 @@ export function sourcesOf(
   const first = publicOrigin === undefined || !needs.url ? source : { ...source, origin: publicOrigin };
   const addressed: Sources = first === source ? [source] : [first, source];
   if (options.anyPort !== true) return addressed;
-  const [head, ...more] = addressed.flatMap((each) => withBothPorts(each));
+  const [head, ...more] = addressed.flatMap((each) => addPortVariant(each));
   return head === undefined ? addressed : [head, ...more];
 }
 
 /** Returns the data with the authority without its port, and with it. */
-function withBothPorts(source: MessageSource): MessageSource[] {
+function addPortVariant(source: MessageSource): MessageSource[] {
   const { origin, host, secure } = source;
   const [, scheme = '', authority = host] = /^(https?:\/\/)(.*)$/.exec(origin ?? '') ?? [];
   return hostForms(authority, origin === undefined ? secure : scheme === 'https://').map((form) =>
@@ -398,7 +398,7 @@ function withBothPorts(source: MessageSource): MessageSource[] {
 }
 
 /** Returns a form without the parameter that contains the signature. */
-function withoutParameter(content: Uint8Array, { place }: DeclaredOptions): Uint8Array {
+function removeParameter(content: Uint8Array, { place }: DeclaredOptions): Uint8Array {
   const name = 'form' in place ? place.form : 'query' in place ? place.query : '';
   const { target } = takeParameter(`?${Buffer.from(content).toString('latin1')}`, name);
   return Buffer.from(target.slice(1), 'latin1');
@@ -408,7 +408,7 @@ function withoutParameter(content: Uint8Array, { place }: DeclaredOptions): Uint
 export type Sources = readonly [MessageSource, ...MessageSource[]];
 
 /** Returns the authority of the absolute form, or else the value of Host (RFC 9112 §3.2.2). */
-function hostOf(target: string, fields: HttpHeaders): string {
+function readHost(target: string, fields: HttpHeaders): string {
   return splitTarget(target).origin.replace(/^https?:\/\//i, '') || (fields.get('host') ?? '');
 }
 

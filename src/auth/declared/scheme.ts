@@ -17,7 +17,7 @@ function fieldsReadBy({ message, user, timestamp, nonce, id, passphrase }: Decla
 }
 
 /** Returns the places whose presence means that a request has credentials of the scheme. */
-function locationsOf({ place, user, queryOrForm = false }: DeclaredOptions): CredentialLocation[] {
+function listLocations({ place, user, queryOrForm = false }: DeclaredOptions): CredentialLocation[] {
   if ('field' in place) return [{ field: place.field.toLowerCase() }];
   if ('query' in place) {
     const field = fieldIn(user);
@@ -50,7 +50,7 @@ export function createDeclaredScheme(name: string, options: DeclaredOptions, con
   return {
     name,
     ...(authorizationName === undefined
-      ? { authorizationNames: [], locations: locationsOf(options) }
+      ? { authorizationNames: [], locations: listLocations(options) }
       : { authorizationNames: [authorizationName, ...otherNames].map((each) => each.toLowerCase()) }),
     requestHeaders: fieldsReadBy(options),
     ownsParameter: (parameter) => ownParameters.includes(parameter),

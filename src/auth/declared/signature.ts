@@ -9,20 +9,20 @@ import {
   verifyByKey,
 } from '../../signature/declared/asymmetric.ts';
 import type { Algorithm } from '../../signature/declared/declaration.ts';
-import { sortedForm } from '../../signature/declared/form.ts';
+import { sortForm } from '../../signature/declared/form.ts';
 import { createDeclaredKey, isSameDigest, keyBytes } from '../../signature/declared/key.ts';
-import { type MessageSource, pieceOf, takeParameter } from '../../signature/declared/message.ts';
-import { bodyDigestOf, partName, type TemplatePart } from '../../signature/declared/template.ts';
+import { type MessageSource, readPiece, takeParameter } from '../../signature/declared/message.ts';
+import { parseBodyDigest, partName, type TemplatePart } from '../../signature/declared/template.ts';
 import { type DigestForm, messageBytes, type Part, type PartKind } from '../../signature/message.ts';
 import type { SignatureAlgorithm } from '../account-key.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { describeOtherUnit } from '../freshness.ts';
-import { createKeyring, derivedOnce, type Key, type KeyHolder, type KeyKind } from '../keyring.ts';
+import { createKeyring, deriveOnce, type Key, type KeyHolder, type KeyKind } from '../keyring.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { DigestFault, Fault, SignatureScheme } from '../signature-scheme.ts';
 import type { DeclaredOptions } from './options.ts';
-import { type Plan, planOf } from './plan.ts';
-import { type DeclaredPresented, hasSignedForm, present, sourcesOf } from './presented.ts';
+import { computePlan, type Plan } from './plan.ts';
+import { buildSources, type DeclaredPresented, hasSignedForm, present } from './presented.ts';
 
 /** Creates the signature scheme of a declaration. */
 export function createDeclaredSignature(
@@ -30,21 +30,21 @@ export function createDeclaredSignature(
   options: DeclaredOptions,
   { accounts, publicOrigin }: SchemeContext,
 ): SignatureScheme<DeclaredPresented> {
-  const plan = planOf(options);
+  const plan = computePlan(options);
   const keyKind = hasPrivateKey(options.algorithm) ? keyKinds[options.algorithm] : 'ed25519';
   const form = hasPrivateKey(options.algorithm) ? options : listedForm;
   const find = createKeyring(accounts, name, {
     ofUser: ({ algorithm }) => algorithm === keyKind,
     byId: ({ algorithm }) => algorithm === keyKind || algorithm === 'hmac-sha256',
   });
-  const kindsOf = createKindsOf(options.algorithm);
+  const selectKinds = createKindSelector(options.algorithm);
   const macAlgorithm = options.algorithm === 'digest' ? 'digest' : 'hmac';
   const keyFor = (secret: Buffer): Buffer | undefined => keyBytes(secret, options);
-  const prepared = derivedOnce((secret) =>
+  const prepared = deriveOnce((secret) =>
     createDeclaredKey(keyFor(secret) ?? secret, options.hash, macAlgorithm),
   );
-  const readable = derivedOnce((secret) => ({ isReadable: keyFor(secret) !== undefined }));
-  const heads = options.message.map(headOf);
+  const readable = deriveOnce((secret) => ({ isReadable: keyFor(secret) !== undefined }));
+  const heads = options.message.map(buildHead);
   const { timestamp } = options;
   return {
     name,
@@ -64,14 +64,14 @@ export function createDeclaredSignature(
         : plan.needs.content,
     addContent:
       plan.readsContent || plan.needs.form
-        ? (presented, content) => withContent(presented, content, options, plan, publicOrigin)
+        ? (presented, content) => readContent(presented, content, options, plan, publicOrigin)
         : undefined,
-    find: ({ user, owner }) => andThen(find(user), (holder) => ofOwner(holder, owner)),
-    kinds: kindsOf,
+    find: ({ user, owner }) => andThen(find(user), (holder) => requireOwner(holder, owner)),
+    kinds: selectKinds,
     messages: (presented, content) =>
-      sourcesOf(presented, content, options, plan, publicOrigin).map((source) =>
+      buildSources(presented, content, options, plan, publicOrigin).map((source) =>
         heads.map(({ kind, name: part, digest }, at): Part => {
-          const value = pieceOf(options.message[at] ?? emptyText, source);
+          const value = readPiece(options.message[at] ?? emptyText, source);
           return digest === undefined ? { kind, name: part, value } : { kind, name: part, value, digest };
         }),
       ),
@@ -90,7 +90,7 @@ export function createDeclaredSignature(
       options.algorithm === 'digest'
         ? undefined
         : () => ({ hash: options.hash, encoding: options.key, prefix: options.keyPrefix, key: keyFor }),
-    partMistakes: (part, presented, content) => ownMistakes(part, presented, content, options),
+    partMistakes: (part, presented, content) => listOwnMistakes(part, presented, content, options),
     timeHint: ({ timestamp: sent }, _, now) => timeHint(sent, now, options),
   };
 }
@@ -108,13 +108,13 @@ export const keyKinds: Readonly<Record<PrivateKeyAlgorithm, SignatureAlgorithm>>
 /** The signatures by private keys among those of HMAC (Standard Webhooks, `v1a`). */
 const listedForm: SignatureForm = { algorithm: 'ed25519', hash: 'sha512', dsaEncoding: 'der' };
 
-function createKindsOf(algorithm: Algorithm): SignatureScheme<DeclaredPresented>['kinds'] {
-  if (!hasPrivateKey(algorithm)) return kindsOf;
+function createKindSelector(algorithm: Algorithm): SignatureScheme<DeclaredPresented>['kinds'] {
+  if (!hasPrivateKey(algorithm)) return listKeyKinds;
   const only: readonly KeyKind[] = [keyKinds[algorithm]];
   return () => only;
 }
 
-function kindsOf({ digests, asymmetric }: DeclaredPresented): readonly KeyKind[] {
+function listKeyKinds({ digests, asymmetric }: DeclaredPresented): readonly KeyKind[] {
   if (asymmetric.length === 0) return onlySecret;
   return digests.length === 0 ? onlyEd25519 : bothKinds;
 }
@@ -124,7 +124,7 @@ const onlyEd25519: readonly KeyKind[] = ['ed25519'];
 const bothKinds: readonly KeyKind[] = ['secret', 'ed25519'];
 
 /** Reads what the content presents. Returns a fault if it is malformed, or if the signature cannot cover the content. */
-function withContent(
+function readContent(
   presented: DeclaredPresented,
   content: Uint8Array,
   options: DeclaredOptions,
@@ -134,11 +134,11 @@ function withContent(
   const { request, rest } = presented;
   const whole = plan.readsContent ? present(request, rest, options, plan, content) : presented;
   if ('detail' in whole || !plan.needs.form) return whole;
-  return formFault(sourcesOf(whole, content, options, plan, publicOrigin)[0], options) ?? whole;
+  return formFault(buildSources(whole, content, options, plan, publicOrigin)[0], options) ?? whole;
 }
 
 /** Returns the holder of a key unless the request names another user beside the id of the key. */
-function ofOwner(holder: KeyHolder | undefined, owner: string | undefined): KeyHolder | undefined {
+function requireOwner(holder: KeyHolder | undefined, owner: string | undefined): KeyHolder | undefined {
   return owner === undefined || holder?.principal.name === owner ? holder : undefined;
 }
 
@@ -175,8 +175,8 @@ const kinds: Readonly<Partial<Record<TemplatePart['kind'], PartKind>>> = {
 };
 
 /** Returns how a digest of the content is written; undefined for another part. */
-function digestFormOf(kind: TemplatePart['kind']): DigestForm | undefined {
-  const known = bodyDigestOf(kind);
+function findDigestForm(kind: TemplatePart['kind']): DigestForm | undefined {
+  const known = parseBodyDigest(kind);
   if (known === undefined) return undefined;
   return { hash: known.hash, format: (digest) => digest.toString(known.encoding) };
 }
@@ -191,9 +191,9 @@ interface Head {
 const literalName = '(text)';
 
 /** Returns what is the same for a part in all messages. */
-function headOf(part: TemplatePart): Head {
+function buildHead(part: TemplatePart): Head {
   const name = part.kind === 'literal' ? literalName : partName(part);
-  return { kind: kinds[part.kind] ?? 'digest', name, digest: digestFormOf(part.kind) };
+  return { kind: kinds[part.kind] ?? 'digest', name, digest: findDigestForm(part.kind) };
 }
 
 /** Returns a fault if the signature covers the content only as a form, and it is not one, or if the form cannot be parsed. */
@@ -207,7 +207,7 @@ function formFault(source: MessageSource, { message, digestParameter }: Declared
   if (digestParameter !== undefined && takeParameter(source.target, digestParameter).values.length === 1)
     return undefined;
   if (form !== undefined)
-    return sortedForm(form) === undefined
+    return sortForm(form) === undefined
       ? { detail: 'The form has a malformed escape, so the signature cannot cover it.' }
       : undefined;
   const further =
@@ -233,7 +233,7 @@ function parameterFault(
 }
 
 /** Returns the mistakes that only declarations have: the parameter of the signature was signed, or the order of a sorted query. */
-function ownMistakes(
+function listOwnMistakes(
   { kind, value }: Part,
   { request }: DeclaredPresented,
   _content: Uint8Array,
@@ -245,8 +245,8 @@ function ownMistakes(
   const isEmpty = kind === 'query' ? value === '' : !value.includes('?');
   const separator = isEmpty ? (kind === 'query' ? '' : '?') : '&';
   const sent = kind === 'target' ? [request.target] : [];
-  const kept = [`${place.query}=`, place.query].map((pair) => value + separator + pair);
-  return [...kept, ...sent].map((signed): Variant => [hint, signed]);
+  const variants = [`${place.query}=`, place.query].map((pair) => value + separator + pair);
+  return [...variants, ...sent].map((signed): Variant => [hint, signed]);
 }
 
 /** Returns the likely cause of a timestamp outside the window. */

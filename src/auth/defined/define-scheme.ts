@@ -1,7 +1,11 @@
 // Signature schemes in code: the declaration that `defineScheme` checks and seals.
+
+import { isDeepStrictEqual } from 'node:util';
 import { didYouMean } from '../../did-you-mean.ts';
 import { readDuration } from '../../duration.ts';
+import { HttpHeaders } from '../../http/fields.ts';
 import { isToken } from '../../http/syntax/token.ts';
+import { decodeKey } from '../../signature/declared/key.ts';
 import type { SignatureAlgorithm } from '../account-key.ts';
 import { maxWindow, readFlag, readMembers, readText, readWord } from '../option-values.ts';
 import { isAsymmetric, keyAlgorithms } from '../parse-account-key.ts';
@@ -9,12 +13,13 @@ import type {
   ParsedCredentials,
   PublicKeySchemeDefinition,
   Scheme,
+  SchemeCredentials,
   SchemeDefinition,
   SecretSchemeDefinition,
+  SignedParts,
 } from './definition.ts';
-import { keyReader } from './keys.ts';
-import { findPlaces } from './places.ts';
-import type { SealedDefinition, UnplacedDefinition } from './sealed.ts';
+import { createSchemeRequest } from './request.ts';
+import type { DefinitionPlaces, SealedDefinition, SignaturePlace, UnplacedDefinition } from './sealed.ts';
 
 const definitions = new WeakMap<object, SealedDefinition>();
 
@@ -81,7 +86,7 @@ function publish(definition: SealedDefinition): Scheme {
 }
 
 /** Returns the definition of a scheme; undefined if the value is none that `defineScheme` returned. */
-export function definitionOf(value: unknown): SealedDefinition | undefined {
+export function findDefinition(value: unknown): SealedDefinition | undefined {
   return typeof value === 'object' && value !== null ? definitions.get(value) : undefined;
 }
 
@@ -178,4 +183,97 @@ function readAlgorithms(value: unknown, where: string): readonly SignatureAlgori
       `${where}: ${JSON.stringify(name)} is not an algorithm${didYouMean(String(name), all)}`,
     );
   });
+}
+
+type KeyReader = Pick<UnplacedDefinition, 'keyEncoding' | 'key'>;
+
+/** Reads how a secret contains the key. Throws RangeError if the value is neither an encoding nor a function. */
+function keyReader(value: unknown, where: string): KeyReader {
+  if (typeof value === 'function')
+    return {
+      keyEncoding: 'utf8',
+      key(secret) {
+        const key: unknown = value(secret.toString('utf8'));
+        if (typeof key === 'string') return Buffer.from(key, 'utf8');
+        if (key instanceof Uint8Array) return Buffer.from(key);
+        throw new TypeError(`${where} returned neither text nor bytes`);
+      },
+    };
+  const keyEncoding = readWord(value, where, ['utf8', 'hex', 'base64'], 'utf8');
+  if (keyEncoding === 'utf8') return { keyEncoding, key: (secret) => secret };
+  return { keyEncoding, key: (secret) => decodeKey(secret.toString('latin1'), keyEncoding) };
+}
+
+// Finds out where a definition sends its credentials, by what `format` returns for examples of them.
+
+const example: SchemeCredentials = {
+  user: 'user',
+  date: Date.UTC(2026, 0, 2, 3, 4, 5),
+  nonce: 'nonce',
+  signature: 'SIGNATURE',
+};
+
+/**
+ * Finds the place of the signature and of the date.
+ * @throws RangeError if `format` throws, or writes a field or parameter that `headers` and `query` do not name
+ */
+function findPlaces(definition: UnplacedDefinition): DefinitionPlaces {
+  const signed = formatExample(definition, example);
+  checkNames(definition, signed);
+  const later = formatExample(definition, { ...example, date: example.date + 86_400_000 });
+  const dateField = Object.entries(signed.headers ?? {}).find(
+    ([name, value]) => later.headers?.[name] !== value,
+  )?.[0];
+  const { place, value } = findSignature(definition, signed);
+  return { place, form: buildForm(value), dateField, isDated: !isDeepStrictEqual(signed, later) };
+}
+
+function formatExample(definition: UnplacedDefinition, credentials: SchemeCredentials): SignedParts {
+  const fields = new HttpHeaders(['Host', 'host.example']);
+  const source = { method: 'GET', target: '/', fields, secure: true, hasBody: false };
+  const request = createSchemeRequest(source, () => Buffer.alloc(0));
+  try {
+    return definition.format(credentials, request);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new RangeError(`format throws for ${JSON.stringify(credentials)}: ${reason}`);
+  }
+}
+
+function checkNames({ headers, query }: UnplacedDefinition, signed: SignedParts): void {
+  const known = headers.map((name) => name.toLowerCase());
+  for (const name of Object.keys(signed.headers ?? {}))
+    if (!known.includes(name.toLowerCase()))
+      throw new RangeError(`format sends the field ${name}, which headers does not name`);
+  for (const name of Object.keys(signed.query ?? {}))
+    if (!query.includes(name))
+      throw new RangeError(`format sends the parameter ${name}, which query does not name`);
+}
+
+/** Returns the place whose value contains the signature; the first place if the signature is written in another form. */
+function findSignature(
+  { headers, query }: UnplacedDefinition,
+  signed: SignedParts,
+): { readonly place: SignaturePlace; readonly value: string } {
+  for (const [field, value] of Object.entries(signed.headers ?? {}))
+    if (value.includes(example.signature)) return { place: { field }, value };
+  for (const [name, value] of Object.entries(signed.query ?? {}))
+    if (value.includes(example.signature)) return { place: { query: name }, value };
+  const [field] = headers;
+  return { place: field === undefined ? { query: query[0] ?? '' } : { field }, value: example.signature };
+}
+
+/** Returns what matches values such as this one: up to the separators beside the signature, they may be any text. */
+function buildForm(value: string): RegExp {
+  const at = value.indexOf(example.signature);
+  const [before, after] = [value.slice(0, at), value.slice(at + example.signature.length)];
+  const lead = /[\s,;:&]?[^\s,;:&]*$/.exec(before)?.[0] ?? '';
+  const tail = /^[^\s,;:&]*[\s,;:&]?/.exec(after)?.[0] ?? '';
+  const preceding = before === '' ? '()' : `(.*${escapeLiteral(lead)})`;
+  const following = after === '' ? '()' : `(${escapeLiteral(tail)}.*)`;
+  return new RegExp(`^${preceding}(.+?)${following}$`, 's');
+}
+
+function escapeLiteral(literal: string): string {
+  return literal.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
 }

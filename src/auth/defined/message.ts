@@ -91,7 +91,7 @@ const kindsByName: ReadonlyMap<string, PartKind> = new Map<string, PartKind>([
 ]);
 
 /** Returns the parts of a message, with a joining text between them. Throws TypeError if they are malformed. */
-export function partsOf(
+export function readParts(
   message: readonly SchemeMessagePart[],
   join: UnplacedDefinition['join'],
 ): readonly Part[] {
@@ -136,13 +136,13 @@ export function joinParts(parts: readonly Part[], { join }: UnplacedDefinition):
   const joined = join(
     parts.map(({ kind, name, value }): SchemeMessagePart => {
       const text = typeof value === 'string' ? decodeUtf8Octets(value) : value;
-      const known = publicKind(kind);
+      const known = toPublicKind(kind);
       return known === undefined ? [name, text] : [name, text, known];
     }),
   );
   return [toPiece(joined, 'join')];
 }
 
-function publicKind(kind: PartKind): SchemePartKind | undefined {
+function toPublicKind(kind: PartKind): SchemePartKind | undefined {
   return kind === 'content' ? 'body' : publicKinds.find((each) => each === kind);
 }

@@ -45,17 +45,17 @@ function createHeaders(fields: HttpHeaders): SchemeHeaders {
 }
 
 /** Returns content as a Buffer of the same memory. */
-export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /** Returns a target without the parameters of the query that have one of these names. */
-export function withoutParameters(target: string, names: readonly string[]): string {
+export function removeParameters(target: string, names: readonly string[]): string {
   return names.reduce((rest, name) => takeParameter(rest, name).target, target);
 }
 
 /** Returns field lines as fields, with a value of Host. */
-export function fieldsOf(
+export function toHttpHeaders(
   lines: readonly (readonly [name: string, value: string])[],
   host: string,
 ): HttpHeaders {

@@ -21,7 +21,7 @@ export function createDefinedScheme(
     verify ??= createVerification(createDefinedSignature(name, definition, context), context);
     return verify;
   };
-  const fields = credentialHeaders.map(lowerCase).filter((field) => field !== 'authorization');
+  const fields = credentialHeaders.map(toLowerCase).filter((field) => field !== 'authorization');
   const challenge = formatChallenge(authorization ?? name, [
     ['realm', context.realm],
     ...(definition.challenge ?? []),
@@ -33,7 +33,7 @@ export function createDefinedScheme(
       ...fields.map((field): CredentialLocation => ({ field, ...(unless !== undefined && { unless }) })),
       ...query.map((parameter): CredentialLocation => ({ query: parameter })),
     ],
-    requestHeaders: headers.map(lowerCase),
+    requestHeaders: headers.map(toLowerCase),
     authenticate: (request, rest, authTrace, deferrable) =>
       verify === undefined
         ? load().then((loaded) => loaded(request, rest, authTrace, deferrable))
@@ -43,7 +43,7 @@ export function createDefinedScheme(
   };
 }
 
-function lowerCase(text: string): string {
+function toLowerCase(text: string): string {
   return text.toLowerCase();
 }
 

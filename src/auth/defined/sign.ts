@@ -4,8 +4,8 @@ import { sendableLine } from '../../http/fields.ts';
 import { messageBytes, type Part } from '../../signature/message.ts';
 import type { SignatureAlgorithm } from '../account-key.ts';
 import type { SchemeCredentials, SignedParts } from './definition.ts';
-import { joinParts, partsOf, readCredentials } from './message.ts';
-import { createSchemeRequest, fieldsOf, withoutParameters } from './request.ts';
+import { joinParts, readCredentials, readParts } from './message.ts';
+import { createSchemeRequest, removeParameters, toHttpHeaders } from './request.ts';
 import type { SealedDefinition } from './sealed.ts';
 
 type Line = readonly [name: string, value: string];
@@ -55,12 +55,12 @@ export function signByDefinition(
 ): DefinedSignature {
   const key = typeof given === 'string' ? readKey(given, definition) : given;
   const content = Buffer.from(request.content ?? new Uint8Array(0));
-  const shown = ({ fields, target }: Placed) =>
+  const toSchemeRequest = ({ fields, target }: Placed) =>
     createSchemeRequest(
       {
         method: request.method,
         target,
-        fields: fieldsOf(fields, request.host),
+        fields: toHttpHeaders(fields, request.host),
         secure: request.secure,
         hasBody: request.content !== undefined,
       },
@@ -77,19 +77,19 @@ export function signByDefinition(
   };
   return run(() => {
     const write = (credentials: SchemeCredentials): Placed =>
-      placeParts(unsigned, definition.format(credentials, shown(unsigned)));
+      placeParts(unsigned, definition.format(credentials, toSchemeRequest(unsigned)));
     const draft = write({
       user,
       date: now,
       nonce,
       signature: definition.sign(Buffer.alloc(0), key, { kind }),
     });
-    const read = readCredentials(definition.parse(shown(draft)), definition, definition.needsBody);
+    const read = readCredentials(definition.parse(toSchemeRequest(draft)), definition, definition.needsBody);
     if (read instanceof Error) throw read;
     if ('detail' in read) throw new RangeError(read.detail);
     const target =
-      'query' in definition.place ? withoutParameters(draft.target, [definition.place.query]) : draft.target;
-    const parts = partsOf(definition.message(shown({ ...draft, target }), read), definition.join);
+      'query' in definition.place ? removeParameters(draft.target, [definition.place.query]) : draft.target;
+    const parts = readParts(definition.message(toSchemeRequest({ ...draft, target }), read), definition.join);
     const signature = definition.sign(messageBytes(joinParts(parts, definition)), key, { kind });
     const signed = write({ nonce, date: now, ...read, signature });
     return { fields: signed.added, target: signed.target, parts };
@@ -115,11 +115,11 @@ function placeParts({ fields, target }: Placed, { headers = {}, query = {} }: Si
   const octets = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
   const added = Object.entries(headers).map(([name, value]): Line => sendableLine(name, octets(value)));
   const names = new Set(added.map(([name]) => name.toLowerCase()));
-  const kept = fields.filter(([name]) => !names.has(name.toLowerCase()));
+  const otherFields = fields.filter(([name]) => !names.has(name.toLowerCase()));
   const pairs = Object.entries(query).map(
     ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
   );
-  const bare = withoutParameters(target, Object.keys(query));
+  const bare = removeParameters(target, Object.keys(query));
   const separator = pairs.length === 0 ? '' : bare.includes('?') ? '&' : '?';
-  return { fields: [...kept, ...added], added, target: bare + separator + pairs.join('&') };
+  return { fields: [...otherFields, ...added], added, target: bare + separator + pairs.join('&') };
 }

@@ -7,12 +7,12 @@ import { type DigestForm, messageBytes, type Part, type Piece } from '../../sign
 import { contentVariants, digestMistakes } from '../explain/content.ts';
 import type { Variant } from '../explain/mistake.ts';
 import { describeTimeError } from '../freshness.ts';
-import { createKeyring, derivedOnce, type Key } from '../keyring.ts';
+import { createKeyring, deriveOnce, type Key } from '../keyring.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { Fault, Mac, Presented, SignatureScheme } from '../signature-scheme.ts';
 import type { SchemeRequest } from './definition.ts';
-import { findExtension, joinParts, partsOf, readCredentials } from './message.ts';
-import { bufferOf, createSchemeRequest, type RequestSource, withoutParameters } from './request.ts';
+import { findExtension, joinParts, readCredentials, readParts } from './message.ts';
+import { createSchemeRequest, type RequestSource, removeParameters, toBuffer } from './request.ts';
 import {
   CredentialsFault,
   type ReadCredentials,
@@ -49,7 +49,7 @@ export function createDefinedSignature(
   const report = (what: string, cause: unknown): void =>
     onError?.(new Error(`the scheme ${name}: ${what}`, { cause }));
   const keyFor = (secret: Buffer): Buffer | undefined => attempt(() => definition.key(secret));
-  const prepared = derivedOnce((secret) => {
+  const prepared = deriveOnce((secret) => {
     const key = keyFor(secret);
     return { key: key ?? Buffer.from(secret), isReadable: key !== undefined };
   });
@@ -69,10 +69,10 @@ export function createDefinedSignature(
   /** Adds the message. */
   const complete = (presented: DefinedPresented, content: Buffer): DefinedPresented | Fault => {
     const { request, credentials } = presented;
-    const target = 'query' in place ? withoutParameters(request.target, [place.query]) : request.target;
-    const shown = createSchemeRequest({ ...sourceOf(request), target }, () => content);
+    const target = 'query' in place ? removeParameters(request.target, [place.query]) : request.target;
+    const shown = createSchemeRequest({ ...toSource(request), target }, () => content);
     try {
-      const parts = partsOf(definition.message(shown, credentials), definition.join);
+      const parts = readParts(definition.message(shown, credentials), definition.join);
       joinParts(parts, definition);
       const extension = findExtension(parts);
       if (extension !== undefined) return { detail: extension, claimed: credentials.user };
@@ -84,7 +84,7 @@ export function createDefinedSignature(
 
   const parse = (request: Presented['request'], content: Buffer | undefined): DefinedPresented | Fault => {
     let needed = false;
-    const shown = createSchemeRequest(sourceOf(request), () => {
+    const shown = createSchemeRequest(toSource(request), () => {
       needed = true;
       return content ?? noContent;
     });
@@ -139,7 +139,7 @@ export function createDefinedSignature(
     },
     needsContent: () => needsBody,
     addContent(presented, content) {
-      const bytes = bufferOf(content);
+      const bytes = toBuffer(content);
       const read = presented.isWaiting ? parse(presented.request, bytes) : presented;
       return 'detail' in read ? read : complete(read, bytes);
     },
@@ -189,7 +189,7 @@ export function createDefinedSignature(
   };
 }
 
-function sourceOf({
+function toSource({
   method,
   target,
   headers: fields,
@@ -283,7 +283,7 @@ function* partMistakes(
 ): Generator<Variant> {
   const { kind, name, value } = part;
   if (typeof value !== 'string' && kind !== 'content') {
-    const bytes = bufferOf(value);
+    const bytes = toBuffer(value);
     yield [`the ${name} was signed in hexadecimal, not as bytes`, bytes.toString('hex')];
     yield [`the ${name} was signed in base64, not as bytes`, bytes.toString('base64')];
   }
@@ -301,11 +301,11 @@ function* computedDigests(
   definition: SealedDefinition,
 ): Generator<Variant> {
   const compute = (hint: string, body: Buffer, changed: ReadCredentials): Variant[] => {
-    const parts = attempt(() => partsOf(definition.message({ ...shown, body }, changed), definition.join));
+    const parts = attempt(() => readParts(definition.message({ ...shown, body }, changed), definition.join));
     const digest = parts?.find((part) => part.kind === 'digest' && part.name === name);
     return digest === undefined ? [] : [[hint, digest.value]];
   };
-  const sent = bufferOf(content);
+  const sent = toBuffer(content);
   yield* compute(`the nonce was left out of the ${name}`, sent, { ...credentials, nonce: '' });
   yield* compute(`the content was left out of the ${name}`, noContent, credentials);
   for (const [hint, value] of contentVariants(sent.toString('latin1')))

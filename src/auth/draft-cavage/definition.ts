@@ -75,13 +75,13 @@ export function readDraftCavage(value: unknown, where: string): SealedDefinition
     key: (secret) => secret,
     parse: (request) => parse(request, required),
     message: (request, credentials) =>
-      parametersOf(credentials).covered.flatMap((name, at) => lineOf(name, at, request, credentials)),
+      readParameters(credentials).covered.flatMap((name, at) => buildLine(name, at, request, credentials)),
     sign: signMessage,
     verify: verifyMessage,
     format: (credentials, request) => format(credentials, request, required),
     challenge: [['headers', [...required, 'date'].join(' ')]],
     keyFault: (credentials, { kind }) => {
-      const { algorithm: named } = parametersOf(credentials);
+      const { algorithm: named } = readParameters(credentials);
       const fits = named === undefined || kindsOf[named]?.includes(kind) === true;
       return fits
         ? undefined
@@ -120,7 +120,7 @@ class SignatureParameters {
 }
 
 /** Returns the parameters among the credentials that `parse` returned. */
-function parametersOf(credentials: object): SignatureParameters {
+function readParameters(credentials: object): SignatureParameters {
   const parameters: unknown = Reflect.get(credentials, 'parameters');
   if (parameters instanceof SignatureParameters) return parameters;
   throw new TypeError('the credentials have no parameters');
@@ -220,7 +220,7 @@ function checkCovered(
 }
 
 /** Returns the parts of a line of the signing string (§2.3). Between lines is a line feed. */
-function lineOf(
+function buildLine(
   name: string,
   at: number,
   { method, target, headers }: SchemeRequest,
@@ -230,7 +230,7 @@ function lineOf(
   if (name === '(request-target)')
     return [start, ['method', method.toLowerCase()], ['', ' '], ['target', target]];
   if (name === '(created)' || name === '(expires)') {
-    const { created = '', expires = '' } = parametersOf(credentials);
+    const { created = '', expires = '' } = readParameters(credentials);
     return [start, [name, name === '(created)' ? created : expires, 'time']];
   }
   if (!headers.has(name)) throw malformed(`The signature covers ${name}, but this field is missing.`);
@@ -250,28 +250,28 @@ function signMessage(
 ): string {
   if (Buffer.isBuffer(key)) {
     // Appendix E.2: with hs2019, HMAC uses SHA-512.
-    const isNew = credentials !== undefined && parametersOf(credentials).algorithm === 'hs2019';
+    const isNew = credentials !== undefined && readParameters(credentials).algorithm === 'hs2019';
     return createHmac(isNew ? 'sha512' : 'sha256', key)
       .update(message)
       .digest('base64');
   }
   const chosen = kind ?? (key.asymmetricKeyType === 'rsa' ? 'rsa-v1_5-sha256' : undefined);
-  return sign(hashOf(key, chosen), message, { key, ...paddingOf(chosen) }).toString('base64');
+  return sign(chooseHash(key, chosen), message, { key, ...choosePadding(chosen) }).toString('base64');
 }
 
 function verifyMessage(message: Buffer, key: KeyObject, signature: string, kind?: KeyKind): boolean {
   const bytes = Buffer.from(signature, 'base64');
   // r and s of fixed length, or ASN.1 DER: the draft does not say which.
   const dsaEncoding = bytes.length === 64 ? 'ieee-p1363' : 'der';
-  return verify(hashOf(key, kind), message, { key, dsaEncoding, ...paddingOf(kind) }, bytes);
+  return verify(chooseHash(key, kind), message, { key, dsaEncoding, ...choosePadding(kind) }, bytes);
 }
 
-function hashOf({ asymmetricKeyType }: KeyObject, kind: KeyKind | undefined): string | null {
+function chooseHash({ asymmetricKeyType }: KeyObject, kind: KeyKind | undefined): string | null {
   if (asymmetricKeyType === 'ed25519') return null;
   return kind === 'rsa-pss-sha512' ? 'sha512' : 'sha256';
 }
 
-function paddingOf(kind: KeyKind | undefined) {
+function choosePadding(kind: KeyKind | undefined) {
   if (kind === 'rsa-pss-sha512')
     return { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_AUTO };
   return kind === 'rsa-v1_5-sha256' ? { padding: constants.RSA_PKCS1_PADDING } : {};

@@ -41,16 +41,16 @@ export class ExplanationBudget {
    * Returns the mistakes that reproduce a signature, among those that fit into the budget. It does not stop at the first one. A
    * generator creates no more of them than are tried.
    *
-   * @param timeOf Returns the estimated time (µs) to try a mistake.
+   * @param estimateTime Returns the estimated time (µs) to try a mistake.
    */
   matching<Mistake>(
     mistakes: Iterable<Mistake>,
-    timeOf: (mistake: Mistake) => number,
+    estimateTime: (mistake: Mistake) => number,
     reproduces: (mistake: Mistake) => boolean,
   ): Mistake[] {
     const found: Mistake[] = [];
     for (const mistake of mistakes) {
-      if (!this.spend(timeOf(mistake))) break;
+      if (!this.spend(estimateTime(mistake))) break;
       if (reproduces(mistake)) found.push(mistake);
     }
     return found;

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { gunzipSync, inflateSync } from 'node:zlib';
 import { formPairs } from '../../signature/declared/form.ts';
 import { type DigestForm, messageBytes } from '../../signature/message.ts';
-import { type Facts, listOf, type Mistake, type TextMistake, type Variant } from './mistake.ts';
+import { type Facts, type Mistake, type TextMistake, toList, type Variant } from './mistake.ts';
 
 /** The longest content (bytes) that is parsed as JSON or as a form. */
 const longestParsed = 16_384;
@@ -73,19 +73,19 @@ const notations: readonly TextMistake[] = [
   ],
   [
     'the notation of the value in Python was signed, not the JSON that is sent',
-    (content) => withJson(content, (value) => [pythonNotation(value)]),
+    (content) => reserializeJson(content, (value) => [formatPython(value)]),
   ],
   [
     'the line feeds of the content were removed before it was signed',
     (content) => content.replace(/[\r\n]/g, ''),
   ],
-  ['the content was compressed after it was signed', (content) => decompressed(content)],
+  ['the content was compressed after it was signed', (content) => decompress(content)],
 ];
 
 /** The largest content (bytes) that is decompressed. */
 const longestDecompressed = 65_536;
 
-function decompressed(content: string): Buffer | undefined {
+function decompress(content: string): Buffer | undefined {
   const bytes = Buffer.from(content, 'latin1');
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
   const isZlib = bytes[0] === 0x78;
@@ -98,13 +98,13 @@ function decompressed(content: string): Buffer | undefined {
 }
 
 const json: readonly TextMistake[] = [
-  [again, (content) => withJson(content, reserialize)],
+  [again, (content) => reserializeJson(content, reserialize)],
   [
     `${again}, with its members sorted`,
     (content) =>
-      withJson(content, (value) => {
+      reserializeJson(content, (value) => {
         const sorted = sortMembers(value);
-        return [JSON.stringify(sorted), spaced(sorted), escapeUnicode(spaced(sorted))];
+        return [JSON.stringify(sorted), formatSpaced(sorted), escapeUnicode(formatSpaced(sorted))];
       }),
   ],
 ];
@@ -116,18 +116,18 @@ const forms: readonly TextMistake[] = [
   [
     formAgain,
     (content) =>
-      withForm(content, (pairs) => {
-        const escaped = joinPairs(pairs, (text) => encodeURIComponent(asText(text)));
+      changeForm(content, (pairs) => {
+        const escaped = joinPairs(pairs, (text) => encodeURIComponent(toText(text)));
         return [escaped, escaped.replaceAll('%20', '+')];
       }),
   ],
   [
     'the form was decoded before it was signed',
-    (content) => withForm(content, (pairs) => [joinPairs(pairs, (text) => text)]),
+    (content) => changeForm(content, (pairs) => [joinPairs(pairs, (text) => text)]),
   ],
   [
     'the parameters of the form were sorted before they were signed',
-    (content) => withForm(content, () => [content.split('&').sort().join('&')]),
+    (content) => changeForm(content, () => [content.split('&').sort().join('&')]),
   ],
 ];
 
@@ -158,7 +158,7 @@ export const contentMistakes: readonly Mistake[] = [
 /** Returns the contents that clients sign, or digest, in place of these octets. */
 export function contentVariants(octets: string): Variant[] {
   return otherContents.flatMap(([hint, values]) =>
-    listOf(values(octets)).map((value): Variant => [hint, value]),
+    toList(values(octets)).map((value): Variant => [hint, value]),
   );
 }
 
@@ -213,12 +213,12 @@ export function explainDigest(form: DigestForm, content: Uint8Array, sent: strin
 export const formMistakes: readonly Mistake[] = [
   [
     'the parameters of the form were not sorted',
-    (_, facts) => withForm(octetsOf(facts), (pairs) => [pairs.map((pair) => pair.join('')).join('')]),
+    (_, facts) => changeForm(toOctets(facts), (pairs) => [pairs.map((pair) => pair.join('')).join('')]),
   ],
   [
     'the parameters of the form were sorted without regard to letter case',
     (_, facts) =>
-      withForm(octetsOf(facts), (pairs) => [
+      changeForm(toOctets(facts), (pairs) => [
         sortPairs(pairs, (name) => name.toLowerCase())
           .map((pair) => pair.join(''))
           .join(''),
@@ -227,20 +227,20 @@ export const formMistakes: readonly Mistake[] = [
   [
     'the parameters of the form were joined with "=" and "&"',
     (_, facts) =>
-      withForm(octetsOf(facts), (pairs) => [
+      changeForm(toOctets(facts), (pairs) => [
         joinPairs(
           sortPairs(pairs, (name) => name),
           (text) => text,
         ),
       ]),
   ],
-  ['the form was signed as sent', (_, facts) => octetsOf(facts)],
-  ['the content was signed, but it is not a form', (_, facts) => octetsOf(facts)],
+  ['the form was signed as sent', (_, facts) => toOctets(facts)],
+  ['the content was signed, but it is not a form', (_, facts) => toOctets(facts)],
   ['the parameters of the form were left out', () => ''],
   [
     'the parameters of the form were not decoded',
     (_, facts) =>
-      octetsOf(facts)
+      toOctets(facts)
         .split('&')
         .sort()
         .map((pair) => pair.replace('=', ''))
@@ -249,7 +249,7 @@ export const formMistakes: readonly Mistake[] = [
   [
     'only the values of the form were signed',
     (_, facts) =>
-      withForm(octetsOf(facts), (pairs) => [
+      changeForm(toOctets(facts), (pairs) => [
         sortPairs(pairs, (name) => name)
           .map(([, value]) => value)
           .join(''),
@@ -259,11 +259,11 @@ export const formMistakes: readonly Mistake[] = [
 
 type Pairs = readonly (readonly [name: string, value: string])[];
 
-function octetsOf({ content }: Facts): string {
+function toOctets({ content }: Facts): string {
   return Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('latin1');
 }
 
-function withForm(content: string, change: (pairs: Pairs) => string[]): string[] {
+function changeForm(content: string, change: (pairs: Pairs) => string[]): string[] {
   if (content.length > longestParsed || !/^[!-~]+$/.test(content) || !content.includes('=')) return [];
   const pairs = formPairs(content);
   return pairs === undefined ? [] : change(pairs);
@@ -277,7 +277,7 @@ function sortPairs(pairs: Pairs, key: (name: string) => string): Pairs {
   return pairs.toSorted(([one], [other]) => (key(one) < key(other) ? -1 : 1));
 }
 
-function asText(octets: string): string {
+function toText(octets: string): string {
   const bytes = Buffer.from(octets, 'latin1');
   return isUtf8(bytes) ? bytes.toString('utf8') : octets;
 }
@@ -294,11 +294,11 @@ function encode(text: string): string {
 const maxDepth = 64;
 
 /** Serializes the content in other ways if it is JSON. */
-function withJson(content: string, serialize: (value: unknown) => string[]): string[] {
+function reserializeJson(content: string, serialize: (value: unknown) => string[]): string[] {
   if (content.length > longestParsed) return [];
   try {
     const value: unknown = JSON.parse(decode(content));
-    return depthOf(value, 0) > maxDepth ? [] : serialize(value).map(encode);
+    return computeDepth(value, 0) > maxDepth ? [] : serialize(value).map(encode);
   } catch {
     return [];
   }
@@ -309,16 +309,16 @@ const longestIndented = 262_144;
 
 function reserialize(value: unknown): string[] {
   const compact = JSON.stringify(value);
-  const depth = depthOf(value, 0);
-  const indented = (width: number, indent: number | string = width): string[] =>
+  const depth = computeDepth(value, 0);
+  const formatIndented = (width: number, indent: number | string = width): string[] =>
     compact.length * depth * width > longestIndented ? [] : [JSON.stringify(value, null, indent)];
   return [
     compact,
-    ...indented(2),
-    ...indented(4),
-    ...indented(1, '\t'),
-    spaced(value),
-    escapeUnicode(spaced(value)),
+    ...formatIndented(2),
+    ...formatIndented(4),
+    ...formatIndented(1, '\t'),
+    formatSpaced(value),
+    escapeUnicode(formatSpaced(value)),
     escapeUnicode(compact),
     compact.replaceAll('/', '\\/'),
     escapeUnicode(compact).replaceAll('/', '\\/'),
@@ -326,14 +326,14 @@ function reserialize(value: unknown): string[] {
     escapeUnicode(compact).replace(/\\u[0-9a-f]{4}/g, (unit) => `\\u${unit.slice(2).toUpperCase()}`),
     compact.replaceAll('/', '\\/').replace(/[<>&]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`),
     compact.replace(/(?<=[:,[])-?\d+(?=[,\]}])/g, (number) => `${number}.0`),
-    ...indented(3),
-    ...indented(8),
+    ...formatIndented(3),
+    ...formatIndented(8),
   ];
 }
 
-function depthOf(value: unknown, depth: number): number {
+function computeDepth(value: unknown, depth: number): number {
   if (typeof value !== 'object' || value === null || depth > maxDepth) return depth;
-  return Math.max(depth, ...Object.values(value).map((member) => depthOf(member, depth + 1)));
+  return Math.max(depth, ...Object.values(value).map((member) => computeDepth(member, depth + 1)));
 }
 
 function sortMembers(value: unknown): unknown {
@@ -344,16 +344,18 @@ function sortMembers(value: unknown): unknown {
 }
 
 /** Serializes JSON with a space after each comma and colon, as Python does. */
-function spaced(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(spaced).join(', ')}]`;
+function formatSpaced(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(formatSpaced).join(', ')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${spaced(member)}`);
+  const members = Object.entries(value).map(
+    ([name, member]) => `${JSON.stringify(name)}: ${formatSpaced(member)}`,
+  );
   return `{${members.join(', ')}}`;
 }
 
 /** Writes a value as `str()` of Python does. */
-function pythonNotation(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(pythonNotation).join(', ')}]`;
+function formatPython(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(formatPython).join(', ')}]`;
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (typeof value === 'string') {
@@ -364,7 +366,7 @@ function pythonNotation(value: unknown): string {
   }
   if (typeof value !== 'object') return String(value);
   const members = Object.entries(value).map(
-    ([name, member]) => `${pythonNotation(name)}: ${pythonNotation(member)}`,
+    ([name, member]) => `${formatPython(name)}: ${formatPython(member)}`,
   );
   return `{${members.join(', ')}}`;
 }

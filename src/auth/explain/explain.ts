@@ -12,14 +12,14 @@ import {
   type SignatureScheme,
 } from '../signature-scheme.ts';
 import { ExplanationBudget, verificationTime } from './budget.ts';
-import { emptySecretMistake, keyMistakes, plainHash, signWith } from './key.ts';
+import { computePlainHash, findEmptySecretMistake, keyMistakes, signWith } from './key.ts';
 import { explainByKnowledge } from './knowledge.ts';
-import { publicKeyMistake } from './public-key.ts';
+import { findPublicKeyMistake } from './public-key.ts';
 import {
+  buildRightMessages,
   type Found,
   isGiven,
   messageMistakes,
-  rightMessages,
   type WrongSignature,
 } from './wrong-signature.ts';
 
@@ -56,14 +56,14 @@ export async function explainSignature<Own extends Presented>(
         found,
         presented.user === ''
           ? 'no user has this key'
-          : `the ${scheme.owner ?? 'user'} does not exist, ${parts.length === 0 ? 'or ' : ''}${otherwise(wrong, parts)}`,
+          : `the ${scheme.owner ?? 'user'} does not exist, ${parts.length === 0 ? 'or ' : ''}${explainUnmatched(wrong, parts)}`,
       ),
     },
   };
 }
 
 /** Returns the hint if no mistake made the signature. */
-function otherwise<Own extends Presented>(
+function explainUnmatched<Own extends Presented>(
   { scheme, presented }: WrongSignature<Own>,
   parts: readonly Part[],
 ): string {
@@ -96,7 +96,7 @@ function hintFor<Own extends Presented>(wrong: WrongSignature<Own>, parts: reado
     (key) => key.kind !== 'secret' || mac === undefined || key.secret.derive(mac.key) !== undefined,
   );
   return isReadable
-    ? otherwise(wrong, parts)
+    ? explainUnmatched(wrong, parts)
     : `the secret of the ${owner} is not in ${mac?.encoding ?? 'the right encoding'}`;
 }
 
@@ -111,7 +111,7 @@ function findMistake<Own extends Presented>(
   if (mac?.hash !== undefined && presented.signatures.every((signature) => signature === ''))
     return { hint: 'the signature is empty' };
   const keys = keysToTry(wrong, presented);
-  const rights = rightMessages(wrong, content).map((each) => each.toString('latin1'));
+  const rights = buildRightMessages(wrong, content).map((each) => each.toString('latin1'));
   const signsRight = ({ key, isOwn }: TriedKey, given: Own): boolean =>
     rights.filter((right) => scheme.signs(key, [right], given)).length > 0 && isOwn;
   const [expired] = keys.filter((tried) => signsRight(tried, presented));
@@ -128,9 +128,10 @@ function findMistake<Own extends Presented>(
   const [reencoded] = (scheme.reencoded?.(presented) ?? []).flatMap(([hint, other]) =>
     keysToTry(wrong, other).filter((tried) => signsRight(tried, other)).length > 0 ? [hint] : [],
   );
-  if (mac?.hash !== undefined && isGiven(plainHash(mac.hash, message), presented))
+  if (mac?.hash !== undefined && isGiven(computePlainHash(mac.hash, message), presented))
     return { hint: 'the signature is a plain hash of the message, without HMAC' };
-  const empty = mac && emptySecretMistake(presented.user, mac, message, (each) => isGiven(each, presented));
+  const empty =
+    mac && findEmptySecretMistake(presented.user, mac, message, (each) => isGiven(each, presented));
   if (empty !== undefined) return { hint: empty };
   if (expired !== undefined)
     return {
@@ -148,7 +149,7 @@ interface TriedKey {
 }
 
 /** The number of keys of a kind with which mistakes are tried: a verification with a public key takes long. */
-function triedKeys(kind: KeyKind): number {
+function countTriedKeys(kind: KeyKind): number {
   return kind === 'secret' ? minKeys : 1;
 }
 
@@ -160,7 +161,7 @@ function keysToTry<Own extends Presented>(
   const [signature] = presented.signatures;
   return scheme.kinds(presented).flatMap((kind) => {
     const own = (holder?.keys ?? []).filter((key) => key.kind === kind && fits(key, signature));
-    return Array.from({ length: triedKeys(kind) }, (_, at): TriedKey => {
+    return Array.from({ length: countTriedKeys(kind) }, (_, at): TriedKey => {
       const key = own[at];
       return key === undefined ? { key: decoys.of(kind, signature), isOwn: false } : { key, isOwn: true };
     });
@@ -220,7 +221,7 @@ function keyMistake(
   { signatures }: Presented,
 ): string | undefined {
   for (const signature of signatures) {
-    const hint = publicKeyMistake(key.kind, key.publicKey, message, Buffer.from(signature, 'base64'));
+    const hint = findPublicKeyMistake(key.kind, key.publicKey, message, Buffer.from(signature, 'base64'));
     if (hint !== undefined) return hint;
   }
   return undefined;
@@ -231,15 +232,21 @@ function describe(parts: readonly Part[], message: Buffer, found: Found | undefi
   const shownParts = parts.flatMap((part): Record<string, string>[] => {
     if (part.name === '') return [];
     if (part.kind === 'secret') return [{ name: part.name, expected: '(not shown)' }];
-    const shownPart = { name: part.name, expected: shown(part.value) };
+    const shownPart = { name: part.name, expected: formatPiece(part.value) };
     return [
-      found?.differs?.name === part.name ? { ...shownPart, signed: shown(found.differs.signed) } : shownPart,
+      found?.differs?.name === part.name
+        ? { ...shownPart, signed: formatPiece(found.differs.signed) }
+        : shownPart,
     ];
   });
   const { differs } = found ?? {};
   // What differs may be no part of its own, such as the text that the parts make.
   if (differs !== undefined && !shownParts.some(({ name }) => name === differs.name))
-    shownParts.push({ name: differs.name, expected: shown(message), signed: shown(differs.signed) });
+    shownParts.push({
+      name: differs.name,
+      expected: formatPiece(message),
+      signed: formatPiece(differs.signed),
+    });
   return {
     hint: found?.hint ?? hint,
     ...(shownParts.length === 0 ? {} : { parts: shownParts }),
@@ -256,11 +263,11 @@ function difference(message: Buffer, signed: Buffer): Members {
   ];
   let at = 0;
   while (at < own.length && own[at] === other[at]) at += 1;
-  return { signedMessage: shown(signed), firstDifference: at };
+  return { signedMessage: formatPiece(signed), firstDifference: at };
 }
 
 /** Returns the text of a piece, shortened; of other content its length and digest. */
-function shown(piece: Piece): string {
+function formatPiece(piece: Piece): string {
   const bytes = messageBytes([piece]);
   if (!isUtf8(bytes))
     return `${bytes.length} bytes that are not UTF-8, SHA-256 ${createHash('sha256').update(bytes).digest('hex')}`;

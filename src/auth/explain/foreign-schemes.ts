@@ -12,14 +12,14 @@ interface ForeignScheme {
   readonly hint: string;
 }
 
-const inAuthorization =
+const matchAuthorization =
   (form: RegExp) =>
   ({ fields }: ForeignRequest): boolean =>
     form.test(fields.get('authorization') ?? '');
 
 const foreignSchemes: readonly ForeignScheme[] = [
   {
-    isShownBy: inAuthorization(/^AWS4-ECDSA-P256-SHA256 /i),
+    isShownBy: matchAuthorization(/^AWS4-ECDSA-P256-SHA256 /i),
     hint: 'AWS Signature Version 4A was sent, which is not verified; sign with Version 4 (AWS4-HMAC-SHA256), and configure the scheme aws4',
   },
   {
@@ -28,7 +28,7 @@ const foreignSchemes: readonly ForeignScheme[] = [
   },
   {
     isShownBy: (request) =>
-      inAuthorization(/^AWS4-HMAC-SHA256 /i)(request) || /[?&]X-Amz-Signature=/.test(request.target),
+      matchAuthorization(/^AWS4-HMAC-SHA256 /i)(request) || /[?&]X-Amz-Signature=/.test(request.target),
     hint: 'AWS Signature Version 4 was sent; configure the scheme aws4',
   },
   {
@@ -37,7 +37,7 @@ const foreignSchemes: readonly ForeignScheme[] = [
   },
   {
     isShownBy: (request) =>
-      inAuthorization(/^Signature .*keyId=/i)(request) ||
+      matchAuthorization(/^Signature .*keyId=/i)(request) ||
       /\bkeyId="/.test(request.fields.get('signature') ?? ''),
     hint: 'a signature of draft-cavage-http-signatures was sent; configure the scheme draft-cavage, or sign as RFC 9421 says',
   },

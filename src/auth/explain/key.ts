@@ -1,6 +1,6 @@
 // Mistakes in the key and in the computation of an HMAC. They are made with the right message.
 import { createHash, createHmac } from 'node:crypto';
-import { decodedSecret, unguessable } from '../decoded-secret.ts';
+import { decodeSecret, requireUnguessable } from '../decoded-secret.ts';
 import type { Mac } from '../signature-scheme.ts';
 
 /** A mistake: a hint, and the signature that it produces. Empty if it cannot be made with this secret. */
@@ -24,16 +24,20 @@ export function keyMistakes(
   further: readonly Reading[],
 ): KeyMistake[] {
   const { hash } = mac;
-  const misread = [...readings(secret, mac), ...further].map(([hint, read]): KeyMistake => {
+  const prepareMisread = [...readings(secret, mac), ...further].map(([hint, read]): KeyMistake => {
     const signature = signWith(mac, read ?? secret, message);
     const isKey = hash === undefined && mac.sign === undefined;
     return [hint, read === undefined ? nothing : isKey ? signature : signature.subarray(0, length)];
   });
-  if (hash === undefined) return misread;
+  if (hash === undefined) return prepareMisread;
   const key = mac.key(secret) ?? secret;
   const whole = createHmac(hash, key).update(message).digest();
   const cut = length < whole.length ? whole.subarray(0, length) : nothing;
-  return [['the signature was cut off', cut], ...misread, ...macMistakes(hash, secret, key, message, length)];
+  return [
+    ['the signature was cut off', cut],
+    ...prepareMisread,
+    ...macMistakes(hash, secret, key, message, length),
+  ];
 }
 
 /** Returns the signatures of the mistakes in the computation of an HMAC. */
@@ -51,10 +55,10 @@ function macMistakes(
         createHmac(other, key).update(message).digest().subarray(0, length),
       ],
     ),
-    ['secret and message were hashed without HMAC', hashOf(hash, key, message)],
-    ['secret and message were hashed without HMAC', hashOf(hash, message, key)],
-    ['secret and message were hashed without HMAC', hashOf(hash, secret, message)],
-    ...hashedForms(hash, message).map(
+    ['secret and message were hashed without HMAC', computeHash(hash, key, message)],
+    ['secret and message were hashed without HMAC', computeHash(hash, message, key)],
+    ['secret and message were hashed without HMAC', computeHash(hash, secret, message)],
+    ...listHashedForms(hash, message).map(
       (hashed): KeyMistake => [
         'the message was hashed before it was signed',
         createHmac(hash, key).update(hashed).digest().subarray(0, length),
@@ -75,14 +79,14 @@ export function signWith({ hash, sign }: Mac, key: Buffer, message: Buffer): Buf
   }
 }
 
-function hashedForms(hash: string, message: Buffer): (Buffer | string)[] {
-  const digest = hashOf(hash, message);
+function listHashedForms(hash: string, message: Buffer): (Buffer | string)[] {
+  const digest = computeHash(hash, message);
   return [digest, digest.toString('hex'), digest.toString('base64')];
 }
 
 /** Returns the hash of the message alone, which needs no secret. */
-export function plainHash(hash: string, message: Buffer): Buffer {
-  return hashOf(hash, message);
+export function computePlainHash(hash: string, message: Buffer): Buffer {
+  return computeHash(hash, message);
 }
 
 /** Returns the keys that a client may have read from the secret by mistake. */
@@ -91,21 +95,21 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
   const text = secret.toString('utf8');
   const own = mac.key(secret);
   const bare = prefix !== '' && text.startsWith(prefix) ? text.slice(prefix.length) : text;
-  const rest = prefix === '' ? afterPrefix(text) : undefined;
+  const rest = prefix === '' ? removePrefix(text) : undefined;
   // Through the scheme, so that a scheme that derives a key derives it from the secret as misread.
   const misread = (changed: string | Buffer): Buffer | undefined =>
     encoding === 'utf8' ? mac.key(Buffer.from(changed)) : Buffer.from(changed);
-  const decoded = (from: string, form: 'hex' | 'base64' | 'latin1'): Buffer | undefined => {
-    const bytes = decodedSecret(from, form);
+  const prepareDecoded = (from: string, form: 'hex' | 'base64' | 'latin1'): Buffer | undefined => {
+    const bytes = decodeSecret(from, form);
     return bytes && misread(bytes);
   };
   const digest = createHash('sha256')
     .update(own ?? secret)
     .digest();
-  const trimmed = unguessable(Buffer.from(bare.trim()));
-  const lowerCase = unguessable(Buffer.from(bare.toLowerCase()));
-  const upperCase = unguessable(Buffer.from(bare.toUpperCase()));
-  const withoutPadding = unguessable(Buffer.from(bare.replace(/=+$/, '')));
+  const trimmed = requireUnguessable(Buffer.from(bare.trim()));
+  const lowerCase = requireUnguessable(Buffer.from(bare.toLowerCase()));
+  const upperCase = requireUnguessable(Buffer.from(bare.toUpperCase()));
+  const withoutPadding = requireUnguessable(Buffer.from(bare.replace(/=+$/, '')));
   return [
     [
       `the key was not decoded from ${encoding === 'hex' ? 'hexadecimal' : encoding}`,
@@ -114,11 +118,11 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
     [`the prefix ${prefix} was not removed from the secret`, prefix === '' ? undefined : secret],
     [
       'the secret was decoded from base64; use its characters as the key',
-      encoding === 'base64' ? undefined : decoded(bare, 'base64'),
+      encoding === 'base64' ? undefined : prepareDecoded(bare, 'base64'),
     ],
     [
       'the secret was decoded from hexadecimal; use its characters as the key',
-      encoding === 'hex' ? undefined : decoded(bare, 'hex'),
+      encoding === 'hex' ? undefined : prepareDecoded(bare, 'hex'),
     ],
     [
       'the prefix of the secret was removed; the whole secret is the key',
@@ -126,7 +130,7 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
     ],
     [
       'the prefix of the secret was removed, and the rest decoded from base64',
-      rest === undefined ? undefined : decoded(rest, 'base64'),
+      rest === undefined ? undefined : prepareDecoded(rest, 'base64'),
     ],
     ['the secret was used with a trailing line feed', misread(`${bare}\n`)],
     ['the secret was used with a trailing line ending (CR LF)', misread(`${bare}\r\n`)],
@@ -147,19 +151,22 @@ function readings(secret: Buffer, mac: Mac): Reading[] {
     ['the secret was hashed before it was used as the key', misread(digest)],
     ['the secret was hashed before it was used as the key', misread(digest.toString('hex'))],
     ['the secret was encoded in UTF-16 instead of UTF-8', misread(Buffer.from(bare, 'utf16le'))],
-    ['the secret was encoded in Latin-1 instead of UTF-8', decoded(bare, 'latin1')],
+    ['the secret was encoded in Latin-1 instead of UTF-8', prepareDecoded(bare, 'latin1')],
     ['the secret was used with a byte order mark', misread(`\ufeff${bare}`)],
     ['the secret was encoded in UTF-16 instead of UTF-8', misread(Buffer.from(`\ufeff${bare}`, 'utf16le'))],
     ['the secret was used in another letter case', lowerCase && misread(lowerCase)],
     ['the secret was used in another letter case', upperCase && misread(upperCase)],
-    ['the secret was encoded in base64 with a line feed (echo without -n?)', misread(base64Of(`${bare}\n`))],
+    [
+      'the secret was encoded in base64 with a line feed (echo without -n?)',
+      misread(encodeBase64(`${bare}\n`)),
+    ],
     ['the secret was escaped for HTML', misread(escapeHtml(bare))],
     ['the secret was escaped for JSON', misread(JSON.stringify(bare).slice(1, -1).replaceAll('/', '\\/'))],
     ['the padding "=" of the secret was lost', withoutPadding && misread(withoutPadding)],
   ];
 }
 
-function base64Of(text: string): string {
+function encodeBase64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
@@ -186,7 +193,7 @@ const emptySecrets: readonly (readonly [hint: string, secret: string])[] = [
 ];
 
 /** Returns what was signed with in place of a secret, of which everybody may learn; undefined if it was none of these. */
-export function emptySecretMistake(
+export function findEmptySecretMistake(
   user: string,
   mac: Mac,
   message: Buffer,
@@ -200,7 +207,7 @@ export function emptySecretMistake(
 }
 
 /** Returns the secret after a prefix such as `whsec_`. */
-function afterPrefix(text: string): string | undefined {
+function removePrefix(text: string): string | undefined {
   return /^[a-z]{2,8}_(?:[a-z]{2,8}_)?(.{16,})$/s.exec(text)?.[1];
 }
 
@@ -232,6 +239,6 @@ function isLonger(hash: string, length: number): boolean {
   return createHash(hash).digest().length > length;
 }
 
-function hashOf(hash: string, ...parts: readonly Buffer[]): Buffer {
+function computeHash(hash: string, ...parts: readonly Buffer[]): Buffer {
   return createHash(hash).update(Buffer.concat(parts)).digest();
 }

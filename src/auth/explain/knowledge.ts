@@ -1,22 +1,22 @@
 // Mistakes that only a test double can recognize, because it knows all secrets, also former ones, and the content.
 import { createHash } from 'node:crypto';
 import { messageBytes, type Part } from '../../signature/message.ts';
-import { fromAccountKey } from '../keyring.ts';
+import { toKey } from '../keyring.ts';
 import { describeOtherSecret, otherSecrets } from '../other-secrets.ts';
 import { assembleMessage, type MessageMistake, type Presented } from '../signature-scheme.ts';
 import type { KnownSecret, TraceKnowledge } from '../trace.ts';
 import { describeUnknown } from '../unknown-user.ts';
 import { ExplanationBudget, verificationTime } from './budget.ts';
 import { signWith } from './key.ts';
-import { variantsOf } from './mistake.ts';
-import { labelOf, shiftedTimeMistakes } from './parts.ts';
-import { publicHostMistakes } from './target.ts';
+import { listVariants } from './mistake.ts';
+import { formatLabel, shiftedTimeMistakes } from './parts.ts';
+import { listPublicHostMistakes } from './target.ts';
 import {
+  buildRightMessages,
   type Found,
-  factsOf,
   isGiven,
   messageMistakes,
-  rightMessages,
+  readFacts,
   type WrongSignature,
 } from './wrong-signature.ts';
 
@@ -53,20 +53,20 @@ async function findByKnowledge<Own extends Presented>(
   const mac = scheme.mac?.(presented);
   if (mac === undefined) return undefined;
   const signs = (key: Buffer, signed: Buffer): boolean => isGiven(signWith(mac, key, signed), presented);
-  const keyOf = (secret: Buffer): Buffer => mac.key(secret) ?? secret;
+  const prepareKey = (secret: Buffer): Buffer => mac.key(secret) ?? secret;
   const own = (holder?.keys ?? []).flatMap((key) =>
-    key.kind === 'secret' ? [key.secret.derive(keyOf)] : [],
+    key.kind === 'secret' ? [key.secret.derive(prepareKey)] : [],
   );
   const firstSigned = (mistakes: Iterable<MessageMistake>): Found | undefined => {
     for (const mistake of mistakes) if (own.some((key) => signs(key, mistake.message))) return mistake;
     return undefined;
   };
-  const signedBy = (
+  const findSigner = (
     secrets: readonly KnownSecret[],
     mistakes: readonly MessageMistake[],
   ): Found | undefined => {
     for (const known of secrets) {
-      const key = keyOf(Buffer.from(known.secret));
+      const key = prepareKey(Buffer.from(known.secret));
       const mistake = mistakes.find((each) => signs(key, each.message));
       if (mistake === undefined) continue;
       const hint = describeOtherSecret(known, user);
@@ -82,14 +82,14 @@ async function findByKnowledge<Own extends Presented>(
   );
   return (
     (await otherKey(wrong, message)) ??
-    signedBy(
+    findSigner(
       others,
-      rightMessages(wrong, content).map((right) => ({ hint: '', message: right })),
+      buildRightMessages(wrong, content).map((right) => ({ hint: '', message: right })),
     ) ??
-    firstSigned(changedParts(wrong, parts, 'target', knowledge)) ??
-    firstSigned(changedParts(wrong, parts, 'time', knowledge)) ??
+    firstSigned(changeParts(wrong, parts, 'target', knowledge)) ??
+    firstSigned(changeParts(wrong, parts, 'time', knowledge)) ??
     firstSigned(await contentMistakes(wrong, parts, knowledge)) ??
-    signedBy(others.slice(-maxTried), mistakes) ??
+    findSigner(others.slice(-maxTried), mistakes) ??
     firstSigned(pairs(wrong, parts, mistakes))
   );
 }
@@ -103,7 +103,7 @@ async function otherKey<Own extends Presented>(
   const account = holder && (await context.accounts.find(holder.principal.name));
   const kinds = scheme.kinds(presented);
   for (const [id, accountKey] of account?.keys ?? []) {
-    const key = fromAccountKey(accountKey);
+    const key = toKey(accountKey);
     const isOther = id !== presented.user && kinds.includes(key.kind);
     if (isOther && scheme.signs(key, [message.toString('latin1')], presented))
       return { hint: `the request is signed with another key of the user: ${id}` };
@@ -112,20 +112,20 @@ async function otherKey<Own extends Presented>(
 }
 
 /** Builds messages with another value of the target or the time, which takes many tries or needs the configuration. */
-function* changedParts<Own extends Presented>(
+function* changeParts<Own extends Presented>(
   { scheme, presented, content }: WrongSignature<Own>,
   parts: readonly Part[],
   kind: 'target' | 'time',
   knowledge: TraceKnowledge,
 ): Generator<MessageMistake> {
-  const mistakes = kind === 'time' ? shiftedTimeMistakes : publicHostMistakes(knowledge.hosts());
-  const facts = factsOf(presented, content);
+  const mistakes = kind === 'time' ? shiftedTimeMistakes : listPublicHostMistakes(knowledge.hosts());
+  const facts = readFacts(presented, content);
   const isMeant = (part: Part): boolean => part.kind === kind || (kind === 'target' && part.kind === 'path');
-  const size = sizeOf(parts);
+  const size = computeSize(parts);
   const budget = new ExplanationBudget(changeTime);
   for (const [at, part] of parts.entries()) {
     if (!isMeant(part) || typeof part.value !== 'string') continue;
-    for (const [hint, signed] of variantsOf(mistakes, labelOf(part), part.value, facts)) {
+    for (const [hint, signed] of listVariants(mistakes, formatLabel(part), part.value, facts)) {
       if (!budget.spend(verificationTime('secret', size))) return;
       const changed = assembleMessage(scheme, parts.with(at, { ...part, value: signed }), presented);
       yield { hint, message: messageBytes(changed), differs: { name: part.name, signed } };
@@ -133,7 +133,7 @@ function* changedParts<Own extends Presented>(
   }
 }
 
-function sizeOf(parts: readonly Part[]): number {
+function computeSize(parts: readonly Part[]): number {
   return parts.reduce((sum, { value }) => sum + value.length, 0);
 }
 
@@ -182,7 +182,7 @@ function* pairs<Own extends Presented>(
   const single = mistakes.flatMap(({ hint, differs }) =>
     differs === undefined ? [] : [{ hint, ...differs }],
   );
-  const size = sizeOf(parts);
+  const size = computeSize(parts);
   const budget = new ExplanationBudget(pairTime);
   for (const [at, one] of single.entries())
     for (const other of single.slice(at + 1)) {

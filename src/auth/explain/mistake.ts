@@ -36,21 +36,21 @@ export type TextMistake = readonly [hint: string, values: (value: string) => Val
 export type Values = Piece | readonly Piece[] | undefined;
 
 /** Returns the variants of a value. */
-export function variantsOf(
+export function listVariants(
   mistakes: readonly Mistake[],
   part: string,
   value: string,
   facts: Facts,
 ): Variant[] {
   return mistakes.flatMap(([hint, values]) =>
-    listOf(values(value, facts)).map(
+    toList(values(value, facts)).map(
       (signed): Variant => [describe(hint, part, value, signed, facts), signed],
     ),
   );
 }
 
 /** Returns values as a list. */
-export function listOf(values: Values): readonly Piece[] {
+export function toList(values: Values): readonly Piece[] {
   if (values === undefined) return [];
   return typeof values === 'string' || values instanceof Uint8Array ? [values] : values;
 }
@@ -66,19 +66,19 @@ function describe(hint: string, part: string, expected: string, signed: Piece, f
     .replaceAll('{host}', () => facts.host)
     .replaceAll('{prefix}', () => facts.request.basePath ?? text.slice(0, -expected.length))
     .replaceAll('{expected}', () => expected)
-    .replaceAll('{parameter}', () => missingParameter(expected, text))
+    .replaceAll('{parameter}', () => findMissingParameter(expected, text))
     .replaceAll('{signed}', () => text);
 }
 
 /** Returns the name of the first parameter of a query that another one lacks. */
-function missingParameter(expected: string, signed: string): string {
-  const kept = new Set(signed.split(/[?&]/));
-  const missing = expected.split(/[?&]/).find((parameter) => !kept.has(parameter)) ?? '';
+function findMissingParameter(expected: string, signed: string): string {
+  const signedParameters = new Set(signed.split(/[?&]/));
+  const missing = expected.split(/[?&]/).find((parameter) => !signedParameters.has(parameter)) ?? '';
   return missing.replace(/=.*$/s, '');
 }
 
 /** Returns mistakes in a piece of a text as mistakes in the text. */
-export function within(
+export function embedMistakes(
   mistakes: readonly Mistake[],
   split: (text: string) => readonly [before: string, piece: string, after: string],
 ): Mistake[] {
@@ -87,7 +87,7 @@ export function within(
       hint,
       (text, facts) => {
         const [before, piece, after] = split(text);
-        return listOf(values(piece, facts)).flatMap((signed) =>
+        return toList(values(piece, facts)).flatMap((signed) =>
           typeof signed === 'string' ? [before + signed + after] : [],
         );
       },

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { formatDate } from '../../http/headers/date.ts';
 import { methods } from '../../http/method.ts';
-import { formatSignedDate, withoutSpaces } from '../../signature/hmac.ts';
+import { formatSignedDate, removeSpaces } from '../../signature/hmac.ts';
 import { octetsOfPiece, type Part, type PartKind } from '../../signature/message.ts';
 import { contentMistakes, digestMistakes, formMistakes } from './content.ts';
-import { type Facts, type Mistake, type Variant, variantsOf } from './mistake.ts';
+import { type Facts, listVariants, type Mistake, type Variant } from './mistake.ts';
 import {
   hostMistakes,
   pathMistakes,
@@ -20,7 +20,7 @@ const methodMistakes: readonly Mistake[] = [
   ['the method was signed in upper case', (method) => method.toUpperCase()],
   [
     'the method of an override field was signed instead of that of the request line',
-    (_, { request }) => overriddenMethod(request.headers),
+    (_, { request }) => readOverriddenMethod(request.headers),
   ],
   [
     'GET was signed, but HEAD arrived: sign a HEAD request as HEAD',
@@ -35,7 +35,7 @@ const methodMistakes: readonly Mistake[] = [
   ],
 ];
 
-function overriddenMethod(fields: Facts['request']['headers']): string | undefined {
+function readOverriddenMethod(fields: Facts['request']['headers']): string | undefined {
   return (
     fields.get('x-http-method-override') ?? fields.get('x-http-method') ?? fields.get('x-method-override')
   );
@@ -117,11 +117,11 @@ const digestFieldMistakes: readonly Mistake[] = [
   ],
   [
     'the bare digest of the content was signed instead of the value of Content-Digest as sent',
-    (value) => bareDigests(value),
+    (value) => parseBareDigests(value),
   ],
 ];
 
-function bareDigests(value: string): string[] {
+function parseBareDigests(value: string): string[] {
   const [, base64] = /:([A-Za-z0-9+/]*={0,2}):/.exec(value) ?? [];
   if (base64 === undefined) return [];
   const digest = Buffer.from(base64, 'base64');
@@ -151,8 +151,8 @@ const timeForms: readonly (readonly [name: string, format: (time: number) => str
   ['in the basic format of ISO 8601', (time) => new Date(time).toISOString().replace(/[-:]|\.\d+/g, '')],
   ['as an IMF-fixdate', (time) => formatDate(time)],
   ['in the short format "20 apr 2013 12:59:24"', (time) => formatSignedDate(time)],
-  ['as an IMF-fixdate without spaces', (time) => withoutSpaces(formatDate(time))],
-  ['in the short format without spaces', (time) => withoutSpaces(formatSignedDate(time))],
+  ['as an IMF-fixdate without spaces', (time) => removeSpaces(formatDate(time))],
+  ['in the short format without spaces', (time) => removeSpaces(formatSignedDate(time))],
   ['with the zone +0000', (time) => formatDate(time).replace('GMT', '+0000')],
   ['with the zone UTC', (time) => formatDate(time).replace('GMT', 'UTC')],
   ['with a fraction of a second', (time) => `${Math.floor(time / 1000)}.0`],
@@ -192,14 +192,14 @@ export const shiftedTimeMistakes: readonly Mistake[] = [...seconds, ...zoneOffse
     (value, { time }) =>
       time === undefined || time + off * 1000 > maxTime
         ? undefined
-        : (Math.abs(off) > maxShift ? formsOf(value, time) : timeForms).map(([, format]) =>
+        : (Math.abs(off) > maxShift ? listForms(value, time) : timeForms).map(([, format]) =>
             format(time + off * 1000),
           ),
   ],
 );
 
 /** Returns the forms in which a time is sent; all of them if it is sent in none. */
-function formsOf(value: string, time: number): typeof timeForms {
+function listForms(value: string, time: number): typeof timeForms {
   const own = timeForms.filter(([, format]) => format(time) === value);
   return own.length === 0 ? timeForms : own;
 }
@@ -239,27 +239,27 @@ export const partMistakes: Readonly<Record<PartKind, readonly Mistake[]>> = {
 const namedKinds: readonly PartKind[] = ['other', 'digest', 'time', 'id', 'user'];
 
 /** Returns how hints name a part. */
-export function labelOf(part: Part): string {
+export function formatLabel(part: Part): string {
   const { kind, name } = part;
-  if (kind === 'header') return `the value of ${fieldNameOf(part)}`;
+  if (kind === 'header') return `the value of ${parseFieldName(part)}`;
   if (kind === 'url') return 'the URL';
   if (kind === 'search') return 'the query';
   return namedKinds.includes(kind) ? `the ${name}` : `the ${kind}`;
 }
 
 /** Returns the name of the header whose value a part is. */
-function fieldNameOf({ name }: Part): string {
+function parseFieldName({ name }: Part): string {
   return /^"([^"]*)"/.exec(name)?.[1] ?? name.replace(/^(?:field:|header )/, '');
 }
 
 /** Returns the values that clients sign in place of a part, most likely first. */
 export function variantsOfPart(part: Part, facts: Facts): Variant[] {
   if (part.kind === 'digest' && part.digest !== undefined) return digestMistakes(part.digest, facts.content);
-  const known = part.kind === 'header' ? { ...facts, header: fieldNameOf(part) } : facts;
-  return variantsOf(partMistakes[part.kind], labelOf(part), octetsOfPiece(part.value), known);
+  const known = part.kind === 'header' ? { ...facts, header: parseFieldName(part) } : facts;
+  return listVariants(partMistakes[part.kind], formatLabel(part), octetsOfPiece(part.value), known);
 }
 
 /** Returns the digest of bytes. */
-export function hashOf(hash: string, bytes: Uint8Array): Buffer {
+export function computeHash(hash: string, bytes: Uint8Array): Buffer {
   return createHash(hash).update(bytes).digest();
 }

@@ -25,7 +25,7 @@ export function encodingMistakes(signature: string): readonly Reencoded[] {
       signature: Buffer.from(text, 'base64').toString('base64'),
     });
   for (const size of [32, 48]) {
-    const fixed = fromDer(bytes, size);
+    const fixed = decodeDer(bytes, size);
     if (fixed !== undefined)
       found.push({
         hint: 'the signature of ECDSA is in ASN.1 DER; r and s of fixed length are expected (IEEE P1363, RFC 9421 §3.3.4)',
@@ -36,7 +36,7 @@ export function encodingMistakes(signature: string): readonly Reencoded[] {
 }
 
 /** Converts SEQUENCE { r INTEGER, s INTEGER } to r and s of `size` bytes each. */
-function fromDer(der: Buffer, size: number): Buffer | undefined {
+function decodeDer(der: Buffer, size: number): Buffer | undefined {
   if (der[0] !== 0x30 || der[1] !== der.length - 2) return undefined;
   const r = integerAt(der, 2, size);
   const s = r === undefined ? undefined : integerAt(der, 4 + (der[3] ?? 0), size);
@@ -57,7 +57,7 @@ function integerAt(der: Buffer, at: number, size: number): Buffer | undefined {
  * Returns the hint for a signature that a key produces in another way; undefined if it does not. The work depends on nothing but
  * the algorithm of the key and the lengths.
  */
-export function publicKeyMistake(
+export function findPublicKeyMistake(
   algorithm: PublicKeyKind,
   key: KeyObject,
   message: Buffer,
@@ -90,7 +90,7 @@ function ecdsa(hash: string): Check {
 }
 
 /** Checks a signature of the hash in place of the signature base. */
-function prehashed(hash: string, encoding: 'hex' | undefined): Check {
+function createPrehashedCheck(hash: string, encoding: 'hex' | undefined): Check {
   return (key, data, signature) => {
     const digest = createHash(hash).update(data).digest();
     return verify(
@@ -141,15 +141,15 @@ const publicKeyMistakes: Readonly<Record<PublicKeyKind, PublicKeyMistakes>> = {
   ed25519: [
     [
       'the signature base was hashed before it was signed; Ed25519 hashes it itself',
-      prehashed('sha256', undefined),
+      createPrehashedCheck('sha256', undefined),
     ],
     [
       'the signature base was hashed before it was signed; Ed25519 hashes it itself',
-      prehashed('sha512', undefined),
+      createPrehashedCheck('sha512', undefined),
     ],
     [
       'the signature base was hashed before it was signed; Ed25519 hashes it itself',
-      prehashed('sha256', 'hex'),
+      createPrehashedCheck('sha256', 'hex'),
     ],
   ],
 };

@@ -1,6 +1,6 @@
 // Fields and parameters that clients confuse with those of a scheme. Only refusals are explained with them.
-import { closestMatch } from '../../did-you-mean.ts';
-import { queryOf } from '../../http/form.ts';
+import { findClosestMatch } from '../../did-you-mean.ts';
+import { findQuery } from '../../http/form.ts';
 import type { HttpRequest } from '../../http/message.ts';
 
 /** Fields of one purpose, as their owners write them, with what a field is if another one is expected. */
@@ -44,7 +44,7 @@ const byName = new Map(
 );
 
 /** Returns the fields that clients confuse with a field, in lower case. */
-export function relatedFields(name: string): readonly string[] {
+export function listRelatedFields(name: string): readonly string[] {
   const lower = name.toLowerCase();
   const group = byName.get(lower) ?? [];
   return group.map(([each]) => each.toLowerCase()).filter((each) => each !== lower);
@@ -78,41 +78,41 @@ export function describeFields(
   const sent = fields.raw.filter((_, at) => at % 2 === 0).slice(0, maxNames);
   for (const name of expected) {
     if (fields.has(name)) continue;
-    const found = sent.find((each) => isRelated(each.toLowerCase(), name)) ?? closest(name, sent);
+    const found = sent.find((each) => isRelated(each.toLowerCase(), name)) ?? findClosest(name, sent);
     if (found === undefined || expected.includes(found.toLowerCase())) continue;
-    const what = groupOf(name)?.find(([each]) => each.toLowerCase() === found.toLowerCase())?.[1];
+    const what = findGroup(name)?.find(([each]) => each.toLowerCase() === found.toLowerCase())?.[1];
     return `the field ${found} was sent${what === undefined ? '' : `, ${what}`}; ${displayName(name)} is expected`;
   }
   return undefined;
 }
 
-function groupOf(name: string): Group | undefined {
+function findGroup(name: string): Group | undefined {
   return byName.get(name.toLowerCase());
 }
 
 function isRelated(sent: string, expected: string): boolean {
-  return relatedFields(expected).includes(sent) || bare(sent) === bare(expected);
+  return listRelatedFields(expected).includes(sent) || normalizeName(sent) === normalizeName(expected);
 }
 
 /** Returns a name without what often differs: "X-" at its beginning, hyphens and underscores. */
-function bare(name: string): string {
+function normalizeName(name: string): string {
   return name.replace(/^x-/, '').replace(/[-_]/g, '');
 }
 
 /** Returns the name that is most similar. Short names are similar by chance. */
-function closest(name: string, sent: readonly string[]): string | undefined {
+function findClosest(name: string, sent: readonly string[]): string | undefined {
   const long = sent.filter((each) => each.length >= 8 && Math.abs(each.length - name.length) <= 3);
-  return name.length < 8 ? undefined : closestMatch(name, long);
+  return name.length < 8 ? undefined : findClosestMatch(name, long);
 }
 
 /** Returns a field name as its owner writes it, or else with the first letter of each word in upper case. */
 function displayName(name: string): string {
-  const known = groupOf(name)?.find(([each]) => each.toLowerCase() === name)?.[0];
+  const known = findGroup(name)?.find(([each]) => each.toLowerCase() === name)?.[0];
   return known ?? name.replace(/(?<![^-])[a-z]/g, (letter) => letter.toUpperCase());
 }
 
 function parameterNames(request: HttpRequest): string[] {
-  return queryOf(request.target)
+  return findQuery(request.target)
     .split('&', maxNames)
     .map((pair) => pair.split('=', 1)[0] ?? '');
 }
@@ -121,7 +121,8 @@ function describeParameters(request: HttpRequest, expected: readonly string[]): 
   const sent = parameterNames(request);
   for (const name of expected) {
     const found =
-      sent.find((each) => bare(each.toLowerCase()) === bare(name.toLowerCase())) ?? closest(name, sent);
+      sent.find((each) => normalizeName(each.toLowerCase()) === normalizeName(name.toLowerCase())) ??
+      findClosest(name, sent);
     if (found !== undefined && found !== name && !sent.includes(name))
       return `the query parameter ${found} was sent; ${name} is expected`;
   }

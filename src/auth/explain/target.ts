@@ -1,8 +1,8 @@
 // Mistakes in what a request addresses: target, path, query, URL and host. Proxies make some of them, in transit.
 import { domainToUnicode } from 'node:url';
-import { hostForms, sortedQuery, splitTarget } from '../../signature/declared/message.ts';
+import { hostForms, sortQuery, splitTarget } from '../../signature/declared/message.ts';
 import { escapedPathMistakes, escapedQueryMistakes, escapeMistakes } from './escapes.ts';
-import { type Facts, type Mistake, within } from './mistake.ts';
+import { embedMistakes, type Facts, type Mistake } from './mistake.ts';
 
 const normalized = 'the path was normalized in transit, or by the client after signing';
 
@@ -17,7 +17,7 @@ const pathForms: readonly Mistake[] = [
 
 /** The mistakes in the order and form of the parameters of a query. */
 const queryForms: readonly Mistake[] = [
-  ['the parameters of the query were sorted before they were signed', (query) => sortedQuery(query)],
+  ['the parameters of the query were sorted before they were signed', (query) => sortQuery(query)],
   ['the query was signed in another order', (query) => otherOrders(query)],
   [
     'the parameters of the query were sorted without regard to letter case',
@@ -44,14 +44,14 @@ const queryForms: readonly Mistake[] = [
     ],
   ],
   ['the query was escaped for HTML before it was signed', (query) => query.replaceAll('&', '&amp;')],
-  ['empty parameters were left out of the query that was signed', (query) => withoutEmpty(query)],
-  ['the parameter {parameter} was left out, or added after signing', (query) => withoutEach(query)],
+  ['empty parameters were left out of the query that was signed', (query) => removeEmpty(query)],
+  ['the parameter {parameter} was left out, or added after signing', (query) => removeEach(query)],
 ];
 
 /** The largest number of parameters of which each one is left out. */
 const maxLeftOut = 16;
 
-function withoutEach(query: string): string[] {
+function removeEach(query: string): string[] {
   const parameters = query.split('&');
   if (parameters.length < 2) return [];
   return parameters.slice(0, maxLeftOut).map((_, at) => parameters.toSpliced(at, 1).join('&'));
@@ -65,7 +65,7 @@ function reduceRepeated(parameters: readonly string[]): string {
     .join('&');
 }
 
-function withoutEmpty(query: string): string {
+function removeEmpty(query: string): string {
   return query
     .split('&')
     .filter((parameter) => !parameter.endsWith('=') && parameter.includes('='))
@@ -76,19 +76,19 @@ function withoutEmpty(query: string): string {
 const addedHosts: readonly Mistake[] = [
   [
     'the host was signed with the path',
-    (target, { host }) => originsOf(host).map((origin) => origin + target),
+    (target, { host }) => listOrigins(host).map((origin) => origin + target),
   ],
   [
     'the host was signed with the path, with {authority} instead of {host}',
     (target, { host }) =>
-      otherPorts(host).flatMap((other) => originsOf(other).map((origin) => origin + target)),
+      otherPorts(host).flatMap((other) => listOrigins(other).map((origin) => origin + target)),
   ],
   [
     'the public host was signed with the path, in front of a proxy',
     (target, facts) =>
-      forwardedHosts(facts).flatMap((host) => originsOf(host).map((origin) => origin + target)),
+      listForwardedHosts(facts).flatMap((host) => listOrigins(host).map((origin) => origin + target)),
   ],
-  ['the host was sent in the target, but not signed', (target) => withoutOrigin(target)],
+  ['the host was sent in the target, but not signed', (target) => removeOrigin(target)],
 ];
 
 /** The mistakes of a proxy that changes the target, and does not change the signature. */
@@ -100,7 +100,7 @@ const rewrites: readonly Mistake[] = [
   [
     'the path was signed with a prefix that a proxy removed: {prefix}',
     (target, { request }) =>
-      [forwardedPrefix(request.headers.get('x-forwarded-prefix')), ...usualPrefixes].flatMap((prefix) =>
+      [toForwardedPrefix(request.headers.get('x-forwarded-prefix')), ...usualPrefixes].flatMap((prefix) =>
         prefix === undefined ? [] : [prefix + target],
       ),
   ],
@@ -128,9 +128,9 @@ export const queryMistakes: readonly Mistake[] = [
   ['the query was left out', () => ''],
   [
     'the parameters of the query were signed in another order',
-    (query, { target }) => [splitTarget(target).query, sortedQuery(query)],
+    (query, { target }) => [splitTarget(target).query, sortQuery(query)],
   ],
-  ['the "?" was signed with the query', (query) => [`?${query}`, `?${sortedQuery(query)}`]],
+  ['the "?" was signed with the query', (query) => [`?${query}`, `?${sortQuery(query)}`]],
   ['the path was signed with the query', (_, { target }) => target],
   ...queryForms,
   ...escapeMistakes,
@@ -142,10 +142,10 @@ export const searchMistakes: readonly Mistake[] = [
   ['the query was signed without its question mark', (search) => search.slice(1)],
   ['the query was left out', () => ''],
   ['the path was signed with the query', (_, { target }) => target],
-  ...within(queryMistakes, (search) => ['?', search.slice(1), '']),
+  ...embedMistakes(queryMistakes, (search) => ['?', search.slice(1), '']),
   [
     'the query was signed without its question mark, and the parameters in another order',
-    (search) => sortedQuery(search.slice(1)),
+    (search) => sortQuery(search.slice(1)),
   ],
 ];
 
@@ -155,12 +155,12 @@ export const targetMistakes: readonly Mistake[] = [
   ...addedHosts,
   ...rewrites,
   ...escapeMistakes,
-  ...within(escapedPathMistakes, splitPath),
-  ...within(escapedQueryMistakes, splitQuery),
-  ...within(pathForms, splitPath),
+  ...embedMistakes(escapedPathMistakes, splitPath),
+  ...embedMistakes(escapedQueryMistakes, splitQuery),
+  ...embedMistakes(pathForms, splitPath),
   ['a "?" without a query was signed', (target) => (target.includes('?') ? undefined : `${target}?`)],
   ['a "?" without a query was not signed', (target) => target.replace(/\?$/, '')],
-  ...within(queryForms, splitQuery),
+  ...embedMistakes(queryForms, splitQuery),
   ['{part} was signed in lower case', (target) => target.toLowerCase()],
 ];
 
@@ -170,30 +170,30 @@ export const urlMistakes: readonly Mistake[] = [
   ['http was signed, but the request arrived over https', (url) => url.replace(/^https:/, 'http:')],
   [
     'the host was signed without its port',
-    (url, facts) => withHost(url, facts, hostForms(facts.host, facts.request.connection.secure)[0]),
+    (url, facts) => replaceHost(url, facts, hostForms(facts.host, facts.request.connection.secure)[0]),
   ],
   [
     'the host was signed with the default port',
-    (url, facts) => withHost(url, facts, hostForms(facts.host, facts.request.connection.secure)[1]),
+    (url, facts) => replaceHost(url, facts, hostForms(facts.host, facts.request.connection.secure)[1]),
   ],
-  ['the host was signed in lower case', (url, facts) => withHost(url, facts, facts.host.toLowerCase())],
+  ['the host was signed in lower case', (url, facts) => replaceHost(url, facts, facts.host.toLowerCase())],
   [
     'the public host was signed, in front of a proxy',
     (url, facts) =>
-      forwardedHosts(facts).flatMap((host) => [
-        withHost(url, facts, host),
-        withHost(url, facts, host).replace(/^http:/, 'https:'),
+      listForwardedHosts(facts).flatMap((host) => [
+        replaceHost(url, facts, host),
+        replaceHost(url, facts, host).replace(/^http:/, 'https:'),
       ]),
   ],
   ['the query was left out', (url) => url.replace(/\?.*$/s, '')],
   ['the path was left out', (url) => url.replace(/^(https?:\/\/[^/?]*).*$/s, '$1')],
-  ['only the target was signed, without scheme and host', (url) => withoutOrigin(url)],
-  ['only the path was signed, without scheme and host', (url) => withoutOrigin(url).replace(/\?.*$/s, '')],
+  ['only the target was signed, without scheme and host', (url) => removeOrigin(url)],
+  ['only the path was signed, without scheme and host', (url) => removeOrigin(url).replace(/\?.*$/s, '')],
   ['the scheme was left out', (url) => url.replace(/^https?:\/\//, '')],
   ...escapeMistakes,
-  ...within(pathForms, splitUrlPath),
-  ...within(queryForms, splitQuery),
-  ...within(escapedQueryMistakes, splitQuery),
+  ...embedMistakes(pathForms, splitUrlPath),
+  ...embedMistakes(queryForms, splitQuery),
+  ...embedMistakes(escapedQueryMistakes, splitQuery),
   ['{part} was signed in lower case', (url) => url.toLowerCase()],
   ['{part} was signed in upper case', (url) => url.toUpperCase()],
 ];
@@ -214,7 +214,7 @@ export const hostMistakes: readonly Mistake[] = [
     (host, facts) => [host.toLowerCase(), facts.host, host.toUpperCase()],
   ],
   ['the scheme was signed with the host', (host) => [`https://${host}`, `http://${host}`]],
-  ['the public host was signed, in front of a proxy', (_, facts) => forwardedHosts(facts)],
+  ['the public host was signed, in front of a proxy', (_, facts) => listForwardedHosts(facts)],
   ['the host was signed as localhost', (host) => host.replace(/^127\.0\.0\.1/, 'localhost')],
   ['the host was signed as 127.0.0.1', (host) => host.replace(/^localhost/, '127.0.0.1')],
   ['the host was left out', () => ''],
@@ -236,11 +236,11 @@ function unicodeHost(host: string): string | undefined {
 }
 
 /** Returns the mistakes of a client that signs a host which only the configuration of the service shows. */
-export function publicHostMistakes(hosts: readonly string[]): readonly Mistake[] {
+export function listPublicHostMistakes(hosts: readonly string[]): readonly Mistake[] {
   return [
     [
       'the public host was signed with the path, in front of a proxy',
-      (target) => hosts.flatMap((host) => originsOf(host).map((origin) => origin + target)),
+      (target) => hosts.flatMap((host) => listOrigins(host).map((origin) => origin + target)),
     ],
   ];
 }
@@ -252,16 +252,16 @@ const targetFields = ['x-original-uri', 'x-original-url', 'x-forwarded-uri', 'x-
 /** Prefixes that proxies often remove. */
 const usualPrefixes = ['/api', '/v1', '/api/v1', '/rest'];
 
-function forwardedPrefix(sent: string | undefined): string | undefined {
+function toForwardedPrefix(sent: string | undefined): string | undefined {
   return sent === undefined ? undefined : `/${sent.replace(/^\/|\/$/g, '')}`;
 }
 
-function forwardedHosts({ request: { headers: fields } }: Facts): string[] {
+function listForwardedHosts({ request: { headers: fields } }: Facts): string[] {
   const forwarded = /(?:^|[;,\s])host="?([^";,\s]+)/i.exec(fields.get('forwarded') ?? '')?.[1];
   return [forwarded, ...hostFields.map((name) => fields.get(name))].filter((host) => host !== undefined);
 }
 
-function originsOf(host: string): string[] {
+function listOrigins(host: string): string[] {
   return [`http://${host}`, `https://${host}`, `//${host}`, host];
 }
 
@@ -270,11 +270,11 @@ function otherPorts(host: string): string[] {
   return [name, `${name}:80`, `${name}:443`].filter((other) => other !== host);
 }
 
-function withHost(url: string, _: Facts, other: string): string {
+function replaceHost(url: string, _: Facts, other: string): string {
   return url.replace(/^(https?:\/\/)[^/?#]*/i, (_all, scheme: string) => scheme + other);
 }
 
-function withoutOrigin(url: string): string {
+function removeOrigin(url: string): string {
   return url.replace(/^https?:\/\/[^/?#]*/i, '') || '/';
 }
 

@@ -2,7 +2,7 @@
 import { messageBytes, octetsOfPiece, type Part, type Piece } from '../../signature/message.ts';
 import type { MessageMistake } from '../signature-scheme.ts';
 import type { Facts } from './mistake.ts';
-import { labelOf } from './parts.ts';
+import { formatLabel } from './parts.ts';
 import { permutations } from './target.ts';
 
 /** Builds the octets that are signed from parts. */
@@ -58,7 +58,7 @@ const ends: readonly (readonly [hint: string, end: string])[] = [
 
 /** Returns messages with something at their end that does not belong to them. */
 export function endMistakes(message: Buffer, parts: readonly Part[]): MessageMistake[] {
-  const separator = separatorOf(parts);
+  const separator = findSeparator(parts);
   const added = ends.map(([hint, end]) => ({ hint, message: messageBytes([message, end]) }));
   if (separator === '') return added;
   const hint = `the separator ${JSON.stringify(separator)} was signed at the end`;
@@ -73,18 +73,23 @@ export function wholeMistakes(message: Buffer): MessageMistake[] {
 
 /** Returns messages without a part and a separator beside it, of one part alone, or without the text at either end. */
 export function omissions(parts: readonly Part[], assemble: Assemble): MessageMistake[] {
-  const built = (kept: readonly Part[]): Buffer => messageBytes(assemble(kept));
-  const without = (from: number, to: number): Buffer => built(parts.filter((_, at) => at < from || at >= to));
+  const buildMessage = (selected: readonly Part[]): Buffer => messageBytes(assemble(selected));
+  const buildWithout = (from: number, to: number): Buffer =>
+    buildMessage(parts.filter((_, at) => at < from || at >= to));
   const last = parts.length - 1;
   const omitted = parts.flatMap((part, at): MessageMistake[] => {
     if (part.kind === 'text') {
       if (at !== 0 && at !== last) return [];
       const text = JSON.stringify(octetsOfPiece(part.value));
-      return [{ hint: `the text ${text} was left out of the message`, message: without(at, at + 1) }];
+      return [{ hint: `the text ${text} was left out of the message`, message: buildWithout(at, at + 1) }];
     }
     const differs = { name: part.name, signed: '' };
-    const hint = `${labelOf(part)} was left out of the message`;
-    const messages = [without(at, at + 1), without(at, at + 2), without(Math.max(0, at - 1), at + 1)];
+    const hint = `${formatLabel(part)} was left out of the message`;
+    const messages = [
+      buildWithout(at, at + 1),
+      buildWithout(at, at + 2),
+      buildWithout(Math.max(0, at - 1), at + 1),
+    ];
     return messages.map((message) => ({ hint, message, differs }));
   });
   const alone = parts.flatMap((part): MessageMistake[] =>
@@ -145,7 +150,7 @@ const maxSwapped = 12;
 export function orderMistakes(parts: readonly Part[], assemble: Assemble): MessageMistake[] {
   const places = parts.flatMap(({ kind }, at) => (kind === 'text' ? [] : [at]));
   if (places.length > maxSwapped) return [];
-  const orders = places.length <= maxOrdered ? permutations(places) : swapsOf(places);
+  const orders = places.length <= maxOrdered ? permutations(places) : listSwaps(places);
   return orders.map((order) => {
     const moved = [...parts];
     for (const [index, place] of places.entries()) {
@@ -156,7 +161,7 @@ export function orderMistakes(parts: readonly Part[], assemble: Assemble): Messa
   });
 }
 
-function swapsOf(places: readonly number[]): number[][] {
+function listSwaps(places: readonly number[]): number[][] {
   return places.flatMap((one, index) =>
     places
       .slice(index + 1)
@@ -165,11 +170,11 @@ function swapsOf(places: readonly number[]): number[][] {
 }
 
 function describeOrder(parts: readonly Part[], places: readonly number[], order: readonly number[]): string {
-  const nameOf = (place: number | undefined): string => parts[place ?? 0]?.name ?? '';
+  const findName = (place: number | undefined): string => parts[place ?? 0]?.name ?? '';
   const moved = places.filter((place, index) => place !== order[index]);
-  const names = order.map(nameOf).join(', ');
+  const names = order.map(findName).join(', ');
   const all = `the parts were signed in another order: ${names}`;
-  return moved.length === 2 ? `${nameOf(moved[0])} and ${nameOf(moved[1])} were swapped; ${all}` : all;
+  return moved.length === 2 ? `${findName(moved[0])} and ${findName(moved[1])} were swapped; ${all}` : all;
 }
 
 /** Returns messages with a part that does not belong to them. */
@@ -187,7 +192,7 @@ export function additions(
     ['the Content-Length', fields.get('content-length')],
   ];
   const own = new Set(parts.map(({ value }) => value));
-  const separator: Part = { kind: 'text', name: '', value: separatorOf(parts) };
+  const separator: Part = { kind: 'text', name: '', value: findSeparator(parts) };
   const values = parts.filter(({ kind }) => kind !== 'text');
   if (values.length === parts.length && parts.length > 1) return [];
   return others.flatMap(([what, value]): MessageMistake[] => {
@@ -202,7 +207,7 @@ export function additions(
 }
 
 /** Returns the text that stands between parts. */
-function separatorOf(parts: readonly Part[]): string {
+function findSeparator(parts: readonly Part[]): string {
   const text = parts.find(({ kind }, at) => kind === 'text' && at > 0 && at < parts.length - 1);
   return text === undefined ? '' : octetsOfPiece(text.value);
 }

@@ -42,13 +42,13 @@ export interface Found {
 }
 
 /** Returns what the request shows beside its parts. */
-export function factsOf({ request, target = request.target, time }: Presented, content: Uint8Array): Facts {
+export function readFacts({ request, target = request.target, time }: Presented, content: Uint8Array): Facts {
   const host = /^https?:\/\/([^/?#]*)/i.exec(request.target)?.[1] ?? request.headers.get('host') ?? '';
   return { request, target, host, content, time };
 }
 
 /** Returns the messages of which the signature must fit one. */
-export function rightMessages<Own extends Presented>(
+export function buildRightMessages<Own extends Presented>(
   { scheme, presented }: Pick<WrongSignature<Own>, 'scheme' | 'presented'>,
   content: Uint8Array,
 ): Buffer[] {
@@ -68,7 +68,7 @@ export function* messageMistakes<Own extends Presented>(
   content: Uint8Array,
 ): Generator<MessageMistake> {
   if (parts.length === 0) return;
-  const seen = new Set(rightMessages(wrong, content).map((each) => each.toString('latin1')));
+  const seen = new Set(buildRightMessages(wrong, content).map((each) => each.toString('latin1')));
   for (const mistake of buildMistakes(wrong, parts, right, content))
     if (seen.size < seen.add(mistake.message.toString('latin1')).size) yield mistake;
 }
@@ -79,17 +79,17 @@ function* buildMistakes<Own extends Presented>(
   right: Buffer,
   content: Uint8Array,
 ): Generator<MessageMistake> {
-  const facts = factsOf(presented, content);
+  const facts = readFacts(presented, content);
   const assemble = (changed: readonly Part[]): readonly Piece[] =>
     assembleMessage(scheme, changed, presented);
   const changes = parts.map(function* (part, at): Generator<MessageMistake> {
-    const changed = ([hint, signed]: Variant): MessageMistake => ({
+    const buildChanged = ([hint, signed]: Variant): MessageMistake => ({
       hint,
       message: messageBytes(assemble(parts.with(at, { ...part, value: signed }))),
       differs: { name: part.name, signed },
     });
-    for (const variant of scheme.partMistakes?.(part, presented, content) ?? []) yield changed(variant);
-    for (const variant of variantsOfPart(part, facts)) yield changed(variant);
+    for (const variant of scheme.partMistakes?.(part, presented, content) ?? []) yield buildChanged(variant);
+    for (const variant of variantsOfPart(part, facts)) yield buildChanged(variant);
   });
   const own = [...(scheme.messageMistakes?.(presented, parts, content) ?? [])];
   const isOwn = ({ message }: MessageMistake): boolean => own.some((each) => each.message.equals(message));

@@ -14,8 +14,8 @@ import {
   faultOfDigest,
   formatSignedDate,
   messageParts,
+  removeSpaces,
   splitHmacCredentials,
-  withoutSpaces,
 } from '../../signature/hmac.ts';
 import { areOctets, messageBytes, type Part, type Piece } from '../../signature/message.ts';
 import type { Accounts } from '../accounts.ts';
@@ -28,7 +28,6 @@ import type { Fault, MessageMistake, Presented, SignatureScheme } from '../signa
 import { malformedDigest } from '../signed-digest.ts';
 import { explainDateForm } from '../time-form.ts';
 import { createVerification } from '../verify.ts';
-import { explainCredentialsForm } from './credential-forms.ts';
 
 /** Options of the scheme. */
 export interface HmacOptions {
@@ -92,7 +91,7 @@ function createSignatureScheme(options: HmacOptions): SignatureScheme<HmacPresen
     read: (request, rest) => read(request, rest, options, parseDate),
     find: ({ user }) => find(user),
     kinds: () => kinds,
-    messages: (presented) => [partsOf(presented)],
+    messages: (presented) => [buildParts(presented)],
     signs: (key, message, { signatures: [digest = ''] }) =>
       key.kind === 'secret' && areOctets(message) && key.secret.signs(message, digest),
     // Not before, because the right digest is well-formed.
@@ -104,7 +103,7 @@ function createSignatureScheme(options: HmacOptions): SignatureScheme<HmacPresen
     partMistakes,
     messageMistakes,
     explanationMembers: (presented) => ({
-      message: decodeUtf8Octets(octetsOf(partsOf(presented).map(({ value }) => value))),
+      message: decodeUtf8Octets(toOctets(buildParts(presented).map(({ value }) => value))),
     }),
   };
 }
@@ -122,7 +121,7 @@ function createDateParser(): (date: string) => SignedDate | undefined {
   return (date) => {
     if (date === last) return parsed;
     const time = parseSignedDate(date);
-    parsed = time === undefined ? undefined : { stamp: withoutSpaces(date), time };
+    parsed = time === undefined ? undefined : { stamp: removeSpaces(date), time };
     last = date;
     return parsed;
   };
@@ -139,15 +138,15 @@ function read(
   if (typeof credentials === 'string')
     return { detail: `${credentials}.`, hint: explainCredentialsForm(rest) };
   const { headers: fields, method, target } = request;
-  const contentDigest = digestFieldOf(fields);
+  const contentDigest = readDigestField(fields);
   if (typeof contentDigest === 'object') return contentDigest;
   if (options.requireBodyDigest && contentDigest === undefined && carriesContent(request))
-    return refusedAs('digest-required', 'The content requires a signed Content-Digest.');
+    return buildRefusal('digest-required', 'The content requires a signed Content-Digest.');
   const { user, nonce, digest } = credentials;
   const signatures = [digest];
   if (nonce === undefined)
     return (
-      simpleFormFault(method, target, options.simple) ?? {
+      findSimpleFormFault(method, target, options.simple) ?? {
         request,
         user,
         signatures,
@@ -158,7 +157,8 @@ function read(
       }
     );
   const date = fields.get('x-date') ?? fields.get('date');
-  if (date === undefined) return refusedAs('date-missing', 'The full form requires a Date or X-Date field.');
+  if (date === undefined)
+    return buildRefusal('date-missing', 'The full form requires a Date or X-Date field.');
   const signedDate = parseDate(date);
   if (signedDate === undefined)
     return {
@@ -169,7 +169,7 @@ function read(
   return { request, user, signatures, time, nonce, stamp, contentDigest };
 }
 
-function refusedAs(type: ProblemType, detail: string): Fault {
+function buildRefusal(type: ProblemType, detail: string): Fault {
   return { detail, problem: new Problem(type, detail) };
 }
 
@@ -177,7 +177,7 @@ function refusedAs(type: ProblemType, detail: string): Fault {
  * Returns the value of Content-Digest, or else of Content-MD5, or a fault if it is malformed. It is a part of the message, so it
  * must be a digest: a date and a nonce in its place would turn a full signature into a simple one, which never expires.
  */
-function digestFieldOf(fields: HttpHeaders): string | Fault | undefined {
+function readDigestField(fields: HttpHeaders): string | Fault | undefined {
   const contentDigest = fields.get('content-digest');
   if (contentDigest !== undefined)
     return parseContentDigest(contentDigest) === undefined
@@ -192,27 +192,31 @@ function carriesContent({ body, headers: fields }: HttpRequest): boolean {
   return body.present && fields.get('content-length') !== '0';
 }
 
-function simpleFormFault(method: string, target: string, allowed: HmacOptions['simple']): Fault | undefined {
-  if (allowed === 'off') return refusedAs('simple-form-refused', 'The simple form is disabled.');
+function findSimpleFormFault(
+  method: string,
+  target: string,
+  allowed: HmacOptions['simple'],
+): Fault | undefined {
+  if (allowed === 'off') return buildRefusal('simple-form-refused', 'The simple form is disabled.');
   if (allowed === 'safe' && !isSafeMethod(method))
-    return refusedAs(
+    return buildRefusal(
       'simple-form-refused',
       `The simple form cannot sign ${method}, because the request could be replayed.`,
     );
   if (!endsLikeFullForm(target)) return undefined;
-  return refusedAs(
+  return buildRefusal(
     'simple-form-refused',
     'The target ends like the date and nonce of the full form, or like a content digest.',
   );
 }
 
 /** Returns the parts of the message. */
-function partsOf({ request, stamp, nonce, contentDigest }: HmacPresented): Part[] {
+function buildParts({ request, stamp, nonce, contentDigest }: HmacPresented): Part[] {
   const { method, target } = request;
   return messageParts({ method, target, date: stamp, nonce, contentDigest });
 }
 
-function octetsOf(pieces: readonly Piece[]): string {
+function toOctets(pieces: readonly Piece[]): string {
   return messageBytes(pieces).toString('latin1');
 }
 
@@ -233,14 +237,14 @@ function partMistakes({ kind, value }: Part, { request, time }: HmacPresented): 
       value.replace(/[A-Za-z]{3}/g, (word) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase()),
     ],
     [otherCase, value.toUpperCase()],
-    [otherFormat, withoutSpaces(formatSignedDate(time))],
-    [otherFormat, withoutSpaces(formatDate(time))],
+    [otherFormat, removeSpaces(formatSignedDate(time))],
+    [otherFormat, removeSpaces(formatDate(time))],
     ['the day was signed with two digits, but sent with one', `0${value}`],
     ['the day was signed with one digit, but sent with two', value.replace(/^0/, '')],
   ];
   if (ignored === undefined) return variants;
   return [
-    ['Date was signed, but X-Date, which was also sent, takes precedence', withoutSpaces(ignored)],
+    ['Date was signed, but X-Date, which was also sent, takes precedence', removeSpaces(ignored)],
     ...variants,
   ];
 }
@@ -257,7 +261,7 @@ function messageMistakes(
   parts: readonly Part[],
 ): MessageMistake[] {
   const { method, target, headers: fields } = request;
-  const message = octetsOf(parts.map(({ value }) => value));
+  const message = toOctets(parts.map(({ value }) => value));
   const build = (hint: string, ...values: (string | undefined)[]): MessageMistake => ({
     hint,
     message: Buffer.from(values.filter((value) => value !== undefined).join('+'), 'latin1'),
@@ -270,8 +274,8 @@ function messageMistakes(
       ? date === undefined
         ? []
         : [
-            build(full, method, target, withoutSpaces(date), contentDigest),
-            build(full, method, target, withoutSpaces(date), '', contentDigest),
+            build(full, method, target, removeSpaces(date), contentDigest),
+            build(full, method, target, removeSpaces(date), '', contentDigest),
           ]
       : [build(simple, method, target, contentDigest)];
   if (contentDigest !== undefined || carriesContent(request)) return otherForm;
@@ -286,4 +290,29 @@ function digestsOfEmptyContent(): string[] {
     `sha-256=:${sha256.toString('base64')}:`,
     ...[sha256, md5].flatMap((digest) => [digest.toString('base64'), digest.toString('hex')]),
   ];
+}
+// The usual mistakes in the form of credentials, which need no secret to be recognized.
+
+const credentialsForms: readonly [form: RegExp, hint: string][] = [
+  [/, *hmac /i, 'the field was sent twice and joined with a comma (Headers.append?); send it once'],
+  [/^[^:]*:(?:[^:]*:)?[A-Za-z0-9+/]{43}=(?:\\[nr]|%0[ad])+$/i, 'the digest ends with a line feed; remove it'],
+  [/^[^:]*:[A-Za-z0-9+/]{43}=:[^:]*$/, 'nonce and digest were swapped'],
+  [/^[^:]*::[^:]*$/, 'the nonce is empty'],
+  [/:$/, 'the digest is empty'],
+  [/^:/, 'the user is empty'],
+  [/:[A-Za-z0-9+/]{22}==$/, 'the digest has the length of MD5; SHA-256 is required'],
+  [/:"[^"]*"$/, 'the digest is in quotes'],
+  [/[,;]$/, 'there is a comma or a semicolon after the credentials'],
+  [/^[^:]*:[^:%]*%[0-9a-f]{2}[^:]*:[^:]*$/i, 'the nonce is percent-encoded'],
+  [/:(?:[A-Za-z0-9+/]|%2b|%2f){43}%3d$/i, 'the digest is percent-encoded'],
+  [/^"[^"]*"$/, 'the credentials are in quotes'],
+  [/^[A-Za-z0-9+/]{16,}={0,2}$/, 'the credentials are encoded in base64, as for Basic'],
+  [/^[^:]*%3a/i, 'the colons are percent-encoded'],
+  [/, /, 'the credentials are a list of parameters, as in other schemes'],
+  [/^[^:]*: | :/, 'there are spaces around a colon'],
+];
+
+/** Returns a hint for malformed credentials, from their form. */
+export function explainCredentialsForm(rest: string): string | undefined {
+  return credentialsForms.find(([form]) => form.test(rest))?.[1];
 }

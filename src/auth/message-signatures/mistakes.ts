@@ -6,7 +6,7 @@ import { serializeBareItem } from '../../signature/structured-fields/serialize.t
 import type { Variant } from '../explain/mistake.ts';
 import { variantsOfPart } from '../explain/parts.ts';
 import { permutations } from '../explain/target.ts';
-import { factsOf } from '../explain/wrong-signature.ts';
+import { readFacts } from '../explain/wrong-signature.ts';
 import type { MessageMistake } from '../signature-scheme.ts';
 import type { PresentedSignature } from './presented.ts';
 
@@ -69,7 +69,7 @@ function parameterMistakes(value: string, presented: PresentedSignature): Varian
   ]);
   return [
     ['the parameters of the signature were not signed', list],
-    ...ordersOf(written).map(
+    ...listOrders(written).map(
       (order): Variant => [
         'the parameters were signed in another order than in Signature-Input',
         list + order.map(([, text]) => text).join(''),
@@ -108,7 +108,7 @@ function valueMistakes(
   presented: PresentedSignature,
 ): Variant[] {
   if (sent === undefined) return [];
-  const facts = factsOf(presented, new Uint8Array(0));
+  const facts = readFacts(presented, new Uint8Array(0));
   const place = new RegExp(`(;${key}="?)[^";]*`);
   return variantsOfPart({ kind, name: `parameter ${key}`, value: sent }, facts).flatMap(
     ([hint, signed]): Variant[] =>
@@ -124,7 +124,7 @@ const maxOrdered = 4;
 
 type Written = readonly (readonly [key: string, text: string])[];
 
-function ordersOf(written: Written): readonly Written[] {
+function listOrders(written: Written): readonly Written[] {
   if (written.length <= maxOrdered) return permutations(written);
   const sorted = written.toSorted(([one], [other]) => (one < other ? -1 : 1));
   const usual = written.toSorted(([one], [other]) => usualOrder.indexOf(one) - usualOrder.indexOf(other));
@@ -142,7 +142,7 @@ function omissions(lines: readonly BaseLine[]): MessageMistake[] {
       name === parametersName
         ? 'the line "@signature-params" was not signed'
         : `the component ${name} is listed, but was not signed`,
-    message: baseOf(lines.toSpliced(at, 1)),
+    message: encodeBase(lines.toSpliced(at, 1)),
     differs: { name, signed: '' },
   }));
 }
@@ -162,8 +162,11 @@ function orderMistakes(lines: readonly BaseLine[]): MessageMistake[] {
   ];
   const hint = 'the components were signed in another order than in Signature-Input';
   return [
-    { hint: '"@signature-params" must be the last line', message: baseOf([...parameters, ...components]) },
-    ...orders.map((order) => ({ hint, message: baseOf([...order, ...parameters]) })),
+    {
+      hint: '"@signature-params" must be the last line',
+      message: encodeBase([...parameters, ...components]),
+    },
+    ...orders.map((order) => ({ hint, message: encodeBase([...order, ...parameters]) })),
   ];
 }
 
@@ -179,21 +182,29 @@ function formMistakes(lines: readonly BaseLine[]): MessageMistake[] {
     hint,
     message: octets(lines.map(format).join(separator)),
   });
-  const plain = ({ name, value }: BaseLine): string => `${name}: ${value}`;
-  const bare = (name: string): string => name.replace(/^"([^"]*)"/, '$1');
-  const titled = (name: string): string =>
+  const formatPlainLine = ({ name, value }: BaseLine): string => `${name}: ${value}`;
+  const removeQuotes = (name: string): string => name.replace(/^"([^"]*)"/, '$1');
+  const formatTitleCase = (name: string): string =>
     name.startsWith('"@') ? name : name.replace(/(?<=^"|-)[a-z]/g, (letter) => letter.toUpperCase());
   return [
-    write('the names were signed without quotes', '\n', ({ name, value }) => `${bare(name)}: ${value}`),
-    write('the names must be signed in lower case', '\n', ({ name, value }) => `${titled(name)}: ${value}`),
+    write(
+      'the names were signed without quotes',
+      '\n',
+      ({ name, value }) => `${removeQuotes(name)}: ${value}`,
+    ),
+    write(
+      'the names must be signed in lower case',
+      '\n',
+      ({ name, value }) => `${formatTitleCase(name)}: ${value}`,
+    ),
     write('the space after each colon was not signed', '\n', ({ name, value }) => `${name}:${value}`),
     write('only the values were signed, without the names', '\n', ({ value }) => value),
-    write('the lines were signed without line feeds', '', plain),
-    write('the lines were signed with CR LF at their ends', '', (line) => `${plain(line)}\r\n`),
+    write('the lines were signed without line feeds', '', formatPlainLine),
+    write('the lines were signed with CR LF at their ends', '', (line) => `${formatPlainLine(line)}\r\n`),
   ];
 }
 
-function baseOf(lines: readonly BaseLine[]): Buffer {
+function encodeBase(lines: readonly BaseLine[]): Buffer {
   return octets(formatBase(lines));
 }
 

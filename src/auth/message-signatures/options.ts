@@ -92,7 +92,7 @@ function readComponents(value: unknown, where: string): readonly string[] {
     const at = `${where}[${index}]`;
     if (typeof component !== 'string')
       throw new RangeError(`${at}: a component such as "@method" is expected`);
-    const key = keyOf(component, at);
+    const key = normalizeComponent(component, at);
     if (keys.has(key)) throw new RangeError(`${at}: the component ${key} is listed twice`);
     keys.add(key);
     return component;
@@ -100,15 +100,15 @@ function readComponents(value: unknown, where: string): readonly string[] {
 }
 
 /** Returns the identifier in one form. Throws RangeError if it is invalid in a request. */
-function keyOf(component: string, where: string): string {
-  const identifier = withoutSyntaxError(() => parseIdentifier(component));
+function normalizeComponent(component: string, where: string): string {
+  const identifier = catchSyntaxError(() => parseIdentifier(component));
   if (typeof identifier === 'string') throw new RangeError(`${where}: ${identifier}`);
   const fault = identifierFault(identifier, 'request');
-  if (fault !== undefined) throw new RangeError(`${where}: ${fault}${nearestDerived(component, fault)}`);
+  if (fault !== undefined) throw new RangeError(`${where}: ${fault}${suggestDerived(component, fault)}`);
   return identifierKey(identifier);
 }
 
-function withoutSyntaxError<Value>(parse: () => Value): Value | string {
+function catchSyntaxError<Value>(parse: () => Value): Value | string {
   try {
     return parse();
   } catch (error) {
@@ -116,6 +116,6 @@ function withoutSyntaxError<Value>(parse: () => Value): Value | string {
   }
 }
 
-function nearestDerived(component: string, fault: string): string {
+function suggestDerived(component: string, fault: string): string {
   return fault.endsWith('is not known') ? didYouMean(component, derivedComponents) : '';
 }

@@ -40,7 +40,7 @@ export function read(
 ): PresentedSignature | readonly PresentedSignature[] | Fault {
   const input = request.headers.get('signature-input');
   const signatures = parseSignatures(input, request.headers.get('signature'));
-  if (typeof signatures === 'string') return { detail: `${signatures}.`, hint: createdHint(input ?? '') };
+  if (typeof signatures === 'string') return { detail: `${signatures}.`, hint: findCreatedHint(input ?? '') };
   const candidates: PresentedSignature[] = [];
   let first: Fault | undefined;
   for (const signature of signatures) {
@@ -69,7 +69,7 @@ function present(
   const { covered, parameters } = signature;
   const components = coverComponents(covered.items, 'request');
   if (isBaseFault(components)) return noBase(components);
-  const lines = baseLines(components, covered.parameters, messageOf(request), structuredFields);
+  const lines = baseLines(components, covered.parameters, toMessage(request), structuredFields);
   if (isBaseFault(lines)) return noBase(lines);
   const fault = check(parameters, components, request);
   if (fault !== undefined) return fault;
@@ -91,12 +91,12 @@ function present(
   };
 }
 
-function messageOf({ method, target, headers: fields, connection }: HttpRequest): RequestMessage {
+function toMessage({ method, target, headers: fields, connection }: HttpRequest): RequestMessage {
   return { method, target, fields, secure: connection.secure };
 }
 
 /** Returns the hint at a `created` that is not an integer. */
-function createdHint(input: string): string | undefined {
+function findCreatedHint(input: string): string | undefined {
   const sent = /;\s*created=([^;]*)/.exec(input)?.[1]?.trim();
   if (sent === undefined || /^\d{1,15}$/.test(sent)) return undefined;
   const [, quoted] = /^"([^"]*)"/.exec(sent) ?? [];

@@ -51,7 +51,7 @@ function coverageFault(
   { target }: HttpRequest,
 ): Fault | undefined {
   const isCovered = (key: string): boolean =>
-    keys.has(key) || Array.from(keys).some((other) => containedIn(other, target).includes(key));
+    keys.has(key) || Array.from(keys).some((other) => listContained(other, target).includes(key));
   const missing = required.filter((key) => !isCovered(key));
   if (missing.length === 0) return undefined;
   const names = missing.join(', ');
@@ -67,7 +67,7 @@ const ofUri: readonly string[] = ['"@scheme"', '"@authority"', ...ofTarget];
 const none: readonly string[] = [];
 
 /** Returns the components whose values a component contains (RFC 9421 §2.2.2, §2.2.5). Only an absolute form has an authority. */
-function containedIn(key: string, target: string): readonly string[] {
+function listContained(key: string, target: string): readonly string[] {
   if (key === '"@target-uri"') return ofUri;
   if (key !== '"@request-target"') return none;
   return /^https?:/i.test(target) ? ofUri : ofTarget;

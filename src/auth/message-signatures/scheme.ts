@@ -1,7 +1,7 @@
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import type { HttpRequest } from '../../http/message.ts';
 import { formatAcceptSignature } from '../../signature/message-signatures/accept-signature.ts';
-import { nameOf, parseIdentifier } from '../../signature/message-signatures/identifiers.ts';
+import { parseIdentifier, readName } from '../../signature/message-signatures/identifiers.ts';
 import { parseSignatures } from '../../signature/message-signatures/signature-fields.ts';
 import type { Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
@@ -30,7 +30,7 @@ export function createMessageSignaturesScheme(
   const { tag } = options;
   const components = options.components.map(parseIdentifier);
   const accepted = formatAcceptSignature(components, { created: true, tag });
-  const signed = components.map(nameOf).filter((component) => !component.startsWith('@'));
+  const signed = components.map(readName).filter((component) => !component.startsWith('@'));
   return {
     name,
     authorizationNames: [],

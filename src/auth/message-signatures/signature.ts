@@ -2,7 +2,7 @@
 import { areOctets, messageBytes, type Part, type PartKind, type Piece } from '../../signature/message.ts';
 import { verifySignature } from '../../signature/message-signatures/algorithms.ts';
 import { type BaseLine, formatBase } from '../../signature/message-signatures/base.ts';
-import { nameOf } from '../../signature/message-signatures/identifiers.ts';
+import { readName } from '../../signature/message-signatures/identifiers.ts';
 import type { Item } from '../../signature/structured-fields/value.ts';
 import { encodingMistakes } from '../explain/public-key.ts';
 import { describeOtherUnit } from '../freshness.ts';
@@ -34,8 +34,8 @@ export function createMessageSignature(
     time: { subject: 'created', window: options.window * 1000, resolution: 1000 },
     read: (request) => read(request, check, options),
     find: ({ user }) => find(user),
-    kinds: ({ signatures: [signature = ''] }) => kindsOf(Buffer.byteLength(signature, 'base64')),
-    messages: ({ lines, signature }) => [partsOf(lines, signature.covered.items)],
+    kinds: ({ signatures: [signature = ''] }) => selectKinds(Buffer.byteLength(signature, 'base64')),
+    messages: ({ lines, signature }) => [buildParts(lines, signature.covered.items)],
     assemble,
     signs,
     keyFault({ signature: { parameters } }, { kind }) {
@@ -70,7 +70,7 @@ const ofRsa: readonly KeyKind[] = ['rsa-pss-sha512', 'rsa-v1_5-sha256', 'secret'
  * Returns the kinds of keys by the length (bytes) of a signature (RFC 9421 §3.3). Secrets are always among them, because clients
  * compute HMACs of other lengths by mistake.
  */
-function kindsOf(length: number): readonly KeyKind[] {
+function selectKinds(length: number): readonly KeyKind[] {
   if (length === 64) return ofSixtyFour;
   if (length === 96) return ofNinetySix;
   return length >= 128 && length <= 1024 ? ofRsa : onlySecret;
@@ -97,13 +97,13 @@ const kinds: Readonly<Record<string, PartKind>> = {
   'content-digest': 'digest',
 };
 
-function partsOf(lines: readonly BaseLine[], items: readonly Item[]): Part[] {
-  return lines.map(({ name, value }, at): Part => ({ kind: kindOf(items[at]), name, value }));
+function buildParts(lines: readonly BaseLine[], items: readonly Item[]): Part[] {
+  return lines.map(({ name, value }, at): Part => ({ kind: chooseKind(items[at]), name, value }));
 }
 
-function kindOf(item: Item | undefined): PartKind {
+function chooseKind(item: Item | undefined): PartKind {
   if (item === undefined) return 'other';
-  const name = nameOf(item);
+  const name = readName(item);
   const known = item.parameters.size === 0 ? kinds[name] : undefined;
   return known ?? (name.startsWith('@') ? 'other' : 'header');
 }

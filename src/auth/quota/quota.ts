@@ -100,7 +100,7 @@ export class Quotas {
       ({ requests }, at) => (counted.windows[at]?.used ?? 0) >= requests,
     );
     if (exceeded.length === 0) for (const window of counted.windows) window.used += 1;
-    trace.quota = useOf(counted, now);
+    trace.quota = computeUse(counted, now);
     if (exceeded.length > 0) throw quotaExceeded(trace.quota, exceeded, trace.principal);
   }
 
@@ -112,14 +112,14 @@ export class Quotas {
     counted.windows.forEach((window, at) => {
       window.used = Math.min(window.used + 1, counted.policies[at]?.requests ?? 0);
     });
-    trace.quota = useOf(counted, this.#clock.steady());
+    trace.quota = computeUse(counted, this.#clock.steady());
   }
 
   /** Returns all counts. */
   snapshot(): QuotaSnapshot {
     const now = this.#clock.steady();
     const entries = [...this.#principals, ...this.#peers];
-    return new Map(entries.map(([key, counted]) => [key, movedBy(now, counted)]));
+    return new Map(entries.map(([key, counted]) => [key, shiftCounts(now, counted)]));
   }
 
   /** Replaces all counts. */
@@ -128,17 +128,17 @@ export class Quotas {
     this.#principals.clear();
     this.#peers.clear();
     for (const [key, counted] of snapshot)
-      (key.startsWith(peerPrefix) ? this.#peers : this.#principals).set(key, movedBy(now, counted));
+      (key.startsWith(peerPrefix) ? this.#peers : this.#principals).set(key, shiftCounts(now, counted));
   }
 
   #find({ connection }: HttpRequest, principal: Principal | undefined): Counted | undefined {
-    const policies = this.#policiesOf(principal);
+    const policies = this.#selectPolicies(principal);
     if (policies.length === 0) return undefined;
     const all = principal === undefined ? this.#peers : this.#principals;
-    return this.#counted(all, keyOf(connection.peer, principal), policies);
+    return this.#counted(all, formatKey(connection.peer, principal), policies);
   }
 
-  #policiesOf(principal: Principal | undefined): readonly QuotaPolicy[] {
+  #selectPolicies(principal: Principal | undefined): readonly QuotaPolicy[] {
     if (principal === undefined || isClient(principal)) return this.#byDefault;
     return this.#ofUsers.get(principal.name) ?? this.#byDefault;
   }
@@ -163,7 +163,7 @@ export class Quotas {
 
 const peerPrefix = 'peer ';
 
-function keyOf(peer: string, principal: Principal | undefined): string {
+function formatKey(peer: string, principal: Principal | undefined): string {
   if (principal === undefined) return peerPrefix + rateLimitKey(peer);
   return `${isClient(principal) ? 'client' : 'user'} ${principal.name}`;
 }
@@ -174,7 +174,7 @@ function isClient({ lent }: Principal): boolean {
 }
 
 /** Returns the length of a window in ms. */
-function lengthOf(policy: QuotaPolicy | undefined): number {
+function computeLength(policy: QuotaPolicy | undefined): number {
   return (policy?.window ?? 0) * 1000;
 }
 
@@ -200,7 +200,7 @@ function windowsFor(policies: readonly QuotaPolicy[], known: Counted | undefined
 function beginEnded({ policies, windows }: Counted, now: number): boolean {
   let hasBegun = false;
   for (const [at, window] of windows.entries()) {
-    if (now - window.begun < lengthOf(policies[at])) continue;
+    if (now - window.begun < computeLength(policies[at])) continue;
     window.begun = now;
     window.used = 0;
     hasBegun = true;
@@ -208,17 +208,17 @@ function beginEnded({ policies, windows }: Counted, now: number): boolean {
   return hasBegun;
 }
 
-function movedBy(now: number, { policies, windows }: Counted): Counted {
+function shiftCounts(now: number, { policies, windows }: Counted): Counted {
   return { policies, windows: windows.map(({ begun, used }) => ({ begun: now - begun, used })) };
 }
 
-function useOf({ policies, windows }: Counted, now: number): readonly QuotaUse[] {
+function computeUse({ policies, windows }: Counted, now: number): readonly QuotaUse[] {
   return policies.map((policy, at) => {
     const { begun, used } = windows[at] ?? { begun: now, used: 0 };
     return {
       policy,
       remaining: Math.max(0, policy.requests - used),
-      reset: Math.ceil((lengthOf(policy) - (now - begun)) / 1000),
+      reset: Math.ceil((computeLength(policy) - (now - begun)) / 1000),
     };
   });
 }

@@ -3,7 +3,7 @@ import type { AccountFile } from '../../accounts/account-file.ts';
 import { type Arity, readArguments } from '../../options/flags.ts';
 import { CommandError, reportError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
-import { type AccountTarget, locationFlags, locationOf, unknownAction, withAccounts } from './command.ts';
+import { type AccountTarget, locationFlags, readLocation, unknownAction, withAccounts } from './command.ts';
 
 /** The options of a command line. */
 export interface GivenFlags {
@@ -93,7 +93,7 @@ function parseCommand<T, Input>(
   ];
   const input = table.readInput(word, { flags, lists }, faults);
   if (faults.length > 0) throw new CommandError(faults);
-  return { action, call: { accountFile, name, input, ...locationOf(flags, environment) } };
+  return { action, call: { accountFile, name, input, ...readLocation(flags, environment) } };
 }
 
 function findNameFaults(

@@ -3,14 +3,14 @@ import type { AccountFile } from '../../accounts/account-file.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
 import type { AccountPlace } from '../../accounts/stored-file.ts';
 import { waitForUsage } from '../../accounts/watcher.ts';
-import { hint, printable } from '../../options/flags.ts';
+import { hint, toPrintable } from '../../options/flags.ts';
 import { type Options, readOptions } from '../../options/options.ts';
 import type { UserDeclaration } from '../../service/options.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
 import { CommandError } from '../errors.ts';
 import type { Outlet, Terminal } from '../terminal.ts';
 import { withModule } from '../with-module.ts';
-import { actAsOwnerOf } from './ownership.ts';
+import { actAsOwner } from './ownership.ts';
 import { readSecretBox } from './secret-box-key.ts';
 
 /** The flags that select the location of the accounts and their key. */
@@ -41,7 +41,7 @@ export interface AccountTarget<T> extends AccountLocation {
  *
  * @throws OptionsError, or CommandError for an invalid key
  */
-export function locationOf(
+export function readLocation(
   given: ReadonlyMap<string, string | true>,
   environment: NodeJS.ProcessEnv,
 ): AccountLocation {
@@ -65,7 +65,7 @@ export async function withAccounts<Location extends AccountLocation>(
   const { options } = location;
   await withModule(options, environment, async (module) => {
     if (module?.store === undefined) {
-      actAsOwnerOf(options.data);
+      actAsOwner(options.data);
       return run(module === undefined ? location : { ...location, moduleUsers: module.users });
     }
     const { documents } = module.store;
@@ -87,7 +87,7 @@ export function placeName({ place }: Pick<AccountLocation, 'place'>): string {
 export function unknownAction(word: string, actions: readonly string[], example: string): string {
   const expected = `expected one of ${actions.join(', ')}`;
   if (word === '') return `missing action; ${expected}: ${example}`;
-  return `unknown action ${JSON.stringify(printable(word))}; ${expected}${hint(word, actions)}`;
+  return `unknown action ${JSON.stringify(toPrintable(word))}; ${expected}${hint(word, actions)}`;
 }
 
 /**
@@ -124,7 +124,7 @@ export async function changeExisting<T>(
   // Checked before the directory is created, because its path may be misspelt.
   await findExisting(target);
   return accountFile.change(place, secretBox, (entries) => {
-    const changed = change(existing(entries, target), entries);
+    const changed = change(requireExisting(entries, target), entries);
     if (changed === undefined) entries.delete(name);
     else entries.set(name, changed);
   });
@@ -133,7 +133,7 @@ export async function changeExisting<T>(
 /** Returns an account. Throws CommandError if it does not exist or is declared in the configuration file. */
 export async function findExisting<T>(target: AccountTarget<T>): Promise<T> {
   checkNotConfigured(target);
-  return existing(await readEntries(target), target);
+  return requireExisting(await readEntries(target), target);
 }
 
 /** Removes an account and reports it. Throws CommandError if it does not exist. */
@@ -152,7 +152,7 @@ export async function readEntries<T>({
   return (await accountFile.read(place, { secretBox })).entries;
 }
 
-function existing<T>(entries: ReadonlyMap<string, T>, target: AccountTarget<T>): T {
+function requireExisting<T>(entries: ReadonlyMap<string, T>, target: AccountTarget<T>): T {
   const { accountFile, name, options } = target;
   const found = entries.get(name);
   if (found !== undefined) return found;

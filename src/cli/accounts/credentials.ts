@@ -11,13 +11,13 @@ export interface Credentials {
 }
 
 /** Returns 256 random bits in base64url. */
-export function randomSecret(random: Random): string {
+export function generateSecret(random: Random): string {
   return Buffer.from(random(32)).toString('base64url');
 }
 
 /** Returns a random password with the given secret. Default: a random secret. */
-export function makeCredentials(random: Random, secret = randomSecret(random)): Credentials {
-  return { secret, password: randomSecret(random) };
+export function makeCredentials(random: Random, secret = generateSecret(random)): Credentials {
+  return { secret, password: generateSecret(random) };
 }
 
 /** N of scrypt (RFC 7914 §2). A password of 256 random bits needs no slow hash, and a low cost keeps the first start fast. */
@@ -36,6 +36,6 @@ export function hashOfPassword(
 }
 
 /** Returns the stored form of a user whose password is from `makeCredentials`. */
-export async function storedUser({ secret, password }: Credentials, random: Random): Promise<StoredUser> {
+export async function toStoredUser({ secret, password }: Credentials, random: Random): Promise<StoredUser> {
   return { secrets: [{ secret }], password: await hashOfPassword(password, { isGenerated: true }, random) };
 }

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
  * Changes the effective user of a root process to the owner of a directory, so that a server that runs as the owner can
  * read the files that the command creates. Does nothing for other users.
  */
-export function actAsOwnerOf(directory: string): void {
+export function actAsOwner(directory: string): void {
   const { geteuid, setegid, seteuid } = process;
   if (geteuid?.() !== 0 || setegid === undefined || seteuid === undefined) return;
   const owner = statSync(directory, { throwIfNoEntry: false });

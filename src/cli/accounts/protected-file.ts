@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { errorCode } from '../../store/files/disk.ts';
-import { exposedFile, FilePermissionsError } from '../../store/files/file-permissions.ts';
+import { FilePermissionsError, findExposedFile } from '../../store/files/file-permissions.ts';
 import { CommandError } from '../errors.ts';
 
 /**
@@ -10,14 +10,14 @@ import { CommandError } from '../errors.ts';
  * @returns the octets as characters
  * @throws FilePermissionsError if other users can access the file, CommandError if it cannot be read
  */
-export function readProtectedFile(path: string, what: string, mostBytes: number): string {
+export function readProtectedFile(path: string, what: string, maxBytes: number): string {
   let file: number | undefined;
   try {
     file = openSync(path, 'r');
     const stats = fstatSync(file);
-    const exposed = stats.isFile() ? exposedFile(path, stats) : undefined;
+    const exposed = stats.isFile() ? findExposedFile(path, stats) : undefined;
     if (exposed !== undefined) throw new FilePermissionsError(path, exposed, { several: false, known: true });
-    return readText(file, mostBytes);
+    return readText(file, maxBytes);
   } catch (error) {
     if (error instanceof FilePermissionsError) throw error;
     throw new CommandError([`${what} ${path} cannot be read (${errorCode(error) ?? 'unknown'})`], 1);
@@ -26,11 +26,11 @@ export function readProtectedFile(path: string, what: string, mostBytes: number)
   }
 }
 
-function readText(file: number, mostBytes: number): string {
-  const bytes = Buffer.alloc(mostBytes);
+function readText(file: number, maxBytes: number): string {
+  const bytes = Buffer.alloc(maxBytes);
   let length = 0;
-  while (length < mostBytes) {
-    const read = readSync(file, bytes, length, mostBytes - length, null);
+  while (length < maxBytes) {
+    const read = readSync(file, bytes, length, maxBytes - length, null);
     if (read === 0) break;
     length += read;
   }

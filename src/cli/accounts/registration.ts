@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AccountFile } from '../../accounts/account-file.ts';
 import type { RegistrationFault } from '../../accounts/registration.ts';
 import { systemClock } from '../../clock.ts';
-import { printable } from '../../options/flags.ts';
+import { toPrintable } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
 import { CommandError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
@@ -25,7 +25,7 @@ import {
   removeEntry,
   reportChange,
 } from './command.ts';
-import { randomSecret } from './credentials.ts';
+import { generateSecret } from './credentials.ts';
 import { readFromInput, secretFlag } from './secret-input.ts';
 import { checkSecretUnused } from './secret-owner.ts';
 
@@ -81,7 +81,7 @@ export function createRegistrationCommand<T extends object>(kind: RegistrationKi
       remove: { name: 'required', run: removeEntry },
       list: { name: 'none', run: (call, terminal) => list(kind, call, terminal) },
     },
-    generateName: () => randomSecret(randomBytes),
+    generateName: () => generateSecret(randomBytes),
     readInput: (_, given) => given,
   });
 }
@@ -160,7 +160,7 @@ export interface ChosenSecret {
 /** Returns the given secret, or generates one. */
 export function chooseSecret({ secret }: Pick<RegistrationInput, 'secret'>): ChosenSecret {
   if (secret !== undefined) return { text: secret, isGenerated: false, shown: 'the given secret' };
-  const text = randomSecret(randomBytes);
+  const text = generateSecret(randomBytes);
   return { text, isGenerated: true, shown: text };
 }
 
@@ -191,9 +191,9 @@ export function throwFaults(
     const [, member = '', index] = /^([A-Za-z]+)(?:\[([0-9]+)\])?$/.exec(at) ?? [];
     const flag = [...own].find(([, each]) => each.member === member)?.[0];
     if (flag === undefined)
-      return member === '' ? `the ${accountFile.one} ${printable(name)} ${says}` : `the ${member} ${says}`;
+      return member === '' ? `the ${accountFile.one} ${toPrintable(name)} ${says}` : `the ${member} ${says}`;
     const value = input.lists.get(flag)?.[Number(index)];
-    return `${flag}${value === undefined ? '' : ` ${JSON.stringify(printable(value))}`} ${says}`;
+    return `${flag}${value === undefined ? '' : ` ${JSON.stringify(toPrintable(value))}`} ${says}`;
   });
   throw new CommandError(sentences);
 }

@@ -5,7 +5,7 @@ import { systemClock } from '../../clock.ts';
 import { RevokeOnRemoval } from '../../oauth/revoke-on-removal.ts';
 import type { DocumentStore } from '../../store/documents.ts';
 import { openJournaledStore } from '../../store/durable.ts';
-import { holderOf, LockedError, lockDirectory } from '../../store/files/lock.ts';
+import { findHolder, LockedError, lockDirectory } from '../../store/files/lock.ts';
 import { recover } from '../../store/recovery/recovery.ts';
 import type { Store } from '../../store/store.ts';
 import { delay } from '../../timers.ts';
@@ -72,7 +72,7 @@ async function waitForServer(
   wait: (ms: number) => Promise<unknown>,
 ): Promise<Revoked | undefined> {
   for (let attempt = 1; ; attempt += 1) {
-    const holder = await holderOf(directory);
+    const holder = await findHolder(directory);
     // Read after that: a server that stops has carried out what it removed.
     const { entries } = await revocationFile.read(directory);
     if (holder === undefined) return undefined;

@@ -19,18 +19,18 @@ export function readSecretBox(
   environment: NodeJS.ProcessEnv,
 ): SecretBox | undefined {
   const set = environment[variable];
-  const fromVariable = set === undefined ? undefined : keyOf(variable, set);
+  const fromVariable = set === undefined ? undefined : requireKey(variable, set);
   const fromFile =
     keyFile === undefined
       ? undefined
-      : keyOf(keyFile, readProtectedFile(keyFile, 'the key file', maxKeyFileSize));
+      : requireKey(keyFile, readProtectedFile(keyFile, 'the key file', maxKeyFileSize));
   if (fromVariable !== undefined && fromFile !== undefined && !timingSafeEqual(fromVariable, fromFile))
     throw new CommandError([`${variable} and ${keyFile} contain different keys; use only one of them`]);
   const key = fromFile ?? fromVariable;
   return key === undefined ? undefined : createSecretBox(key, randomBytes);
 }
 
-function keyOf(source: string, text: string): Uint8Array {
+function requireKey(source: string, text: string): Uint8Array {
   const key = parseKey(text.replace(/\r?\n$/, ''));
   if (key !== undefined) return key;
   throw new CommandError([

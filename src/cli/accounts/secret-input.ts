@@ -23,7 +23,7 @@ export async function secretFrom(
   if (set !== undefined) return set;
   if (isInputUsed)
     throw new CommandError(['COUNTERSIGN_SECRET must be set if the content is read from standard input']);
-  return lineOf(terminal, 'Secret', 'no secret: set COUNTERSIGN_SECRET or write it to standard input');
+  return readLine(terminal, 'Secret', 'no secret: set COUNTERSIGN_SECRET or write it to standard input');
 }
 
 /**
@@ -33,11 +33,11 @@ export async function secretFrom(
  */
 export function readFromInput(terminal: Terminal, what: 'secret' | 'password'): Promise<string> {
   const prompt = what === 'secret' ? 'Secret' : 'Password';
-  return lineOf(terminal, prompt, `no ${what}: write it to standard input`);
+  return readLine(terminal, prompt, `no ${what}: write it to standard input`);
 }
 
 /** Returns the first line of standard input. Throws CommandError with the message `missing` if the line is empty. */
-async function lineOf({ stdin, stderr }: Terminal, prompt: string, missing: string): Promise<string> {
+async function readLine({ stdin, stderr }: Terminal, prompt: string, missing: string): Promise<string> {
   if (stdin.isTTY) stderr.write(`${prompt}: `);
   const line = await firstLine(stdin, prompt.toLowerCase());
   if (line === '') throw new CommandError([missing]);

@@ -17,7 +17,7 @@ import type { AccountLocation } from './command.ts';
  * @throws CommandError that names the account with this secret, but not the secret
  */
 export async function checkSecretUnused(secret: string, location: AccountLocation): Promise<void> {
-  const owner = await ownerOf(secret, location);
+  const owner = await findOwner(secret, location);
   if (owner === undefined) return;
   throw new CommandError(
     [`the given secret is already the secret of ${owner}; each user, client and consumer needs its own`],
@@ -26,14 +26,14 @@ export async function checkSecretUnused(secret: string, location: AccountLocatio
 }
 
 /** Returns the account that has this secret, for messages: `the user ann`. */
-async function ownerOf(
+async function findOwner(
   secret: string,
   { options, place, secretBox, moduleUsers }: AccountLocation,
 ): Promise<string | undefined> {
   if (typeof place === 'string' && existsSync(place)) checkPermissions(place);
   const { users, clients, consumers } = await readAccountFiles(place, secretBox);
   const configuredUser = [...options.users, ...moduleUsers].find(
-    ([, user]) => secretsOf(user).includes(secret) || hasKeyWith(secret, user),
+    ([, user]) => listSecrets(user).includes(secret) || hasKeyWith(secret, user),
   )?.[0];
   const user = configuredUser ?? userWith(secret, users.entries);
   if (user !== undefined) return `the user ${user}`;
@@ -50,7 +50,7 @@ function userWith(secret: string, users: ReadonlyMap<string, StoredUser>): strin
   return [...users].find(([, user]) => has(user))?.[0];
 }
 
-function secretsOf(user: UserDeclaration): readonly (string | undefined)[] {
+function listSecrets(user: UserDeclaration): readonly (string | undefined)[] {
   return 'secrets' in user ? user.secrets.map((each) => each.secret) : [user.secret];
 }
 

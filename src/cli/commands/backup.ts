@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Arity, readArguments } from '../../options/flags.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
-import { locationOf, printLines } from '../accounts/command.ts';
+import { printLines, readLocation } from '../accounts/command.ts';
 import { copyDirectory, type DirectoryCopy, type DirectoryCopyOptions } from '../copy-directory.ts';
 import { CommandError, reportError } from '../errors.ts';
 import { collectionName } from '../serve/stored-tokens.ts';
@@ -87,7 +87,7 @@ async function runCopyCommand(
     if (faults.length > 0) throw new CommandError(faults);
     const [argument, ...others] = words;
     if (argument === undefined || argument === '' || others.length > 0) throw new CommandError([usage]);
-    const planned = plan(argument, locationOf(given, environment).options.data, given);
+    const planned = plan(argument, readLocation(given, environment).options.data, given);
     const copy = await copyDirectory(planned);
     printLines(copy.store.reports, stderr);
     printLines([...copiedLines(copy), `${done.padEnd(12)} ${resolve(planned.to)}`], stdout);

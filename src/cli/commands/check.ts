@@ -4,19 +4,19 @@ import { readMasterKey } from '../../accounts/master-key.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
 import { readSchemes } from '../../auth/configured-schemes.ts';
 import { systemClock } from '../../clock.ts';
-import { undeclaredWarning, warningOf } from '../../collections/stored-data-check.ts';
-import { counted } from '../../counted.ts';
+import { formatUndeclaredWarning, formatWarning } from '../../collections/stored-data-check.ts';
+import { formatCount } from '../../counted.ts';
 import { OptionsError } from '../../options/error.ts';
 import { type Options, readOptions } from '../../options/options.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
-import { holderOf } from '../../store/files/lock.ts';
+import { findHolder } from '../../store/files/lock.ts';
 import { createMemoryStore } from '../../store/memory.ts';
 import { inspectNonces } from '../../store/nonces/file.ts';
 import { examine } from '../../store/recovery/recovery.ts';
 import { plaintextPaths, readAccountFiles } from '../accounts/account-files.ts';
 import { readSecretBox } from '../accounts/secret-box-key.ts';
-import { CommandError, messagesOf, reportError } from '../errors.ts';
+import { CommandError, listMessages, reportError } from '../errors.ts';
 import { type InspectedData, noData, noNonces } from '../inspected-data.ts';
 import type { LoadedModule } from '../module/load-module.ts';
 import {
@@ -24,13 +24,13 @@ import {
   composeService,
   hasResources,
   type KnownAccounts,
-  knownAccountsOf,
+  listKnownAccounts,
 } from '../serve/compose.ts';
-import { exposedConfiguration } from '../serve/file-permissions.ts';
+import { findExposedConfiguration } from '../serve/file-permissions.ts';
 import { firstUserName } from '../serve/first-user.ts';
 import { showProgress } from '../serve/progress.ts';
 import { newStoreId } from '../serve/store-id.ts';
-import { collectionName, hasOAuth1Tokens, missingMasterKey } from '../serve/stored-tokens.ts';
+import { collectionName, formatMissingMasterKey, hasOAuth1Tokens } from '../serve/stored-tokens.ts';
 import { checkAllStoredData } from '../serve/validation-marker.ts';
 import type { Terminal } from '../terminal.ts';
 import type { Certificate } from '../tls/certificate.ts';
@@ -50,8 +50,8 @@ export async function check(
   try {
     const { repairTo, rest } = readCheckArguments(argv);
     const given = readOptions(rest, environment);
-    const ambiguous = await ambiguousMessages(given);
-    for (const warning of [...given.warnings, ...exposedConfiguration(given), ...ambiguous])
+    const ambiguous = await findAmbiguousMessages(given);
+    for (const warning of [...given.warnings, ...findExposedConfiguration(given), ...ambiguous])
       terminal.stderr.write(`countersign: ${warning}\n`);
     if (repairTo !== undefined) return await repair(given, repairTo, terminal);
     const secretBox = given.memory ? undefined : readSecretBox(given, environment);
@@ -75,28 +75,30 @@ async function checkParts(
   secretBox: SecretBox | undefined,
   terminal: Terminal,
 ): Promise<0 | 1> {
-  const [data, certificate] = await bothOf(
+  const [data, certificate] = await awaitBoth(
     inspectData(given, module, secretBox, terminal),
     given.tlsPort === undefined ? undefined : openCertificate(given),
   );
   for (const warning of data.warnings) terminal.stderr.write(`countersign: ${warning}\n`);
   for (const note of certificate?.notes ?? []) terminal.stderr.write(`countersign: ${note}\n`);
   const moduleUsers = module?.users ?? new Map();
-  const accounts = knownAccountsOf(given, { ...data, moduleUsers });
-  const partner = await partnerOf(given, accounts);
+  const accounts = listKnownAccounts(given, { ...data, moduleUsers });
+  const partner = await readPartner(given, accounts);
   const options = partner?.options ?? given;
   for (const warning of partner?.warnings ?? []) terminal.stderr.write(`countersign: ${warning}\n`);
   const users = data.isNew && accounts.users.size === 0 ? [firstUserName] : accounts.users.keys();
   for (const warning of checkAccessNames(options.collections, users))
     terminal.stderr.write(`countersign: ${warning}\n`);
   const resources = await tryComposition(options, accounts, module, partner?.compose);
-  for (const warning of await overlappingSchemes(options, accounts))
+  for (const warning of await findOverlappingSchemes(options, accounts))
     terminal.stderr.write(`countersign: ${warning}\n`);
   terminal.stdout.write(
     `${summary(options, data, accounts, { certificate, secretBox, operations: partner?.operations }).join('\n')}\n`,
   );
   // Resources in code can have collections of any name.
-  const undeclared = hasResources(resources) ? undefined : undeclaredWarning(data.items, options.collections);
+  const undeclared = hasResources(resources)
+    ? undefined
+    : formatUndeclaredWarning(data.items, options.collections);
   if (undeclared === undefined) return 0;
   terminal.stderr.write(`countersign: ${undeclared}\n`);
   return 1;
@@ -116,18 +118,18 @@ async function inspectData(
 }
 
 /** Returns a warning for each declared message that two different requests can have in common, or that leaves a part unsigned. */
-async function ambiguousMessages({ schemes, config }: Options): Promise<string[]> {
+async function findAmbiguousMessages({ schemes, config }: Options): Promise<string[]> {
   const declared = readSchemes(schemes).filter((scheme) => scheme.kind === 'declared');
   if (declared.length === 0) return [];
-  const { ambiguityWarnings, unsignedWarnings } = await import('../../auth/declared/ambiguity.ts');
+  const { ambiguityWarnings, listUnsignedWarnings } = await import('../../auth/declared/ambiguity.ts');
   return declared.flatMap(({ name, options }) => {
     const where = `${config}: schemes.${name}`;
-    return [...ambiguityWarnings(options, where), ...unsignedWarnings(options, where)];
+    return [...ambiguityWarnings(options, where), ...listUnsignedWarnings(options, where)];
   });
 }
 
 /** Returns a warning for each two schemes of which one accepts signatures of the other. */
-async function overlappingSchemes({ schemes }: Options, { users }: KnownAccounts): Promise<string[]> {
+async function findOverlappingSchemes({ schemes }: Options, { users }: KnownAccounts): Promise<string[]> {
   const configured = readSchemes(schemes);
   if (configured.length === 0) return [];
   const { overlapWarnings } = await import('../../auth/declared/overlap.ts');
@@ -135,11 +137,11 @@ async function overlappingSchemes({ schemes }: Options, { users }: KnownAccounts
 }
 
 /** Waits for both values. Throws a CommandError with the errors of both. */
-async function bothOf<A, B>(one: A | Promise<A>, other: B | Promise<B>): Promise<[A, B]> {
+async function awaitBoth<A, B>(one: A | Promise<A>, other: B | Promise<B>): Promise<[A, B]> {
   const [first, second] = await Promise.allSettled([one, other]);
   if (first.status === 'fulfilled' && second.status === 'fulfilled') return [first.value, second.value];
   const faults = [first, second].flatMap((each) =>
-    each.status === 'rejected' ? messagesOf(each.reason) : [],
+    each.status === 'rejected' ? listMessages(each.reason) : [],
   );
   throw new CommandError(faults, 1);
 }
@@ -152,7 +154,7 @@ async function inspect(
 ): Promise<InspectedData> {
   if (!(await checkUsable(path))) return noData(`${resolve(path)}, to be created`, path);
   checkPermissions(path);
-  const holder = (await holderOf(path))?.pid;
+  const holder = (await findHolder(path))?.pid;
   const { loading, end } = showProgress(stderr, systemClock);
   const [store, accountFiles, master, nonces] = await Promise.allSettled([
     examine({ directory: path, onProgress: loading, inUse: holder !== undefined }).finally(end),
@@ -162,7 +164,7 @@ async function inspect(
     holder === undefined ? inspectNonces(path, nonceWindow, systemClock) : noNonces,
   ]);
   const failures = [store, accountFiles, master, nonces].flatMap((each) =>
-    each.status === 'rejected' ? messagesOf(each.reason) : [],
+    each.status === 'rejected' ? listMessages(each.reason) : [],
   );
   if (store.status === 'rejected' || accountFiles.status === 'rejected' || nonces.status === 'rejected')
     throw new CommandError(failures, 1);
@@ -183,8 +185,8 @@ async function inspect(
     // A write in progress of a running server looks like an incomplete last line.
     warnings: [
       ...(holder === undefined ? warnings : []),
-      ...(mismatches === undefined ? [] : [warningOf(mismatches, onMismatch)]),
-      ...(lacksMasterKey ? [missingMasterKey(path)] : []),
+      ...(mismatches === undefined ? [] : [formatWarning(mismatches, onMismatch)]),
+      ...(lacksMasterKey ? [formatMissingMasterKey(path)] : []),
     ],
     nonces: nonces.value,
   };
@@ -192,7 +194,7 @@ async function inspect(
 
 /** Returns whether the directory exists. Throws CommandError if it cannot be used or created. */
 async function checkUsable(path: string): Promise<boolean> {
-  const { existing, directory } = await nearestExisting(resolve(path));
+  const { existing, directory } = await findNearestExisting(resolve(path));
   const own = existing === resolve(path);
   if (!directory)
     throw new CommandError([`${path} cannot be the data directory: ${existing} is not a directory`], 1);
@@ -208,11 +210,11 @@ async function checkUsable(path: string): Promise<boolean> {
 }
 
 /** Returns the path itself, or its nearest ancestor that exists. */
-async function nearestExisting(path: string): Promise<{ existing: string; directory: boolean }> {
+async function findNearestExisting(path: string): Promise<{ existing: string; directory: boolean }> {
   try {
     return { existing: path, directory: (await stat(path)).isDirectory() };
   } catch {
-    return dirname(path) === path ? { existing: path, directory: false } : nearestExisting(dirname(path));
+    return dirname(path) === path ? { existing: path, directory: false } : findNearestExisting(dirname(path));
   }
 }
 
@@ -255,9 +257,9 @@ function summary(
   );
   const declared = collections.map(({ path }) => path);
   return [
-    ...(port === undefined ? [] : [`address      ${addressOf('http', options.host, port)}`]),
-    ...(tlsPort === undefined ? [] : [`address      ${addressOf('https', options.host, tlsPort)}`]),
-    ...(controlPort === undefined ? [] : [`control      ${addressOf('http', '127.0.0.1', controlPort)}`]),
+    ...(port === undefined ? [] : [`address      ${formatAddress('http', options.host, port)}`]),
+    ...(tlsPort === undefined ? [] : [`address      ${formatAddress('https', options.host, tlsPort)}`]),
+    ...(controlPort === undefined ? [] : [`control      ${formatAddress('http', '127.0.0.1', controlPort)}`]),
     ...(certificate === undefined ? [] : [`certificate  ${certificate.about}`]),
     `data         ${data.location}`,
     ...(data.holder === undefined
@@ -270,25 +272,25 @@ function summary(
     ...secretsLine(data, secretBox),
     ...(operations === undefined
       ? []
-      : [`partner      ${options.partner}: ${counted(operations, 'operation')}`]),
+      : [`partner      ${options.partner}: ${formatCount(operations, 'operation')}`]),
     `collections  ${declared.join(', ') || 'none'}`,
     ...[...data.items].map(([path, count]) => `items        ${collectionName(path)}: ${count}`),
-    ...(data.changes === 0 ? [] : [`journal      ${counted(data.changes, 'change')} since the snapshot`]),
+    ...(data.changes === 0 ? [] : [`journal      ${formatCount(data.changes, 'change')} since the snapshot`]),
     ...(data.nonces.live === 0 ? [] : [`nonces       ${data.nonces.live} not expired`]),
     ...(data.nonces.loss === undefined ? [] : [`nonces lost  ${data.nonces.loss}`]),
   ];
 }
 
 /** Reads the document of `--partner` and examines it. Its code is loaded only if there is one. Rejects with CommandError. */
-async function partnerOf(options: Options, accounts: KnownAccounts) {
+async function readPartner(options: Options, accounts: KnownAccounts) {
   if (options.partner === undefined) return undefined;
-  const { composerOf, loadPartner } = await import('../serve/partner.ts');
+  const { createComposer, loadPartner } = await import('../serve/partner.ts');
   const { prepared, options: completed } = await loadPartner(options, options.partner, accounts);
   const { operations } = prepared;
-  return { options: completed, operations, warnings: prepared.examine(), compose: composerOf(prepared) };
+  return { options: completed, operations, warnings: prepared.examine(), compose: createComposer(prepared) };
 }
 
-function addressOf(scheme: string, host: string, port: number): string {
+function formatAddress(scheme: string, host: string, port: number): string {
   const name = host.includes(':') ? `[${host}]` : host;
   return port === 0 ? `${scheme} on a free port of ${name}` : `${scheme}://${name}:${port}`;
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { clientFile } from '../../accounts/clients.ts';
 import { type ClientRegistration, readClient } from '../../accounts/registration.ts';
 import type { ClientSecret } from '../../oauth/clients.ts';
-import { sha256 } from '../../oauth/sha256.ts';
+import { hashSha256 } from '../../oauth/sha256.ts';
 import { hashOfPassword } from '../accounts/credentials.ts';
 import {
   type ChosenSecret,
@@ -79,6 +79,6 @@ async function rotate(
 
 /** Returns the digest to store. SHA-256 suffices for 256 random bits; a given secret can be weak and is hashed with scrypt. */
 async function hashSecret({ text, isGenerated }: ChosenSecret): Promise<ClientSecret> {
-  if (isGenerated) return { sha256: sha256(text) };
+  if (isGenerated) return { sha256: hashSha256(text) };
   return { scrypt: await hashOfPassword(text, { isGenerated }, randomBytes) };
 }

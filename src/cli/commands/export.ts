@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, resolve, sep } from 'node:path';
 import type { AccountPlace } from '../../accounts/stored-file.ts';
 import { systemClock } from '../../clock.ts';
-import { counted } from '../../counted.ts';
+import { formatCount } from '../../counted.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import { readArguments } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
@@ -14,8 +14,8 @@ import { examine } from '../../store/recovery/recovery.ts';
 import { ExportFormatter } from '../../store/snapshot/export-writer.ts';
 import type { Store, TransferPart } from '../../store/store.ts';
 import { isTransferable, listParts } from '../../store/transfer.ts';
-import { locationOf, printLines } from '../accounts/command.ts';
-import { actAsOwnerOf } from '../accounts/ownership.ts';
+import { printLines, readLocation } from '../accounts/command.ts';
+import { actAsOwner } from '../accounts/ownership.ts';
 import { CommandError, reportError } from '../errors.ts';
 import type { Outlet, Terminal } from '../terminal.ts';
 import { withModule } from '../with-module.ts';
@@ -53,7 +53,7 @@ export async function exportItems(
     return await withModule(exportArguments.options, environment, (module) =>
       module?.store === undefined
         ? exportDirectory(exportArguments, terminal)
-        : writeExport(exportArguments, sharedSource(module.file, module.store), terminal),
+        : writeExport(exportArguments, openSharedSource(module.file, module.store), terminal),
     );
   } catch (error) {
     return reportError(error, terminal);
@@ -64,7 +64,7 @@ function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv)
   const { flags: given, words, faults } = readArguments(argv, flags);
   if (faults.length > 0) throw new CommandError(faults);
   if (words.length > 0) throw new CommandError(['export takes no arguments, only options']);
-  const { options } = locationOf(given, environment);
+  const { options } = readLocation(given, environment);
   const output = String(given.get('--output') ?? '-');
   if (output !== '-') checkOutput(output, options.data);
   const isOn = (flag: '--with-tokens' | '--with-accounts'): boolean => {
@@ -88,7 +88,7 @@ interface ExportSource {
 async function exportDirectory(given: ExportArguments, terminal: Terminal): Promise<number> {
   const { data } = given.options;
   if (!existsSync(data)) throw new CommandError([`the data directory ${data} does not exist`], 1);
-  actAsOwnerOf(data);
+  actAsOwner(data);
   checkPermissions(data);
   const lock = await lockDirectory(data);
   try {
@@ -105,7 +105,7 @@ async function exportDirectory(given: ExportArguments, terminal: Terminal): Prom
 }
 
 /** Returns the content of the store of a module. Throws CommandError if it cannot be exported. */
-function sharedSource(file: string, store: Store): ExportSource {
+function openSharedSource(file: string, store: Store): ExportSource {
   if (!isTransferable(store))
     throw new CommandError([`the store of ${file} cannot be exported: it has no exportState`], 1);
   return { parts: store.exportState(), place: store.documents, warnings: [] };
@@ -128,10 +128,10 @@ async function writeExport(
   const includes = (path: string): boolean => withTokens || !isOfOAuth(path);
   const files =
     withAccounts && source.place !== undefined
-      ? await accountFilesOf(source.place)
+      ? await readAccountFiles(source.place)
       : new Map<string, string>();
   const formatter = new ExportFormatter({ at: systemClock.now(), includes });
-  const content = batchesOf(formatter, source.parts, files);
+  const content = formatBatches(formatter, source.parts, files);
   if (output !== '-') {
     const [directory, name] = [dirname(output), basename(output)];
     await replaceFile(nodeDisk, { directory, name, content, sync: true });
@@ -139,19 +139,19 @@ async function writeExport(
   const without = formatter.omitted > 0 ? ', without OAuth grants and tokens' : '';
   const accounts = withAccounts ? `, with ${[...files.keys()].join(', ') || 'no accounts'}` : '';
   printLines(
-    [...source.warnings, `exported ${counted(formatter.items, 'item')}${without}${accounts}`],
+    [...source.warnings, `exported ${formatCount(formatter.items, 'item')}${without}${accounts}`],
     stderr,
   );
   return 0;
 }
 
 /** Reads the account files. Their modules are loaded only if they are exported. */
-async function accountFilesOf(place: AccountPlace): Promise<ReadonlyMap<string, string>> {
+async function readAccountFiles(place: AccountPlace): Promise<ReadonlyMap<string, string>> {
   return (await import('../../accounts/transferred-files.ts')).readTransferredFiles(place);
 }
 
 /** Returns the lines of an export, in batches. */
-async function* batchesOf(
+async function* formatBatches(
   formatter: ExportFormatter,
   parts: ExportSource['parts'],
   files: ReadonlyMap<string, string>,

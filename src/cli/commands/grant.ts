@@ -3,14 +3,14 @@ import type { GrantSelection } from '../../accounts/revocations.ts';
 import { systemClock } from '../../clock.ts';
 import { isInForce } from '../../oauth/grants.ts';
 import { type Grant, grantsCollection, readGrant, readToken, tokensCollection } from '../../oauth/records.ts';
-import { printable, readArguments } from '../../options/flags.ts';
+import { readArguments, toPrintable } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
 import { checkPermissions } from '../../store/files/file-permissions.ts';
-import { holderOf } from '../../store/files/lock.ts';
+import { findHolder } from '../../store/files/lock.ts';
 import { examine } from '../../store/recovery/recovery.ts';
 import type { Store, StoredItem } from '../../store/store.ts';
-import { locationOf, printLines, unknownAction } from '../accounts/command.ts';
-import { actAsOwnerOf } from '../accounts/ownership.ts';
+import { printLines, readLocation, unknownAction } from '../accounts/command.ts';
+import { actAsOwner } from '../accounts/ownership.ts';
 import { requestRevocation, revokeInShared } from '../accounts/revocation.ts';
 import { CommandError, reportError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
@@ -46,7 +46,7 @@ export async function grant(
       if (action === 'revoke') return revoke(stored, selection, found, terminal);
       if (found.grants.length === 0)
         printLines([`there are no such grants in ${stored.location}`], terminal.stderr);
-      printLines(found.grants.map(lineOf), terminal.stdout);
+      printLines(found.grants.map(formatGrant), terminal.stdout);
     });
     return 0;
   } catch (error) {
@@ -72,15 +72,18 @@ function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv)
   if (other !== undefined && action === 'list') throw new CommandError(['list takes no id']);
   if (other !== undefined)
     throw new CommandError([
-      `${JSON.stringify(printable(other))} is not the id of a grant; to list them: countersign grant list`,
+      `${JSON.stringify(toPrintable(other))} is not the id of a grant; to list them: countersign grant list`,
     ]);
-  const selection = selectionOf(id, given);
+  const selection = buildSelection(id, given);
   if (action === 'revoke' && Object.keys(selection).length === 0)
     throw new CommandError(['revoke requires an id, --user NAME or --client ID']);
-  return { action, selection, options: locationOf(given, environment).options };
+  return { action, selection, options: readLocation(given, environment).options };
 }
 
-function selectionOf(grant: string | undefined, given: ReadonlyMap<string, string | true>): GrantSelection {
+function buildSelection(
+  grant: string | undefined,
+  given: ReadonlyMap<string, string | true>,
+): GrantSelection {
   const [user, client] = [given.get('--user'), given.get('--client')];
   return {
     ...(grant === undefined ? {} : { grant }),
@@ -107,25 +110,25 @@ async function withGrants(
   run: (stored: StoredGrants) => Promise<void>,
 ): Promise<void> {
   await withModule(options, environment, async (module) => {
-    if (module?.store === undefined) return run(inDirectory(options.data, terminal));
+    if (module?.store === undefined) return run(openDirectory(options.data, terminal));
     const { allEntries } = await import('../module/all-entries.ts');
-    return run(inShared(module.store, module.file, allEntries));
+    return run(openShared(module.store, module.file, allEntries));
   });
 }
 
 /** Returns the grants of a data directory. Throws CommandError if there is none, and FilePermissionsError. */
-function inDirectory(data: string, { stderr }: Terminal): StoredGrants {
+function openDirectory(data: string, { stderr }: Terminal): StoredGrants {
   if (!existsSync(data)) throw new CommandError([`the data directory ${data} does not exist`], 1);
-  actAsOwnerOf(data);
+  actAsOwner(data);
   checkPermissions(data);
   return {
     location: data,
     // Without the lock of the store: a server may be using it.
     async read() {
-      const holder = await holderOf(data);
+      const holder = await findHolder(data);
       const { state } = await examine({ directory: data, inUse: holder !== undefined });
-      const entriesOf = (collection: string) => [...(state.collection(collection)?.entries ?? [])];
-      return { grants: entriesOf(grantsCollection), tokens: entriesOf(tokensCollection) };
+      const listEntries = (collection: string) => [...(state.collection(collection)?.entries ?? [])];
+      return { grants: listEntries(grantsCollection), tokens: listEntries(tokensCollection) };
     },
     async revoke(selection) {
       const revoked = await requestRevocation(data, selection, (line) => printLines([line], stderr));
@@ -142,7 +145,7 @@ function inDirectory(data: string, { stderr }: Terminal): StoredGrants {
 }
 
 /** Returns the grants of the store of a module, which servers may be using. */
-function inShared(
+function openShared(
   store: Store,
   file: string,
   allEntries: typeof import('../module/all-entries.ts').allEntries,
@@ -218,7 +221,7 @@ async function revoke(
   }
   const how = await stored.revoke(selection);
   printLines(
-    grants.map((each) => `revoked   ${lineOf(each)}`),
+    grants.map((each) => `revoked   ${formatGrant(each)}`),
     stdout,
   );
   if (tokens > 0)
@@ -227,7 +230,7 @@ async function revoke(
 }
 
 /** Returns a grant on one line: nothing of it is a secret. */
-function lineOf({ id, user, client, scopes, issued, ends }: Grant): string {
+function formatGrant({ id, user, client, scopes, issued, ends }: Grant): string {
   const times = [issued, ends].map((ms) => new Date(ms).toISOString());
-  return `${id}  ${printable(user ?? 'no user')}  ${printable(client)}; ${scopes.join(' ')}; ${times.join(' to ')}`;
+  return `${id}  ${toPrintable(user ?? 'no user')}  ${toPrintable(client)}; ${scopes.join(' ')}; ${times.join(' to ')}`;
 }

@@ -3,29 +3,29 @@ import { join } from 'node:path';
 import type { AccountPlace } from '../../accounts/stored-file.ts';
 import {
   checkTransferredFiles,
-  conflictingFile,
+  findConflictingFile,
   isTransferredFile,
   type TransferredFiles,
   writeTransferredFiles,
 } from '../../accounts/transferred-files.ts';
 import { systemClock } from '../../clock.ts';
-import { invalidIdReason } from '../../collections/item.ts';
+import { findInvalidIdReason } from '../../collections/item.ts';
 import { collectionFinder } from '../../collections/seed.ts';
 import { createStoredDataCheck, StoredDataError } from '../../collections/stored-data-check.ts';
-import { counted } from '../../counted.ts';
+import { formatCount } from '../../counted.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import { readArguments } from '../../options/flags.ts';
 import type { Options } from '../../options/options.ts';
 import { removeLeftovers } from '../../store/files/atomic-write.ts';
 import { prepareDirectory, rejectIncompleteCopy } from '../../store/files/directory.ts';
 import { errorCode, nodeDisk } from '../../store/files/disk.ts';
-import { holderOf, lockDirectory } from '../../store/files/lock.ts';
+import { findHolder, lockDirectory } from '../../store/files/lock.ts';
 import { readJournal } from '../../store/journal/reader.ts';
 import { formatLogName } from '../../store/log/line.ts';
 import { ExportReader, type Imported, type ImportOptions } from '../../store/snapshot/export-reader.ts';
 import { isStoreFile, snapshotName, writeStore } from '../../store/snapshot/writer.ts';
-import { locationOf, printLines } from '../accounts/command.ts';
-import { actAsOwnerOf } from '../accounts/ownership.ts';
+import { printLines, readLocation } from '../accounts/command.ts';
+import { actAsOwner } from '../accounts/ownership.ts';
 import { CommandError, reportError } from '../errors.ts';
 import { newStoreId } from '../serve/store-id.ts';
 import { clearValidationMarker } from '../serve/validation-marker.ts';
@@ -53,16 +53,16 @@ export async function importItems(
     const { flags: given, words, faults } = readArguments(argv, flags);
     if (faults.length > 0) throw new CommandError(faults);
     if (words.length > 0) throw new CommandError(['import takes no arguments, only options']);
-    const { options, secretBox } = locationOf(given, environment);
+    const { options, secretBox } = readLocation(given, environment);
     const input = String(given.get('--input') ?? '-');
     await withTarget(options, environment, async (target) => {
       await target.check();
       const imported = await readExport(input, options, terminal);
       const { documents } = imported;
-      if (documents.size > 0) checkTransferredFiles(documents, nameOf(input), secretBox);
+      if (documents.size > 0) checkTransferredFiles(documents, formatName(input), secretBox);
       await checkAccounts(target.place, documents);
       await target.write(imported);
-      printLines(summaryOf(imported, options), terminal.stderr);
+      printLines(formatSummary(imported, options), terminal.stderr);
     });
     return 0;
   } catch (error) {
@@ -88,8 +88,8 @@ async function withTarget(
 ): Promise<void> {
   await withModule(options, environment, async (module) => {
     if (module?.store === undefined) return run(directoryTarget(options.data));
-    const { sharedTarget } = await import('../module/import-target.ts');
-    return run(sharedTarget(module, module.store));
+    const { openSharedTarget } = await import('../module/import-target.ts');
+    return run(openSharedTarget(module, module.store));
   });
 }
 
@@ -97,7 +97,7 @@ function directoryTarget(data: string): ImportTarget {
   return {
     place: data,
     async check() {
-      actAsOwnerOf(data);
+      actAsOwner(data);
       if (existsSync(data)) await checkDirectory(data);
     },
     write: (imported) => writeDirectory(data, imported),
@@ -109,23 +109,23 @@ async function checkAccounts(place: AccountPlace | undefined, files: Transferred
   if (files.size === 0) return;
   if (place === undefined)
     throw new CommandError(['the export has accounts, and the store of the module has no documents'], 1);
-  const other = await conflictingFile(place, files);
+  const other = await findConflictingFile(place, files);
   if (other !== undefined)
     throw new CommandError([`${other} exists already; import changes no accounts, so remove them first`], 1);
 }
 
 /** Returns the name of the input in messages. */
-function nameOf(input: string): string {
+function formatName(input: string): string {
   return input === '-' ? 'standard input' : input;
 }
 
 /** Reads and validates a whole export. Throws CorruptionError if it is invalid, CommandError if it cannot be read. */
 async function readExport(input: string, options: Options, { stdin }: Terminal): Promise<Imported> {
-  const file = nameOf(input);
+  const file = formatName(input);
   const reading = {
     file,
     now: systemClock.now(),
-    faultOf: itemFaults(options),
+    findFault: itemFaults(options),
     isDocument: isTransferredFile,
   };
   const reader = new ExportReader(reading);
@@ -152,10 +152,10 @@ async function readAll(reader: ExportReader, chunks: AsyncIterable<string | Uint
 }
 
 /** Returns a function that returns why an item cannot be imported, or undefined if it can. */
-function itemFaults({ collections }: Options): ImportOptions['faultOf'] {
+function itemFaults({ collections }: Options): ImportOptions['findFault'] {
   const checkEntry = createStoredDataCheck(collections);
   return (path, entry) => {
-    const fault = entry.id === '' ? 'is empty' : invalidIdReason(entry.id);
+    const fault = entry.id === '' ? 'is empty' : findInvalidIdReason(entry.id);
     if (fault !== undefined) return `its id ${fault}`;
     try {
       checkEntry(path, entry);
@@ -197,7 +197,7 @@ async function writeDirectory(
 
 /** Throws CommandError if a process uses the directory, or if it has items. */
 async function checkDirectory(directory: string): Promise<void> {
-  const holder = await holderOf(directory);
+  const holder = await findHolder(directory);
   if (holder !== undefined)
     throw new CommandError([`${directory} is in use by process ${holder.pid}; stop it first`], 1);
   await checkNoItems(directory);
@@ -218,7 +218,7 @@ async function checkNoItems(directory: string): Promise<void> {
 }
 
 /** Returns the lines that describe the result of an import. */
-function summaryOf({ state, storeId, documents }: Imported, { collections }: Options): string[] {
+function formatSummary({ state, storeId, documents }: Imported, { collections }: Options): string[] {
   const views = [...state.collections()];
   const collectionAt = collectionFinder(collections);
   const undeclared = views.filter(
@@ -233,6 +233,6 @@ function summaryOf({ state, storeId, documents }: Imported, { collections }: Opt
   return [
     ...undeclared.map(({ path }) => `the items of ${path} are not served: no such collection is declared`),
     ...(storeId === undefined ? ['the export has no storeId: all entity tags are new'] : []),
-    `imported ${counted(items, 'item')}${accounts}`,
+    `imported ${formatCount(items, 'item')}${accounts}`,
   ];
 }

@@ -4,7 +4,7 @@ import { type AccountFiles, noAccountFiles, readAccountFiles } from '../accounts
 import { readSecretBox } from '../accounts/secret-box-key.ts';
 import { reportError } from '../errors.ts';
 import type { LoadedModule } from '../module/load-module.ts';
-import { composeService, knownAccountsOf } from '../serve/compose.ts';
+import { composeService, listKnownAccounts } from '../serve/compose.ts';
 import { newStoreId } from '../serve/store-id.ts';
 import type { Terminal } from '../terminal.ts';
 import { withModule } from '../with-module.ts';
@@ -22,7 +22,9 @@ export async function openapi(
     const given = readOptions(argv, environment);
     for (const warning of given.warnings) terminal.stderr.write(`countersign: ${warning}\n`);
     const secretBox = given.memory ? undefined : readSecretBox(given, environment);
-    const document = await withModule(given, environment, (module) => documentOf(given, module, secretBox));
+    const document = await withModule(given, environment, (module) =>
+      buildDocument(given, module, secretBox),
+    );
     terminal.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
     return 0;
   } catch (error) {
@@ -31,7 +33,7 @@ export async function openapi(
 }
 
 /** Composes the service in memory, as a start does, and returns its document. */
-async function documentOf(
+async function buildDocument(
   given: Options,
   module: LoadedModule | undefined,
   secretBox: ReturnType<typeof readSecretBox>,
@@ -40,19 +42,23 @@ async function documentOf(
   const place = module?.store?.documents ?? options.data;
   const hasAccounts = module?.store === undefined ? !options.memory : module.store.documents !== undefined;
   const accountFiles: AccountFiles = hasAccounts ? await readAccountFiles(place, secretBox) : noAccountFiles;
-  const accounts = knownAccountsOf(options, { place, accountFiles, moduleUsers: module?.users ?? new Map() });
+  const accounts = listKnownAccounts(options, {
+    place,
+    accountFiles,
+    moduleUsers: module?.users ?? new Map(),
+  });
   const store = module?.store ?? createMemoryStore({ storeId: newStoreId() });
   const resources = (await module?.resources(store)) ?? {};
   const service = composeService(options, accounts, { resources });
   try {
-    return await service.openapi(originsOf(options));
+    return await service.openapi(listOrigins(options));
   } finally {
     await service.close({ grace: 0 });
   }
 }
 
 /** Returns the origins of the server, without ports that are chosen only when it starts. */
-function originsOf({ host, port, tlsPort }: Options): string[] {
+function listOrigins({ host, port, tlsPort }: Options): string[] {
   const name = host.includes(':') ? `[${host}]` : host;
   return [
     ...(port === undefined || port === 0 ? [] : [`http://${name}:${port}`]),

@@ -3,7 +3,7 @@ import { join, resolve, sep } from 'node:path';
 import { systemClock } from '../../clock.ts';
 import type { Options } from '../../options/options.ts';
 import { prepareDirectory } from '../../store/files/directory.ts';
-import { holderOf } from '../../store/files/lock.ts';
+import { findHolder } from '../../store/files/lock.ts';
 import { examine } from '../../store/recovery/recovery.ts';
 import { writeStore } from '../../store/snapshot/writer.ts';
 import { CommandError } from '../errors.ts';
@@ -50,7 +50,7 @@ async function checkDirectories(from: string, to: string): Promise<void> {
   const present = await readdir(to).catch(() => []);
   if (present.length > 0)
     throw new CommandError([`${to} is not empty; --repair requires a new or empty directory`], 1);
-  const holder = await holderOf(from);
+  const holder = await findHolder(from);
   if (holder !== undefined)
     throw new CommandError([`${from} is in use by process ${holder.pid}; stop it first`], 1);
 }

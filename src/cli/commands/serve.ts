@@ -5,14 +5,14 @@ import { type Options, readOptions } from '../../options/options.ts';
 import type { Listener, Service } from '../../service/service.ts';
 import type { CompactionLimits } from '../../store/snapshot/compaction.ts';
 import type { AccountUpdates } from '../accounts/account-files.ts';
-import { makeCredentials, storedUser } from '../accounts/credentials.ts';
+import { makeCredentials, toStoredUser } from '../accounts/credentials.ts';
 import { reportError } from '../errors.ts';
 import type { LoadedModule } from '../module/load-module.ts';
 import type { RequestHook } from '../module/request-hook.ts';
 import { type AccessLog, createAccessLog } from '../serve/access-log.ts';
 import type { DataDirectory, DataDirectoryReports } from '../serve/data-directory.ts';
 import { firstUserName, introduction } from '../serve/first-user.ts';
-import { inMemoryData } from '../serve/in-memory.ts';
+import { createMemoryData } from '../serve/in-memory.ts';
 import { createNotices, type Notices, redirectWarnings } from '../serve/notices.ts';
 import { type PreparedControl, prepareControl } from '../serve/prepare-control.ts';
 import type { Certificate } from '../tls/certificate.ts';
@@ -41,7 +41,7 @@ export async function serve(
   } catch (error) {
     return reportError(error, process); // as text: the format of the log is not known
   }
-  const notices = noticesOf(given);
+  const notices = createLogNotices(given);
   redirectWarnings(notices, process);
   try {
     for (const warning of [...given.warnings, ...(await permissionWarnings(given))]) notices.warn(warning);
@@ -52,7 +52,7 @@ export async function serve(
     delete environment['COUNTERSIGN_KEY'];
     const control = await prepareControl(given, environment, notices);
     delete environment['COUNTERSIGN_CONTROL_TOKEN'];
-    const module = await moduleOf(given, environment);
+    const module = await loadServerModule(given, environment);
     const options = module?.options ?? given;
     // The certificate is opened and the service loaded while the store is read.
     const opening = options.tlsPort === undefined ? undefined : openCertificate(options);
@@ -73,7 +73,7 @@ export async function serve(
     }).catch(async (error: unknown) => {
       if (dataDirectory.isNew) dataDirectory.undo();
       await dataDirectory.close();
-      throw module === undefined ? error : await withoutPasswords(error, environment);
+      throw module === undefined ? error : await redactStartError(error, environment);
     });
     return undefined;
   } catch (error) {
@@ -99,7 +99,7 @@ async function start({
   notices,
   module,
   dataDirectory,
-  composition: { allRegistered, allUsers, checkAccessNames, composeService, hasResources, knownAccountsOf },
+  composition: { allRegistered, allUsers, checkAccessNames, composeService, hasResources, listKnownAccounts },
   opening,
   control,
 }: Prepared): Promise<void> {
@@ -109,18 +109,18 @@ async function start({
   saving?.catch(() => {}); // handled where it is awaited
   const { users: moduleUsers = new Map() } = module ?? {};
   const { accountFiles, place, store } = dataDirectory;
-  const accounts = knownAccountsOf(given, { place, accountFiles, moduleUsers });
-  const partner = await partnerOf(given, accounts);
+  const accounts = listKnownAccounts(given, { place, accountFiles, moduleUsers });
+  const partner = await loadPartner(given, accounts);
   const options = partner?.options ?? given;
   const { users } = accounts;
   const first = dataDirectory.isNew && users.size === 0 ? makeCredentials(randomBytes) : undefined;
   if (first !== undefined) users.set(firstUserName, first);
   for (const warning of checkAccessNames(options.collections, users.keys())) notices.warn(warning);
-  const hashing = first === undefined || options.memory ? undefined : storedUser(first, randomBytes);
+  const hashing = first === undefined || options.memory ? undefined : toStoredUser(first, randomBytes);
   hashing?.catch(() => {}); // handled where it is awaited
-  const log = logOf(options);
-  const hook = await requestHookOf(module, notices);
-  const onResponse = bothOf(log?.add, hook?.add);
+  const log = createLog(options);
+  const hook = await loadRequestHook(module, notices);
+  const onResponse = combineHooks(log?.add, hook?.add);
   const resources = await module?.resources(store);
   // Resources in code can have collections of any name.
   if (dataDirectory.undeclared !== undefined && !hasResources(resources))
@@ -128,7 +128,7 @@ async function start({
   const nonces = module?.nonces ?? dataDirectory.nonces;
   if (accounts.consumers.size > 0) await dataDirectory.storeMasterKey();
   const service = composeService(
-    { ...options, seed: await seedOf(options, module) },
+    { ...options, seed: await selectSeed(options, module) },
     accounts,
     {
       store,
@@ -139,8 +139,8 @@ async function start({
       ...(module?.nonces === undefined && !dataDirectory.areNoncesStored
         ? { notBefore: systemClock.now() }
         : {}),
-      onError: (error) => notices.fault(faultOf(error, module)),
-      check: () => failureOf(dataDirectory),
+      onError: (error) => notices.fault(formatFault(error, module)),
+      check: () => describeFailure(dataDirectory),
       ...(onResponse === undefined ? {} : { onRequest: onResponse }),
     },
     control?.composer(dataDirectory, partner?.prepared) ?? partner?.compose,
@@ -205,12 +205,12 @@ async function open(
       : service.listen({ host, port: tlsPort, tls: certificate.identity }),
     saving,
   ]);
-  const opened = { plain: settledValue(plain), secure: settledValue(secure) };
-  settledValue(saved);
+  const opened = { plain: unwrapResult(plain), secure: unwrapResult(secure) };
+  unwrapResult(saved);
   return opened;
 }
 
-function settledValue<T>(result: PromiseSettledResult<T>): T {
+function unwrapResult<T>(result: PromiseSettledResult<T>): T {
   if (result.status === 'rejected') throw result.reason;
   return result.value;
 }
@@ -219,29 +219,32 @@ function settledValue<T>(result: PromiseSettledResult<T>): T {
 async function permissionWarnings(options: Options): Promise<readonly string[]> {
   return options.config === undefined
     ? []
-    : (await import('../serve/file-permissions.ts')).exposedConfiguration(options);
+    : (await import('../serve/file-permissions.ts')).findExposedConfiguration(options);
 }
 
 /** Reads the document of `--partner`. Its code is loaded only if there is one. Rejects with CommandError. */
-async function partnerOf(
+async function loadPartner(
   options: Options,
   accounts: Parameters<typeof import('../serve/partner.ts').loadPartner>[2],
 ) {
   if (options.partner === undefined) return undefined;
-  const { composerOf, loadPartner } = await import('../serve/partner.ts');
+  const { createComposer, loadPartner } = await import('../serve/partner.ts');
   const partner = await loadPartner(options, options.partner, accounts);
-  return { ...partner, compose: composerOf(partner.prepared) };
+  return { ...partner, compose: createComposer(partner.prepared) };
 }
 
 /** Loads the module of `--module`. Rejects with CommandError. */
-async function moduleOf(options: Options, environment: NodeJS.ProcessEnv): Promise<LoadedModule | undefined> {
+async function loadServerModule(
+  options: Options,
+  environment: NodeJS.ProcessEnv,
+): Promise<LoadedModule | undefined> {
   return options.module === undefined
     ? undefined
     : (await import('../module/load-module.ts')).loadModule(options, environment);
 }
 
 /** Returns the seed, without what another process adds to the store of the module. */
-async function seedOf({ seed }: Options, module: LoadedModule | undefined): Promise<Options['seed']> {
+async function selectSeed({ seed }: Options, module: LoadedModule | undefined): Promise<Options['seed']> {
   const documents = module?.store?.documents;
   return documents === undefined
     ? seed
@@ -266,33 +269,33 @@ async function openData(
     try {
       return await openModuleData(module, module.store, secretBox, notices.warn);
     } catch (error) {
-      throw await withoutPasswords(error, environment);
+      throw await redactStartError(error, environment);
     }
   }
   return options.memory
-    ? inMemoryData(options)
-    : openDirectory(options, secretBox, reportsOf(notices, control), compaction);
+    ? createMemoryData(options)
+    : openDirectory(options, secretBox, createReports(notices, control), compaction);
 }
 
 /** Returns an error with the messages of another one, but without passwords. */
-async function withoutPasswords(error: unknown, environment: NodeJS.ProcessEnv): Promise<Error> {
-  return (await import('../with-module.ts')).withoutPasswordsIn(error, environment);
+async function redactStartError(error: unknown, environment: NodeJS.ProcessEnv): Promise<Error> {
+  return (await import('../with-module.ts')).redactError(error, environment);
 }
 
 /** Returns the hook of `onRequest`, if the module has it. */
-async function requestHookOf(
+async function loadRequestHook(
   module: LoadedModule | undefined,
   notices: Notices,
 ): Promise<RequestHook | undefined> {
   if (module?.onRequest === undefined) return undefined;
   const { createRequestHook } = await import('../module/request-hook.ts');
   return createRequestHook(module.onRequest, (error) =>
-    notices.fault(faultOf(`onRequest of ${module.file} failed: ${stackOf(error)}`, module)),
+    notices.fault(formatFault(`onRequest of ${module.file} failed: ${formatStack(error)}`, module)),
   );
 }
 
 /** Returns a function that calls both, one of them if the other is undefined, or undefined. */
-function bothOf(
+function combineHooks(
   one: AccessLog['add'] | undefined,
   other: AccessLog['add'] | undefined,
 ): AccessLog['add'] | undefined {
@@ -327,38 +330,41 @@ async function scheduleRenewal(certificate: Certificate, secure: Listener, { war
   (await import('../tls/open-certificate.ts')).renewCertificate(certificate, secure, warn);
 }
 
-function logOf(options: Options): AccessLog | undefined {
-  return options.log === 'off' ? undefined : createAccessLog(formOf(options), process.stderr.fd);
+function createLog(options: Options): AccessLog | undefined {
+  return options.log === 'off' ? undefined : createAccessLog(chooseForm(options), process.stderr.fd);
 }
 
-function formOf({ log }: Options): 'pretty' | 'json' {
+function chooseForm({ log }: Options): 'pretty' | 'json' {
   if (log === 'pretty' || log === 'json') return log;
   return process.stderr.isTTY ? 'pretty' : 'json';
 }
 
 /** Creates the notices, which are JSON if the log is. */
-function noticesOf(options: Options): Notices {
-  const isJson = options.log !== 'off' && formOf(options) === 'json';
+function createLogNotices(options: Options): Notices {
+  const isJson = options.log !== 'off' && chooseForm(options) === 'json';
   return createNotices(isJson ? 'json' : 'text', { stderr: process.stderr, clock: systemClock });
 }
 
-function reportsOf({ format, warn }: Notices, control: PreparedControl | undefined): DataDirectoryReports {
+function createReports(
+  { format, warn }: Notices,
+  control: PreparedControl | undefined,
+): DataDirectoryReports {
   const outlet = format === 'text' ? process.stderr : undefined;
   return { report: warn, outlet, onSync: control?.onSync };
 }
 
 /** Returns why the store has failed; undefined if it has not. */
-function failureOf(dataDirectory: DataDirectory): string | undefined {
+function describeFailure(dataDirectory: DataDirectory): string | undefined {
   const health = dataDirectory.health();
   return health?.state === 'failed' ? 'The store has failed: no change is stored.' : undefined;
 }
 
 /** Returns an internal error with its stack, without the passwords that the environment of a module has. */
-function faultOf(error: unknown, module: LoadedModule | undefined): string {
-  return module?.withoutPasswords(stackOf(error)) ?? stackOf(error);
+function formatFault(error: unknown, module: LoadedModule | undefined): string {
+  return module?.withoutPasswords(formatStack(error)) ?? formatStack(error);
 }
 
-function stackOf(error: unknown): string {
+function formatStack(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

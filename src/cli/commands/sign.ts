@@ -7,7 +7,7 @@ import { isMethod, methods } from '../../http/method.ts';
 import { hint, readArguments } from '../../options/flags.ts';
 import type { SignedPart } from '../../signature/signing.ts';
 import { secretFrom, wholeInput } from '../accounts/secret-input.ts';
-import { asCommandError, CommandError, reportError } from '../errors.ts';
+import { CommandError, reportError, rethrowAsCommandError } from '../errors.ts';
 import { shellQuote } from '../shell-quote.ts';
 import { formatParts } from '../signing/explain.ts';
 import type { Terminal } from '../terminal.ts';
@@ -107,7 +107,7 @@ function parseArguments(argv: readonly string[]): SignArguments {
     isOn('--curl'),
     isOn('--explain'),
   ] as const;
-  const [method, url] = [methodOf(words[0], faults), urlOf(words[1], faults)];
+  const [method, url] = [parseMethod(words[0], faults), parseUrl(words[1], faults)];
   if (words.length !== 2)
     faults.push('sign requires a method and a URL: countersign sign METHOD URL --user NAME');
   const user = text('--user');
@@ -117,12 +117,12 @@ function parseArguments(argv: readonly string[]): SignArguments {
   for (const name of form === 'simple' ? ['--date', '--nonce'] : []) {
     if (given.has(name)) faults.push(`${name} cannot be used with --simple`);
   }
-  const presign = secondsOf(text('--presign'), faults);
-  const fields = fieldsOf(lists.get('--header') ?? [], faults);
+  const presign = parseSeconds(text('--presign'), faults);
+  const fields = parseFields(lists.get('--header') ?? [], faults);
   if (faults.length > 0 || url === undefined) throw new CommandError(faults);
   return {
     method,
-    ...requestUrlOf(url, words[1] ?? ''),
+    ...normalizeUrl(url, words[1] ?? ''),
     user,
     form,
     curl,
@@ -151,7 +151,7 @@ function schemeFaults(
   return schemeFlags.filter((flag) => given.includes(flag)).map((flag) => `${flag} requires --scheme`);
 }
 
-function secondsOf(text: string | undefined, faults: string[]): number | undefined {
+function parseSeconds(text: string | undefined, faults: string[]): number | undefined {
   if (text === undefined) return undefined;
   if (!/^[1-9]\d{0,9}$/.test(text))
     faults.push(`--presign ${JSON.stringify(text)} is not a number of seconds`);
@@ -159,7 +159,7 @@ function secondsOf(text: string | undefined, faults: string[]): number | undefin
 }
 
 /** Reads fields such as `Content-Type: text/plain`. */
-function fieldsOf(lines: readonly string[], faults: string[]): [string, string][] {
+function parseFields(lines: readonly string[], faults: string[]): [string, string][] {
   return lines.map((line) => {
     const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\0\r\n]*?)[ \t]*$/.exec(line) ?? [];
     if (name === undefined || value === undefined)
@@ -169,7 +169,7 @@ function fieldsOf(lines: readonly string[], faults: string[]): [string, string][
 }
 
 // RFC 9110 §9.1: a method is a token.
-function methodOf(text: string | undefined, faults: string[]): string {
+function parseMethod(text: string | undefined, faults: string[]): string {
   if (text !== undefined && !/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/.test(text)) {
     faults.push(`${JSON.stringify(text)} is not a valid method`);
   } else if (text !== undefined && !isMethod(text)) {
@@ -180,7 +180,7 @@ function methodOf(text: string | undefined, faults: string[]): string {
   return text ?? '';
 }
 
-function urlOf(text: string | undefined, faults: string[]): URL | undefined {
+function parseUrl(text: string | undefined, faults: string[]): URL | undefined {
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
@@ -193,7 +193,7 @@ function urlOf(text: string | undefined, faults: string[]): URL | undefined {
   return url;
 }
 
-async function contentOf(path: string, terminal: Terminal): Promise<Uint8Array> {
+async function readContent(path: string, terminal: Terminal): Promise<Uint8Array> {
   try {
     return path === '-' ? await wholeInput(terminal) : await readFile(path);
   } catch (error) {
@@ -211,14 +211,14 @@ async function signRequest(
   terminal: Terminal,
 ): Promise<{ readonly signed: SignedRequest; readonly content: Uint8Array | undefined }> {
   const isHmac = request.scheme === undefined;
-  const now = isHmac ? systemClock.now() : timeOf(request.date);
+  const now = isHmac ? systemClock.now() : parseTime(request.date);
   const choose = await (isHmac ? chooseHmac : chooseConfigured)(request, environment, terminal);
-  const content = request.content === undefined ? undefined : await contentOf(request.content, terminal);
-  const given = isHmac ? [] : withType(request.fields, content);
-  const fields = given.map(([name, value]): [string, string] => [name, octetsOf(value)]);
+  const content = request.content === undefined ? undefined : await readContent(request.content, terminal);
+  const given = isHmac ? [] : addType(request.fields, content);
+  const fields = given.map(([name, value]): [string, string] => [name, toOctets(value)]);
   const { method, target } = request;
   const url = new URL(request.url);
-  const signed = asCommandError(() =>
+  const signed = rethrowAsCommandError(() =>
     choose()({ method, url, target, fields, content }, { now, random: randomBytes }),
   );
   if (signed.content !== undefined)
@@ -253,15 +253,15 @@ async function chooseConfigured(
 }
 
 /** Adds the type of the content, because schemes may sign it. */
-function withType(
+function addType(
   fields: SignArguments['fields'],
   content: Uint8Array | undefined,
 ): readonly (readonly [string, string])[] {
   const hasType = fields.some(([name]) => name.toLowerCase() === 'content-type');
-  return content === undefined || hasType ? fields : [...fields, ['Content-Type', typeOf(content)]];
+  return content === undefined || hasType ? fields : [...fields, ['Content-Type', guessType(content)]];
 }
 
-function timeOf(date: string | undefined): number {
+function parseTime(date: string | undefined): number {
   if (date === undefined) return systemClock.now();
   const time = parseSignedDate(date);
   if (time !== undefined) return time;
@@ -275,7 +275,7 @@ function decodeField([name, value]: readonly [string, string]): [string, string]
   return [name, Buffer.from(value, 'latin1').toString('utf8')];
 }
 
-function octetsOf(text: string): string {
+function toOctets(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 
@@ -286,7 +286,7 @@ function warnNormalized({ url, isNormalized }: SignArguments, { stderr }: Termin
 }
 
 /** Normalizes the URL if curl would not send it unchanged: if it has dot segments or characters other than visible ASCII. */
-function requestUrlOf(url: URL, text: string): Pick<SignArguments, 'url' | 'target' | 'isNormalized'> {
+function normalizeUrl(url: URL, text: string): Pick<SignArguments, 'url' | 'target' | 'isNormalized'> {
   const given = text.replace(/^[^:]*:\/\/[^/?#]*/, '').replace(/#.*$/s, '');
   const target = given.startsWith('/') ? given : `/${given}`;
   const isSentUnchanged = /^[!-~]*$/.test(target) && !/\/(?:\.|%2e){1,2}(?:[/?]|$)/i.test(target);
@@ -316,14 +316,14 @@ function curlCommand(
     words.push('-H', shellQuote(value === '' ? `${name};` : `${name}: ${value}`));
   if (content !== undefined) {
     const hasType = headers.some(([name]) => name.toLowerCase() === 'content-type');
-    if (!hasType) words.push('-H', shellQuote(`Content-Type: ${typeOf(content)}`));
+    if (!hasType) words.push('-H', shellQuote(`Content-Type: ${guessType(content)}`));
     words.push('--data-binary', shellQuote(`@${request.content}`));
   }
   return [...words, shellQuote(url)].join(' ');
 }
 
 /** Guesses the media type of the content. Without one, curl sends that of a form. */
-function typeOf(content: Uint8Array): string {
+function guessType(content: Uint8Array): string {
   const start = Buffer.from(content.subarray(0, 64)).toString('utf8').trimStart();
   if (start.startsWith('<')) return 'application/xml';
   return /^[[{"]/.test(start) ? 'application/json' : 'application/octet-stream';

@@ -5,7 +5,7 @@ import type { KeyDeclaration, SignatureAlgorithm } from '../../auth/account-key.
 import { userNameFault } from '../../auth/accounts.ts';
 import {
   algorithmNamed,
-  algorithmOf,
+  findAlgorithm,
   isAsymmetric,
   keyIdFault,
   parseAccountKey,
@@ -15,10 +15,10 @@ import { systemClock } from '../../clock.ts';
 import { hint } from '../../options/flags.ts';
 import { type AccountCall, createAccountCommand, type GivenFlags } from '../accounts/account-command.ts';
 import { changeExisting, findExisting, printLines, reportChange } from '../accounts/command.ts';
-import { randomSecret } from '../accounts/credentials.ts';
+import { generateSecret } from '../accounts/credentials.ts';
 import { readFromInput, secretFlag } from '../accounts/secret-input.ts';
 import { checkSecretUnused } from '../accounts/secret-owner.ts';
-import { asCommandError, CommandError } from '../errors.ts';
+import { CommandError, rethrowAsCommandError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** The sources of a new key, of which `add` requires one. */
@@ -66,7 +66,7 @@ async function add(target: KeyCall, terminal: Terminal): Promise<void> {
   const { name, input } = target;
   const { id } = input;
   await findExisting(target);
-  const { key, shown } = await newKey(target, terminal);
+  const { key, shown } = await generateUserKey(target, terminal);
   const declared = [...target.options.users, ...target.moduleUsers];
   const mark = await changeExisting(target, (user, stored) =>
     withKey([...declared, ...stored], name, user, id, key),
@@ -76,7 +76,7 @@ async function add(target: KeyCall, terminal: Terminal): Promise<void> {
 }
 
 /** Returns the key to add, and the lines that show its private key or generated secret once. */
-async function newKey(
+async function generateUserKey(
   target: KeyCall,
   terminal: Terminal,
 ): Promise<{ key: KeyDeclaration; shown: readonly string[] }> {
@@ -97,7 +97,7 @@ async function newKey(
     return { key, shown: privateKey.trimEnd().split('\n') };
   }
   if (generated !== undefined) {
-    const secret = randomSecret(randomBytes);
+    const secret = generateSecret(randomBytes);
     return { key: { algorithm: algorithm ?? 'hmac-sha256', secret }, shown: [`secret    ${secret}`] };
   }
   const secret = await readFromInput(terminal, 'secret');
@@ -163,7 +163,7 @@ const pairs: Readonly<Record<SignatureAlgorithm, () => { publicKey: KeyObject; p
 export function generateKey(algorithm: SignatureAlgorithm): GeneratedKey {
   const { publicKey, privateKey } = pairs[algorithm]();
   return {
-    key: { algorithm, publicKey: pemOf(publicKey) },
+    key: { algorithm, publicKey: formatPem(publicKey) },
     privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   };
 }
@@ -174,14 +174,14 @@ export function generateKey(algorithm: SignatureAlgorithm): GeneratedKey {
  * @throws CommandError if the file cannot be read or has no public key, or if the algorithm does not fit
  */
 export function readPublicKey(file: string, algorithm: SignatureAlgorithm | undefined): KeyDeclaration {
-  const publicKey = asCommandError(() => parsePublicKey(textOf(file), file), 1);
-  const known = algorithm ?? algorithmOf(publicKey);
+  const publicKey = rethrowAsCommandError(() => parsePublicKey(readText(file), file), 1);
+  const known = algorithm ?? findAlgorithm(publicKey);
   if (known === undefined)
     throw new CommandError([
       `${file} requires --algorithm, such as rsa-pss-sha512 or rsa-v1_5-sha256 for an RSA key`,
     ]);
-  const key: KeyDeclaration = { algorithm: known, publicKey: pemOf(publicKey) };
-  asCommandError(() => parseAccountKey('id', key, file), 1);
+  const key: KeyDeclaration = { algorithm: known, publicKey: formatPem(publicKey) };
+  rethrowAsCommandError(() => parseAccountKey('id', key, file), 1);
   return key;
 }
 
@@ -218,11 +218,11 @@ export function checkNoKeyNamed(users: Iterable<readonly [string, WithKeys]>, na
       );
 }
 
-function pemOf(key: KeyObject): string {
+function formatPem(key: KeyObject): string {
   return key.export({ type: 'spki', format: 'pem' }).toString();
 }
 
-function textOf(file: string): string {
+function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {

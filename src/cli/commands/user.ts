@@ -17,7 +17,7 @@ import {
   removeEntry,
   reportChange,
 } from '../accounts/command.ts';
-import { hashOfPassword, makeCredentials, randomSecret, storedUser } from '../accounts/credentials.ts';
+import { generateSecret, hashOfPassword, makeCredentials, toStoredUser } from '../accounts/credentials.ts';
 import { readFromInput, secretFlag } from '../accounts/secret-input.ts';
 import { checkSecretUnused } from '../accounts/secret-owner.ts';
 import { CommandError } from '../errors.ts';
@@ -126,7 +126,7 @@ async function add(target: UserCall, terminal: Terminal): Promise<void> {
   if (secret !== undefined) await checkSecretUnused(secret, target);
   const credentials = makeCredentials(randomBytes, secret);
   const entry = {
-    ...(await storedUser(credentials, randomBytes)),
+    ...(await toStoredUser(credentials, randomBytes)),
     since: systemClock.now(),
     ...(quota === undefined ? {} : { quota }),
     ...(schemes === undefined ? {} : { schemes }),
@@ -142,11 +142,11 @@ async function add(target: UserCall, terminal: Terminal): Promise<void> {
 async function rotate(target: UserCall, terminal: Terminal): Promise<void> {
   const { name } = target;
   const { grace } = target.input;
-  const secret = randomSecret(randomBytes);
+  const secret = generateSecret(randomBytes);
   const now = systemClock.now();
   const mark = await changeExisting(target, (user) => ({
     ...user,
-    secrets: [{ secret }, ...expiringSecret(user.secrets, now, now + grace)],
+    secrets: [{ secret }, ...expireSecret(user.secrets, now, now + grace)],
   }));
   const validity =
     grace === 0 ? 'is no longer valid' : `is valid until ${new Date(now + grace).toISOString()}`;
@@ -155,7 +155,7 @@ async function rotate(target: UserCall, terminal: Terminal): Promise<void> {
 }
 
 /** Returns the current secret with an expiry time. Drops one of an earlier rotation, so that at most two are valid. */
-function expiringSecret(secrets: readonly StoredSecret[], now: number, until: number): StoredSecret[] {
+function expireSecret(secrets: readonly StoredSecret[], now: number, until: number): StoredSecret[] {
   const current = secrets.find((each) => each.until === undefined) ?? secrets[0];
   return current === undefined || until <= now ? [] : [{ secret: current.secret, until }];
 }
@@ -167,7 +167,7 @@ async function setPassword(target: UserCall, terminal: Terminal): Promise<void> 
   const given = target.input.readsPassword ? await readFromInput(terminal, 'password') : undefined;
   const fault = given === undefined ? undefined : passwordFault(given);
   if (fault !== undefined) throw new CommandError([`the password cannot be used with Basic: ${fault}`]);
-  const chosen = given ?? randomSecret(randomBytes);
+  const chosen = given ?? generateSecret(randomBytes);
   const password = await hashOfPassword(chosen, { isGenerated: given === undefined }, randomBytes);
   const mark = await changeExisting(target, (user) => ({ ...user, password }));
   const lines = [`user      ${name}`, `password  ${given === undefined ? chosen : 'the given password'}`];

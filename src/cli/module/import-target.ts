@@ -8,7 +8,7 @@ import { CommandError } from '../errors.ts';
 import type { LoadedModule } from './load-module.ts';
 
 /** Returns the store of a module as the destination of an import. Throws CommandError if nothing can be imported into it. */
-export function sharedTarget({ file, options }: LoadedModule, store: Store) {
+export function openSharedTarget({ file, options }: LoadedModule, store: Store) {
   if (!isTransferable(store))
     throw new CommandError([`nothing can be imported into the store of ${file}: it has no importState`], 1);
   const { documents } = store;

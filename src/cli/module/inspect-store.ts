@@ -1,13 +1,13 @@
 import { readMasterKey } from '../../accounts/master-key.ts';
 import type { SecretBox } from '../../accounts/secret-box.ts';
 import { collectionFinder } from '../../collections/seed.ts';
-import { StoredDataCheck, warningOf } from '../../collections/stored-data-check.ts';
+import { formatWarning, StoredDataCheck } from '../../collections/stored-data-check.ts';
 import { grantsCollection, tokensCollection } from '../../oauth/records.ts';
 import type { Options } from '../../options/options.ts';
 import type { Store, StoredItem } from '../../store/store.ts';
 import { isTransferable } from '../../store/transfer.ts';
 import { noAccountFiles, readAccountFiles } from '../accounts/account-files.ts';
-import { CommandError, messagesOf } from '../errors.ts';
+import { CommandError, listMessages } from '../errors.ts';
 import { type InspectedData, noNonces } from '../inspected-data.ts';
 import { allEntries } from './all-entries.ts';
 import type { LoadedModule } from './load-module.ts';
@@ -29,7 +29,7 @@ export async function inspectStore(
     checkItems(store, options),
   ]);
   const failures = [accountFiles, master, items].flatMap((each) =>
-    each.status === 'rejected' ? messagesOf(each.reason) : [],
+    each.status === 'rejected' ? listMessages(each.reason) : [],
   );
   if (accountFiles.status === 'rejected' || items.status === 'rejected') throw new CommandError(failures, 1);
   if (failures.length > 0) throw new CommandError(failures, 1);
@@ -77,7 +77,7 @@ async function checkItems(store: Store, { collections, onMismatch }: Options): P
       );
   }
   const mismatches = check.result();
-  if (mismatches !== undefined) warnings.push(warningOf(mismatches, onMismatch));
+  if (mismatches !== undefined) warnings.push(formatWarning(mismatches, onMismatch));
   return { counts, warnings };
 }
 

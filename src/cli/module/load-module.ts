@@ -1,16 +1,19 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { readSchemes } from '../../auth/configured-schemes.ts';
+import { userNameFault } from '../../auth/accounts.ts';
+import { checkSchemes, readSchemes } from '../../auth/configured-schemes.ts';
 import type { Options } from '../../options/options.ts';
 import type { Resource } from '../../pipeline/resource.ts';
+import { checkFunction, checkMembers, checkObject } from '../../service/argument-checks.ts';
 import type { UserDeclaration } from '../../service/options.ts';
+import { checkResource } from '../../service/resource-checks.ts';
 import type { ServerModule, ServerModuleOptions } from '../../service/server-module.ts';
-import { kindOf } from '../../shape/fault.ts';
+import { checkUser } from '../../service/user-checks.ts';
+import { describeKind } from '../../shape/fault.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandError } from '../errors.ts';
-import { checkModule, checkResources } from './check-module.ts';
-import { moduleFault, withoutPasswords } from './module-fault.ts';
+import { moduleFault, redactPasswords } from './module-fault.ts';
 
 /** The parts of the server that a module returned, all of them valid. */
 export interface LoadedModule extends Pick<ServerModule, 'nonces' | 'onRequest'> {
@@ -40,15 +43,15 @@ export async function loadModule(options: Options, environment: NodeJS.ProcessEn
   };
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
     throw new CommandError([`the module ${file} does not exist`], 1);
-  const create = await settled(file, importDefault(path).catch(rethrow));
+  const create = await awaitSettled(file, importDefault(path).catch(rethrow));
   if (typeof create !== 'function')
     throw new CommandError(
-      [`the default export of the module ${file} must be a function, is ${kindOf(create)}`],
+      [`the default export of the module ${file} must be a function, is ${describeKind(create)}`],
       1,
     );
-  const calling = async (): Promise<unknown> => create(moduleOptionsOf(options));
-  const returned = await settled(file, calling().catch(rethrow));
-  const checked = <T>(check: () => T): T => {
+  const callModule = async (): Promise<unknown> => create(selectModuleOptions(options));
+  const returned = await awaitSettled(file, callModule().catch(rethrow));
+  const rethrowChecked = <T>(check: () => T): T => {
     try {
       return check();
     } catch (error) {
@@ -57,24 +60,24 @@ export async function loadModule(options: Options, environment: NodeJS.ProcessEn
     }
   };
   try {
-    return checked(() => {
+    return rethrowChecked(() => {
       checkModule(returned);
       const resources: LoadedModule['resources'] = async (store) => {
         const { resources = {} } = returned;
         const made: unknown =
           typeof resources === 'function'
-            ? await settled(file, (async () => resources({ store }))().catch(rethrow))
+            ? await awaitSettled(file, (async () => resources({ store }))().catch(rethrow))
             : resources;
-        return checked(() => {
+        return rethrowChecked(() => {
           checkResources(made);
           return made;
         });
       };
-      const redact = (text: string): string => withoutPasswords(text, environment);
-      return { ...loaded(file, options, returned), withoutPasswords: redact, resources };
+      const redact = (text: string): string => redactPasswords(text, environment);
+      return { ...readModule(file, options, returned), withoutPasswords: redact, resources };
     });
   } catch (error) {
-    await closeStoreOf(returned);
+    await closeReturnedStore(returned);
     throw error;
   }
 }
@@ -85,7 +88,7 @@ async function importDefault(path: string): Promise<unknown> {
 }
 
 /** Waits for a promise of a module. Without anything that could settle it, the process would end without a message. */
-async function settled<T>(file: string, promise: Promise<T>): Promise<T> {
+async function awaitSettled<T>(file: string, promise: Promise<T>): Promise<T> {
   let onIdle = (): void => {};
   const idle = new Promise<never>((_, reject) => {
     onIdle = () =>
@@ -100,7 +103,7 @@ async function settled<T>(file: string, promise: Promise<T>): Promise<T> {
 }
 
 /** Returns the parts of a module. Throws RangeError if they conflict with the configuration. */
-function loaded(
+function readModule(
   file: string,
   options: Options,
   module: ServerModule,
@@ -140,7 +143,7 @@ function checkDistinct(
 }
 
 /** Returns the options that a module receives: those of the option table, without the file with the encryption key. */
-export function moduleOptionsOf(options: Options): ServerModuleOptions {
+export function selectModuleOptions(options: Options): ServerModuleOptions {
   const { users, clients, consumers, schemes, collections, seed, warnings, keyFile, ...plain } = options;
   return Object.freeze({
     ...plain,
@@ -151,10 +154,83 @@ export function moduleOptionsOf(options: Options): ServerModuleOptions {
 }
 
 /** Closes the store that an invalid module returned, if it has one. */
-async function closeStoreOf(returned: unknown): Promise<void> {
+async function closeReturnedStore(returned: unknown): Promise<void> {
   if (typeof returned !== 'object' || returned === null) return;
   const store: unknown = Reflect.get(returned, 'store');
   if (typeof store !== 'object' || store === null) return;
   const close: unknown = Reflect.get(store, 'close');
   if (typeof close === 'function') await Promise.resolve(close.call(store)).catch(() => {}); // the first error is reported
+}
+
+/** The names of the members. The type checks that the list is complete. */
+const memberNames: Readonly<Record<keyof ServerModule, true>> = {
+  store: true,
+  nonces: true,
+  resources: true,
+  users: true,
+  schemes: true,
+  onRequest: true,
+};
+
+/**
+ * Checks what a module returned. The messages contain no secrets.
+ * @throws RangeError with the nearest known name
+ */
+function checkModule(returned: unknown): asserts returned is ServerModule {
+  const names = Object.keys(memberNames);
+  checkMembers(returned, names, 'what the function returns', `with any of ${names.join(', ')}`);
+  const member = (name: keyof ServerModule): unknown => Reflect.get(returned, name);
+  if (member('store') !== undefined) checkStore(member('store'));
+  if (member('nonces') !== undefined) checkNonces(member('nonces'), 'nonces');
+  const resources = member('resources');
+  if (resources !== undefined && typeof resources !== 'function') checkResources(resources);
+  if (member('users') !== undefined) checkUsers(member('users'));
+  if (member('schemes') !== undefined) checkSchemes(member('schemes'), 'schemes');
+  checkFunction(member('onRequest'), 'onRequest');
+}
+
+/** Requires an object of resources by path template. Throws RangeError. */
+function checkResources(resources: unknown): asserts resources is Readonly<Record<string, Resource>> {
+  checkObject(resources, 'resources', "such as { '/path': { GET: action('anyone', …) } }");
+  for (const [template, resource] of Object.entries(resources)) checkResource(template, resource);
+}
+
+function checkStore(store: unknown): void {
+  checkObject(store, 'store');
+  const storeId: unknown = Reflect.get(store, 'storeId');
+  if (typeof storeId !== 'string' || !/^[A-Za-z0-9]{1,32}$/.test(storeId))
+    throw new RangeError('storeId of store must be 1 to 32 letters and digits');
+  checkMethods(store, 'store', ['read', 'list', 'apply', 'close']);
+  for (const name of ['receipt', 'exportState', 'importState'])
+    checkFunction(Reflect.get(store, name), `${name} of store`);
+  const nonces: unknown = Reflect.get(store, 'nonces');
+  if (nonces !== undefined) checkNonces(nonces, 'nonces of store');
+  const documents: unknown = Reflect.get(store, 'documents');
+  if (documents === undefined) return;
+  checkObject(documents, 'documents of store');
+  if (typeof Reflect.get(documents, 'location') !== 'string')
+    throw new RangeError('location of documents of store must be text');
+  checkMethods(documents, 'documents of store', ['read', 'replace', 'watch']);
+}
+
+function checkNonces(nonces: unknown, what: string): void {
+  checkObject(nonces, what);
+  checkMethods(nonces, what, ['claim', 'kept', 'hold', 'release']);
+}
+
+function checkMethods(value: object, what: string, names: readonly string[]): void {
+  for (const name of names) {
+    const method: unknown = Reflect.get(value, name);
+    if (typeof method !== 'function')
+      throw new RangeError(`${name} of ${what} must be a function, is ${describeKind(method)}`);
+  }
+}
+
+function checkUsers(users: unknown): void {
+  checkObject(users, 'users', 'such as { johndoe: { secret: … } }');
+  for (const [name, user] of users instanceof Map ? users : Object.entries(users)) {
+    const fault = typeof name === 'string' ? userNameFault(name) : 'the name of a user must be text';
+    if (fault !== undefined) throw new RangeError(`users: ${fault}`);
+    checkUser(name, user, false);
+  }
 }

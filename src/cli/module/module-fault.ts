@@ -7,22 +7,22 @@ export function moduleFault(
   error: unknown,
   environment: NodeJS.ProcessEnv,
 ): string {
-  const message = messageOf(error);
-  const missing = missingPackage(error, message);
+  const message = formatMessage(error);
+  const missing = parseMissingPackage(error, message);
   if (missing !== undefined)
     return `the module ${file} requires the package ${missing}, which is not installed; to install it: npm install ${missing}`;
   const what = error instanceof SyntaxError ? 'has a syntax error' : 'failed';
   const line = lineIn(path, error);
   const where = line === undefined ? '' : ` (line ${line})`;
-  return `the module ${file} ${what}: ${withoutPasswords(message, environment)}${where}`;
+  return `the module ${file} ${what}: ${redactPasswords(message, environment)}${where}`;
 }
 
 /** Returns the message of an error on one line. */
-function messageOf(error: unknown): string {
+function formatMessage(error: unknown): string {
   if (!(error instanceof Error)) return oneLine(String(error));
   const causes: readonly unknown[] = error instanceof AggregateError ? error.errors : [];
   // A connection that fails for each address of a host has an error without a message.
-  if (error.message === '' && causes.length > 0) return causes.map(messageOf).join('; ');
+  if (error.message === '' && causes.length > 0) return causes.map(formatMessage).join('; ');
   return oneLine(error.message === '' ? error.name : error.message);
 }
 
@@ -31,7 +31,7 @@ function oneLine(text: string): string {
 }
 
 /** Returns the name of a package that an import did not find. */
-function missingPackage(error: unknown, message: string): string | undefined {
+function parseMissingPackage(error: unknown, message: string): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   if (error.code !== 'ERR_MODULE_NOT_FOUND' && error.code !== 'MODULE_NOT_FOUND') return undefined;
   const specifier = /^Cannot find (?:package|module) '([^']+)'/.exec(message)?.[1];
@@ -50,7 +50,7 @@ function lineIn(path: string, error: unknown): string | undefined {
 }
 
 /** Replaces passwords in URLs, and those of connection URLs in the environment. */
-export function withoutPasswords(text: string, environment: NodeJS.ProcessEnv): string {
+export function redactPasswords(text: string, environment: NodeJS.ProcessEnv): string {
   // A password may contain any character that the user forgot to encode, so the last @ ends it.
   let cleaned = text.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s'"<>]*@/gi, '$1***@');
   for (const password of passwordsIn(environment)) cleaned = cleaned.replaceAll(password, '***');
@@ -64,13 +64,13 @@ function passwordsIn(environment: NodeJS.ProcessEnv): Set<string> {
     const [, user, password] = /^[a-z][a-z0-9+.-]*:\/\/([^:@/]*):(.*)@/is.exec(value) ?? [];
     // The name of a user is no secret, even if it is also the password.
     if (password === undefined || password === user) continue;
-    found.add(password).add(decoded(password));
+    found.add(password).add(decodePercent(password));
   }
   found.delete('');
   return found;
 }
 
-function decoded(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -28,7 +28,7 @@ export function createRequestHook(
   const pending = new Set<Promise<void>>();
   const kinds = new Set<string>();
   const report = (error: unknown): void => {
-    const kind = kindOf(error);
+    const kind = describeKind(error);
     if (kinds.has(kind) || kinds.size === maxKinds) return;
     kinds.add(kind);
     onError(error);
@@ -61,7 +61,7 @@ export function createRequestHook(
   };
 }
 
-function kindOf(error: unknown): string {
+function describeKind(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   return `${error.name} ${'code' in error ? String(error.code) : ''}`;
 }

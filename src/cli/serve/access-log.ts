@@ -22,14 +22,14 @@ const flushTimeout = 1000;
  * a slow terminal or pipe never delays a response.
  */
 export function createAccessLog(form: 'pretty' | 'json', descriptor: number): AccessLog {
-  const lineOf = form === 'pretty' ? prettyLine : jsonLine;
+  const formatLine = form === 'pretty' ? prettyLine : jsonLine;
   let buffered = '';
   let dropped = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
 
   const take = (): Buffer => {
-    const suffix = dropped === 0 ? '' : droppedLine(form, dropped);
+    const suffix = dropped === 0 ? '' : formatDroppedLine(form, dropped);
     const taken = Buffer.from(buffered + suffix);
     buffered = '';
     dropped = 0;
@@ -47,7 +47,7 @@ export function createAccessLog(form: 'pretty' | 'json', descriptor: number): Ac
   return {
     add(entry) {
       if (buffered.length > maxBuffered) dropped++;
-      else buffered += lineOf(entry);
+      else buffered += formatLine(entry);
       if (writing === undefined) timer ??= setTimeout(start, batchDelay).unref();
     },
     async flush() {
@@ -58,7 +58,7 @@ export function createAccessLog(form: 'pretty' | 'json', descriptor: number): Ac
   };
 }
 
-function droppedLine(form: 'pretty' | 'json', dropped: number): string {
+function formatDroppedLine(form: 'pretty' | 'json', dropped: number): string {
   const message = `${dropped} requests were dropped from this log`;
   if (form === 'pretty') return `${message}\n`;
   return `${JSON.stringify({ time: new Date(systemClock.now()).toISOString(), level: 'warn', message })}\n`;
@@ -85,13 +85,13 @@ function writeSome(descriptor: number, bytes: Uint8Array): Promise<number | unde
 
 function prettyLine(entry: AccessLogEntry): string {
   const { time, method, path, status, principal, scheme, microseconds, problem } = entry;
-  const user = principal === undefined ? '-' : `${printable(principal)} (${scheme ?? '-'})`;
+  const user = principal === undefined ? '-' : `${toPrintable(principal)} (${scheme ?? '-'})`;
   const suffix = problem === undefined ? '' : ` ${problem}`;
-  return `${new Date(time).toISOString()} ${status} ${printable(method)} ${printable(path)} ${user} ${microseconds}µs${suffix}\n`;
+  return `${new Date(time).toISOString()} ${status} ${toPrintable(method)} ${toPrintable(path)} ${user} ${microseconds}µs${suffix}\n`;
 }
 
 function jsonLine({ time, ...entry }: AccessLogEntry): string {
-  return `${printable(JSON.stringify({ time: new Date(time).toISOString(), ...entry }))}\n`;
+  return `${toPrintable(JSON.stringify({ time: new Date(time).toISOString(), ...entry }))}\n`;
 }
 
 // Control characters, line separators and bidirectional controls: text from a client must not start a line, move the cursor
@@ -99,7 +99,7 @@ function jsonLine({ time, ...entry }: AccessLogEntry): string {
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /** Returns text whose characters that could start a line or change how it is displayed are escaped. */
-export function printable(text: string): string {
+export function toPrintable(text: string): string {
   return text.replace(
     unprintable,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,

@@ -1,5 +1,5 @@
 import type { Collection } from '../../collections/declaration.ts';
-import { closestMatch } from '../../did-you-mean.ts';
+import { findClosestMatch } from '../../did-you-mean.ts';
 import { accessRules, ownerParameter } from '../../pipeline/access-rule.ts';
 import { CommandError } from '../errors.ts';
 
@@ -21,7 +21,7 @@ export function checkAccessNames(collections: readonly Collection[], users: Iter
       for (const name of rule) {
         if (ownerParameter(name) !== undefined || known.includes(name)) continue;
         const unknown = `collections.${path}.access: there is no user "${name}"`;
-        const meant = closestMatch(name, candidates);
+        const meant = findClosestMatch(name, candidates);
         if (meant === undefined) warnings.add(`${unknown} yet`);
         else faults.add(`${unknown}; did you mean "${meant}"? If not, add the user first`);
       }

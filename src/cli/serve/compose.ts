@@ -40,8 +40,8 @@ export function composeService(
       ...accounts,
       ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
       ...(options.basePath === undefined ? {} : { basePath: options.basePath }),
-      ...corsOf(options),
-      lifetimes: lifetimesOf(options),
+      ...readCors(options),
+      lifetimes: readLifetimes(options),
       collections: options.collections,
       seed: options.seed,
       schemes: options.schemes,
@@ -60,8 +60,8 @@ export function composeService(
       strictQuery: options.strictQuery,
       ...(options.openapi ? { openapi: true } : {}),
       ...(options.requestId ? { requestId: true } : {}),
-      ...healthOf(options, check),
-      limits: limitsOf(options),
+      ...readHealth(options, check),
+      limits: readLimits(options),
     });
   } catch (error) {
     // For instance two path templates that match the same paths, which only the router detects.
@@ -76,12 +76,12 @@ export function hasResources(resources: ServiceOptions['resources'] = {}): boole
   return Object.keys(resources).length > 0;
 }
 
-function corsOf({ corsOrigin, corsCredentials, corsMaxAge }: Options): Pick<ServiceOptions, 'cors'> {
+function readCors({ corsOrigin, corsCredentials, corsMaxAge }: Options): Pick<ServiceOptions, 'cors'> {
   if (corsOrigin.length === 0) return {};
   return { cors: { origins: corsOrigin, credentials: corsCredentials, maxAge: corsMaxAge } };
 }
 
-function healthOf(
+function readHealth(
   { healthPath: path }: Options,
   check: HealthOptions['check'],
 ): Pick<ServiceOptions, 'health'> {
@@ -89,7 +89,7 @@ function healthOf(
   return { health: check === undefined ? { path } : { path, check } };
 }
 
-function lifetimesOf(options: Options): NonNullable<ServiceOptions['lifetimes']> {
+function readLifetimes(options: Options): NonNullable<ServiceOptions['lifetimes']> {
   return {
     code: options.codeLifetime,
     access: options.accessLifetime,
@@ -102,7 +102,7 @@ function lifetimesOf(options: Options): NonNullable<ServiceOptions['lifetimes']>
   };
 }
 
-function limitsOf(options: Options): Limits {
+function readLimits(options: Options): Limits {
   return {
     body: options.maxBody,
     unverifiedContent: options.maxUnverifiedContent,
@@ -129,7 +129,7 @@ export interface AccountSources {
  *
  * @throws CommandError if there are stored clients or consumers, and HTTPS is off
  */
-export function knownAccountsOf(
+export function listKnownAccounts(
   options: Options,
   { place, accountFiles: { users, clients, consumers }, moduleUsers }: AccountSources,
 ): KnownAccounts {

@@ -14,7 +14,7 @@ import type { PreparedPartner } from '../../double/partner/partner.ts';
 import { createSeededRandom } from '../../double/state/random.ts';
 import { requireDuration } from '../../duration.ts';
 import type { TlsIdentity } from '../../net/tls/identity.ts';
-import { unreachableReason } from '../../service/health.ts';
+import { findUnreachableReason } from '../../service/health.ts';
 import type { ServiceOptions } from '../../service/options.ts';
 import type { Listener, Service } from '../../service/service.ts';
 import { CommandError } from '../errors.ts';
@@ -63,18 +63,23 @@ export function composeControlled(
   given: ServiceOptions & KnownAccounts,
   control: ControlOptions,
 ): ControlledService {
-  const options = { ...given, onRequest: countedLog(control.metrics, given.onRequest) };
-  const durable = durableOptionsOf(options);
+  const options = { ...given, onRequest: createCountedLog(control.metrics, given.onRequest) };
+  const durable = selectDurableOptions(options);
   if (durable !== undefined)
-    return controlled(composeDurableDouble(durable, randomBytes, control.partner), options, control, () => ({
-      memory: undefined,
-    }));
+    return createTarget(
+      composeDurableDouble(durable, randomBytes, control.partner),
+      options,
+      control,
+      () => ({
+        memory: undefined,
+      }),
+    );
   const context = composeDouble(
-    doubleOptionsOf(options),
+    selectDoubleOptions(options),
     createSeededRandom(randomBytes(32).toString('hex')),
     control.partner,
   );
-  return controlled(context, options, control, () => ({
+  return createTarget(context, options, control, () => ({
     memory: createMemoryControl(context),
     stubs: context.stubs,
   }));
@@ -85,7 +90,7 @@ export function createServerMetrics(): ServerMetrics {
   return new ServerMetrics(systemClock);
 }
 
-function countedLog(
+function createCountedLog(
   metrics: ServerMetrics,
   onRequest: ServiceOptions['onRequest'],
 ): NonNullable<ServiceOptions['onRequest']> {
@@ -96,23 +101,23 @@ function countedLog(
 }
 
 /** Returns the options with a durable store; undefined if the service is in memory. */
-function durableOptionsOf(options: ServiceOptions & KnownAccounts) {
+function selectDurableOptions(options: ServiceOptions & KnownAccounts) {
   const { store, nonces, masterKey } = options;
   if (store === undefined || nonces === undefined || masterKey === undefined) return undefined;
   return { ...options, store, nonces, masterKey };
 }
 
 /** Omits the options that a test double has itself. Its clock can be set back, so `notBefore` must not apply. */
-function doubleOptionsOf(options: ServiceOptions & KnownAccounts): DoubleOptions {
+function selectDoubleOptions(options: ServiceOptions & KnownAccounts): DoubleOptions {
   const { store: _, nonces: __, masterKey: ___, notBefore: ____, ...others } = options;
   return others;
 }
 
-function controlled(
+function createTarget(
   context: ComposedService,
   options: ServiceOptions,
   { port, token, dataDirectory, metrics }: ControlOptions,
-  memoryOf: () => Pick<ControlTarget, 'memory' | 'stubs'>,
+  createMemory: () => Pick<ControlTarget, 'memory' | 'stubs'>,
 ): ControlledService {
   const { faults, journal, service, events, nonces, data } = context;
   const { onError } = options;
@@ -125,7 +130,7 @@ function controlled(
         if (tls === undefined) return service.listen(address);
         const connected = () => void faults.connected();
         const listening = await service.listen({ ...address, connected });
-        return withCertificateFaults(context, listening, typeof tls === 'function' ? tls : () => tls);
+        return addCertificateFaults(context, listening, typeof tls === 'function' ? tls : () => tls);
       },
       async close(closing = {}) {
         faults.close();
@@ -149,7 +154,7 @@ function controlled(
         windows: dateWindows(options),
         async health() {
           const known = dataDirectory.health();
-          const reason = known === undefined ? await unreachableReason(data.store) : undefined;
+          const reason = known === undefined ? await findUnreachableReason(data.store) : undefined;
           return reason === undefined ? known : { state: 'unreachable', reason };
         },
         metrics: {
@@ -161,7 +166,7 @@ function controlled(
               journalBytes: dataDirectory.journalBytes(),
             }),
         },
-        ...memoryOf(),
+        ...createMemory(),
         partner: context.partner?.control,
         listing: createListing(context),
       };
@@ -173,7 +178,7 @@ function controlled(
 }
 
 /** Wraps a listener so that injected faults can replace its certificate. */
-function withCertificateFaults(
+function addCertificateFaults(
   { faults }: ComposedService,
   listening: Listener,
   first: () => TlsIdentity,

@@ -8,7 +8,7 @@ import type { AccountPlace } from '../../accounts/stored-file.ts';
 import { type StoredUser, userFile } from '../../accounts/users.ts';
 import type { AccountFileWatcher } from '../../accounts/watcher.ts';
 import { systemClock } from '../../clock.ts';
-import { undeclaredWarning, warningOf } from '../../collections/stored-data-check.ts';
+import { formatUndeclaredWarning, formatWarning } from '../../collections/stored-data-check.ts';
 import type { Options } from '../../options/options.ts';
 import type { StoreHealth } from '../../store/durable.ts';
 import { prepareDirectory } from '../../store/files/directory.ts';
@@ -28,7 +28,7 @@ import {
 import type { Revoke } from '../accounts/revocation.ts';
 import type { Outlet } from '../terminal.ts';
 import { showProgress } from './progress.ts';
-import { hasOAuth1Tokens, missingMasterKey } from './stored-tokens.ts';
+import { formatMissingMasterKey, hasOAuth1Tokens } from './stored-tokens.ts';
 import { checkStoredData } from './validation-marker.ts';
 
 /** The data of a server: in a directory, in memory or in the store of a module. */
@@ -111,11 +111,12 @@ export async function openDataDirectory(
     const { loading, end } = showProgress(outlet, systemClock);
     const recovered = await directory.recover(loading).finally(end);
     const mismatches = await checkStoredData(data, recovered.state, options.collections);
-    if (mismatches !== undefined) report(warningOf(mismatches, options.onMismatch));
-    if (master.fresh && hasOAuth1Tokens(recovered.state, systemClock.now())) report(missingMasterKey(data));
+    if (mismatches !== undefined) report(formatWarning(mismatches, options.onMismatch));
+    if (master.fresh && hasOAuth1Tokens(recovered.state, systemClock.now()))
+      report(formatMissingMasterKey(data));
     const isNew = recovered.storeId === undefined && !existsSync(accountFilePath(data, 'users'));
     const items = new Map(Array.from(recovered.state.collections(), ({ path, count }) => [path, count]));
-    const undeclared = undeclaredWarning(items, options.collections);
+    const undeclared = formatUndeclaredWarning(items, options.collections);
     const { store, nonces } = await directory.open(recovered);
     let watching: Promise<readonly AccountFileWatcher[]> | undefined;
     return {

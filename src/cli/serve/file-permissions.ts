@@ -3,36 +3,36 @@ import { join } from 'node:path';
 import type { Options } from '../../options/options.ts';
 import {
   type ExposedFile,
-  exposedFile,
   type FilePermissionsError,
+  findExposedFile,
 } from '../../store/files/file-permissions.ts';
 import { shellQuote } from '../shell-quote.ts';
 
 /** Returns one line that describes an exposed file or directory and the command that fixes its permissions. */
 export function exposureLine({ directory, first, several, known }: FilePermissionsError): string {
-  const what = `${first.path} is accessible to other users (mode ${modeOf(first)})`;
+  const what = `${first.path} is accessible to other users (mode ${formatMode(first)})`;
   const another = `use a separate directory, such as --data ${pathWord(join(directory, 'countersign-data'))}`;
   if (first.foreign !== undefined) return `${what} and belongs to user ${first.foreign}: ${another}`;
   if (first.path === directory && !known)
-    return `${what} and contains other files: ${another}${alternativeFix(first)}`;
+    return `${what} and contains other files: ${another}${formatAlternativeFix(first)}`;
   if (!several) return `${what}; fix: ${chmodCommand(first)}`;
   return `${what}, as are other files in ${directory}; fix: chmod -R go= ${pathWord(directory)}`;
 }
 
 /** Returns the chmod command, except for a directory that is shared on purpose, such as /tmp. */
-function alternativeFix(exposed: ExposedFile): string {
+function formatAlternativeFix(exposed: ExposedFile): string {
   return (exposed.mode & sharedDirectory) === sharedDirectory ? '' : `, or: ${chmodCommand(exposed)}`;
 }
 
 /** Returns a warning if other users can read a configuration file that contains secrets. */
-export function exposedConfiguration({ config, users, clients, consumers }: Options): readonly string[] {
+export function findExposedConfiguration({ config, users, clients, consumers }: Options): readonly string[] {
   const registered = [...clients.values(), ...consumers.values()];
   const hasSecrets = users.size > 0 || registered.some((each) => each.secret !== undefined);
   if (config === undefined || !hasSecrets) return [];
   const stats = statSync(config, { throwIfNoEntry: false });
-  const exposed = stats?.isFile() ? exposedFile(config, stats) : undefined;
+  const exposed = stats?.isFile() ? findExposedFile(config, stats) : undefined;
   if (exposed === undefined || (exposed.mode & readableByOthers) === 0) return [];
-  const what = `${config} contains secrets and is readable by other users (mode ${modeOf(exposed)})`;
+  const what = `${config} contains secrets and is readable by other users (mode ${formatMode(exposed)})`;
   return [`${what}; fix: ${chmodCommand(exposed)}`];
 }
 
@@ -46,7 +46,7 @@ function chmodCommand({ path, directory }: ExposedFile): string {
   return `chmod ${directory ? 700 : 600} ${pathWord(path)}`;
 }
 
-function modeOf({ mode }: ExposedFile): string {
+function formatMode({ mode }: ExposedFile): string {
   return mode.toString(8).padStart(4, '0');
 }
 

@@ -27,7 +27,7 @@ export function introduction(
 ): Introduction {
   const sign = `${invocation()} sign POST ${url}${basePath}/articles --user ${firstUserName}`;
   const article = '<article><title>A first article</title><price currency="EUR">12.30</price></article>';
-  const curl = `curl -i${tlsOptionOf(url, certificate)}`;
+  const curl = `curl -i${chooseTlsOption(url, certificate)}`;
   const send = `${curl} -H @- -H 'Content-Type: application/xml' -d '${article}' ${url}/articles`;
   const message = `First start: created the user ${firstUserName}. Its password and secret are shown only once.`;
   const commands = [`export COUNTERSIGN_SECRET=${shellQuote(secret)}`, `${sign} | ${send}`];
@@ -46,7 +46,7 @@ Try it in another terminal:
 }
 
 /** Returns the option with which curl accepts the certificate. A certificate of the server's own is for localhost only. */
-function tlsOptionOf(url: string, certificate: string | undefined): string {
+function chooseTlsOption(url: string, certificate: string | undefined): string {
   if (url.startsWith('http:')) return '';
   const { hostname } = new URL(url);
   const isLocal = ['localhost', '127.0.0.1', '[::1]'].includes(hostname);

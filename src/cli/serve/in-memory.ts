@@ -5,7 +5,7 @@ import type { DataDirectory } from './data-directory.ts';
 import { newStoreId } from './store-id.ts';
 
 /** Returns an empty store in memory, without accounts. */
-export function inMemoryData({ data }: Pick<Options, 'data'>): DataDirectory {
+export function createMemoryData({ data }: Pick<Options, 'data'>): DataDirectory {
   return {
     store: createMemoryStore({ storeId: newStoreId() }),
     place: data,

@@ -46,7 +46,7 @@ export class ServerMetrics {
   add({ method, status, scheme, problem, microseconds, bytesReceived, bytesSent }: AccessLogEntry): void {
     // A method that the server does not know is chosen by the client, without a bound.
     const known = methods.some((each) => each === method) || method === 'PATCH' ? method : 'other';
-    const labels = labelsOf({ method: known, status: String(status), scheme, problem });
+    const labels = formatLabels({ method: known, status: String(status), scheme, problem });
     const isCounted = this.#requests.has(labels) || this.#requests.size < this.#maxSeries;
     const series = isCounted ? labels : otherLabels;
     this.#requests.set(series, (this.#requests.get(series) ?? 0) + 1);
@@ -81,31 +81,41 @@ export class ServerMetrics {
       ...[...this.#durations].flatMap(([method, durations]) =>
         histogramLines('countersign_request_duration_seconds', `method="${method}"`, durations),
       ),
-      ...single(
+      ...formatSingle(
         'countersign_request_content_bytes_total',
         'counter',
         'Bytes of content that were read.',
         this.#received,
       ),
-      ...single(
+      ...formatSingle(
         'countersign_response_content_bytes_total',
         'counter',
         'Bytes of content in responses.',
         this.#sent,
       ),
-      ...single('countersign_connections', 'gauge', 'Open connections.', connections),
-      ...single('countersign_nonces', 'gauge', 'Nonces that are remembered.', nonces),
-      ...single('countersign_journal_bytes', 'gauge', 'Size of the current journal.', journalBytes),
+      ...formatSingle('countersign_connections', 'gauge', 'Open connections.', connections),
+      ...formatSingle('countersign_nonces', 'gauge', 'Nonces that are remembered.', nonces),
+      ...formatSingle('countersign_journal_bytes', 'gauge', 'Size of the current journal.', journalBytes),
       ...(journalBytes === undefined
         ? []
         : [
             ...header('countersign_journal_sync_duration_seconds', 'histogram', 'Time to sync the journal.'),
             ...histogramLines('countersign_journal_sync_duration_seconds', '', this.#syncs),
           ]),
-      ...single('countersign_uptime_seconds', 'gauge', 'Time since the start of the server.', uptime),
-      ...single('process_cpu_seconds_total', 'counter', 'CPU time of the process.', (user + system) / 1e6),
-      ...single('process_resident_memory_bytes', 'gauge', 'Resident memory.', process.memoryUsage.rss()),
-      ...single(
+      ...formatSingle('countersign_uptime_seconds', 'gauge', 'Time since the start of the server.', uptime),
+      ...formatSingle(
+        'process_cpu_seconds_total',
+        'counter',
+        'CPU time of the process.',
+        (user + system) / 1e6,
+      ),
+      ...formatSingle(
+        'process_resident_memory_bytes',
+        'gauge',
+        'Resident memory.',
+        process.memoryUsage.rss(),
+      ),
+      ...formatSingle(
         'process_start_time_seconds',
         'gauge',
         'Start of the process since 1970-01-01T00:00:00Z.',
@@ -156,19 +166,19 @@ function family(
   return [...header(name, type, help), ...series.map(([labels, value]) => `${name}{${labels}} ${value}`)];
 }
 
-function single(name: string, type: string, help: string, value: number | undefined): string[] {
+function formatSingle(name: string, type: string, help: string, value: number | undefined): string[] {
   return value === undefined ? [] : [...header(name, type, help), `${name} ${value}`];
 }
 
 /** Returns labels in the text format. A label without a value is empty, which is the same as absent. */
-function labelsOf(labels: Readonly<Record<string, string | undefined>>): string {
+function formatLabels(labels: Readonly<Record<string, string | undefined>>): string {
   return Object.entries(labels)
-    .map(([name, value = '']) => `${name}="${escaped(value)}"`)
+    .map(([name, value = '']) => `${name}="${escapeLabel(value)}"`)
     .join(',');
 }
 
-const otherLabels = labelsOf({ method: 'other', status: 'other', scheme: 'other', problem: 'other' });
+const otherLabels = formatLabels({ method: 'other', status: 'other', scheme: 'other', problem: 'other' });
 
-function escaped(value: string): string {
+function escapeLabel(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
 }

@@ -2,7 +2,7 @@
 import type { Clock } from '../../clock.ts';
 import { describeError } from '../errors.ts';
 import type { Outlet } from '../terminal.ts';
-import { printable } from './access-log.ts';
+import { toPrintable } from './access-log.ts';
 
 /** The format of standard error: lines of JSON, or text. */
 export type NoticeFormat = 'json' | 'text';
@@ -27,7 +27,7 @@ export function createNotices(
 ): Notices {
   const write = (level: string, members: Readonly<Record<string, unknown>>): void => {
     const time = new Date(clock.now()).toISOString();
-    stderr.write(`${printable(JSON.stringify({ time, level, ...members }))}\n`);
+    stderr.write(`${toPrintable(JSON.stringify({ time, level, ...members }))}\n`);
   };
   const say = (level: string, message: string): void => {
     if (format === 'json') write(level, { message });

@@ -36,7 +36,9 @@ export async function loadPartner(
 }
 
 /** Returns the function that creates the service with the routes of the document. */
-export function composerOf(prepared: PreparedPartner): (options: ServiceOptions & KnownAccounts) => Service {
+export function createComposer(
+  prepared: PreparedPartner,
+): (options: ServiceOptions & KnownAccounts) => Service {
   return (options) => {
     const { fallback } = prepared.create({
       seed: randomBytes(16).toString('hex'),

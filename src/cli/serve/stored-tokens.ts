@@ -22,7 +22,7 @@ export function hasOAuth1Tokens(state: State, now: number): boolean {
 }
 
 /** Returns the warning for a missing master key, from which the secrets of OAuth 1.0a tokens are derived. */
-export function missingMasterKey(directory: string): string {
+export function formatMissingMasterKey(directory: string): string {
   return `${masterKeyPath(directory)} is missing, so issued OAuth 1.0a tokens are not valid: restore it, or request new tokens`;
 }
 

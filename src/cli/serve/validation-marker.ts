@@ -26,7 +26,7 @@ export async function checkStoredData(
   state: State,
   collections: readonly Collection[],
 ): Promise<Mismatches | undefined> {
-  const marker = markerOf(collections);
+  const marker = computeMarker(collections);
   const path = join(directory, fileName);
   const previous = await readFile(path, 'utf8').catch(() => undefined);
   if (previous === marker) return undefined;
@@ -54,7 +54,7 @@ export function checkAllStoredData(state: State, collections: readonly Collectio
 }
 
 /** Returns the marker for these declarations: a digest of them. */
-function markerOf(collections: readonly Collection[]): string {
+function computeMarker(collections: readonly Collection[]): string {
   const forms = collections.map(({ path, form }) => [path, form]);
   forms.sort(([one = ''], [other = '']) => (one < other ? -1 : 1));
   const declarations = createHash('sha256').update(JSON.stringify(forms)).digest('hex');

@@ -11,8 +11,8 @@ export function formatParts(scheme: string, parts: readonly SignedPart[]): strin
   const width = Math.max(...parts.map(({ name }) => name.length || literalName.length));
   const lines = parts.map(({ name, value }) =>
     name === ''
-      ? `  ${literalName.padEnd(width)}  ${JSON.stringify(shown(value))}`
-      : `  ${name.padEnd(width)}  ${inOneLine(shown(value))}`,
+      ? `  ${literalName.padEnd(width)}  ${JSON.stringify(formatValue(value))}`
+      : `  ${name.padEnd(width)}  ${escapeControls(formatValue(value))}`,
   );
   return `The scheme ${scheme} signs:\n${lines.map((line) => `${line.trimEnd()}\n`).join('')}`;
 }
@@ -20,7 +20,7 @@ export function formatParts(scheme: string, parts: readonly SignedPart[]): strin
 const literalName = '(text)';
 
 /** Returns a value as text, shortened; of other content its length and digest. */
-function shown(value: string | Uint8Array): string {
+function formatValue(value: string | Uint8Array): string {
   const bytes = typeof value === 'string' ? Buffer.from(value, 'latin1') : Buffer.from(value);
   if (!isUtf8(bytes)) {
     const digest = createHash('sha256').update(bytes).digest('hex');
@@ -31,7 +31,7 @@ function shown(value: string | Uint8Array): string {
 }
 
 /** Writes control characters, line ends included, as in JSON. */
-function inOneLine(text: string): string {
+function escapeControls(text: string): string {
   return text.replace(/[\0-\x1f\x7f-\x9f]/g, (character) => {
     const escaped = JSON.stringify(character).slice(1, -1);
     return escaped.startsWith('\\') ? escaped : `\\u00${character.charCodeAt(0).toString(16)}`;

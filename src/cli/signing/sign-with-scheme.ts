@@ -8,7 +8,7 @@ import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
 import type { SigningIdentity } from '../../signature/signing.ts';
 import { readProtectedFile } from '../accounts/protected-file.ts';
 import { secretFrom } from '../accounts/secret-input.ts';
-import { asCommandError, CommandError } from '../errors.ts';
+import { CommandError, rethrowAsCommandError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
 
 /** The arguments that choose a scheme and its credentials. */
@@ -69,16 +69,16 @@ async function readIdentity(
 ): Promise<SigningIdentity> {
   const { user, keyId, algorithm: named } = given;
   const keyFile = environment[keyFileVariable];
-  const declared = keyId === undefined ? undefined : declaredAlgorithm(keyId, options);
+  const declared = keyId === undefined ? undefined : findAlgorithm(keyId, options);
   if (keyFile === undefined || !canUsePrivateKey(scheme) || declared === 'hmac-sha256') {
     if (declared !== undefined && isAsymmetric(declared))
       throw new CommandError([`the key ${keyId} requires its private key: set ${keyFileVariable}`]);
     if (named !== undefined) throw new CommandError([`--algorithm requires ${keyFileVariable}`]);
-    const passphrase = keyId === undefined ? undefined : declaredPassphrase(keyId, options);
+    const passphrase = keyId === undefined ? undefined : findPassphrase(keyId, options);
     return { user, keyId, secret: await secretFrom(environment, terminal, given.isInputUsed), passphrase };
   }
   if (keyFile === '') throw new CommandError([`${keyFileVariable} must not be empty`]);
-  return asCommandError(() => {
+  return rethrowAsCommandError(() => {
     const algorithm = named === undefined ? declared : algorithmNamed(named, 'a private key');
     if (algorithm !== undefined && !isAsymmetric(algorithm))
       throw new RangeError(`${algorithm} has no private key`);
@@ -95,7 +95,7 @@ function canUsePrivateKey(scheme: ConfiguredScheme): boolean {
 }
 
 /** Returns the passphrase of a key in the configuration file; undefined if there is none. */
-function declaredPassphrase(id: string, { users }: Options): string | undefined {
+function findPassphrase(id: string, { users }: Options): string | undefined {
   for (const { keys = {} } of users.values()) {
     const key = Object.hasOwn(keys, id) ? keys[id] : undefined;
     if (key !== undefined && 'secret' in key) return key.passphrase;
@@ -104,7 +104,7 @@ function declaredPassphrase(id: string, { users }: Options): string | undefined 
 }
 
 /** Returns the algorithm of a key in the configuration file; undefined if there is none. */
-function declaredAlgorithm(id: string, { users }: Options): string | undefined {
+function findAlgorithm(id: string, { users }: Options): string | undefined {
   for (const { keys = {} } of users.values()) if (Object.hasOwn(keys, id)) return keys[id]?.algorithm;
   return undefined;
 }

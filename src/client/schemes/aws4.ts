@@ -3,8 +3,8 @@ import { type Aws4Signature, presignAws4, signAws4 } from '../../signature/aws4/
 import {
   checkId,
   checkSecret,
-  hostOf,
-  idOf,
+  chooseId,
+  readHost,
   type SchemeSigner,
   type SignedPart,
 } from '../../signature/signing.ts';
@@ -40,11 +40,11 @@ export function createAws4Signer(name: string, options: Aws4Options): SchemeSign
       const unsigned = {
         method,
         target,
-        fields: [['Host', hostOf(request)], ...signedFields] as const,
+        fields: [['Host', readHost(request)], ...signedFields] as const,
         content,
       };
       const signing = {
-        accessKeyId: idOf(identity),
+        accessKeyId: chooseId(identity),
         secret: identity.secret ?? '',
         region,
         service,
@@ -56,13 +56,13 @@ export function createAws4Signer(name: string, options: Aws4Options): SchemeSign
       };
       const signed =
         presign === undefined ? signAws4(unsigned, signing) : presignAws4(unsigned, signing, presign);
-      return { fields: signed.fields, target: signed.target, parts: shownParts(signed) };
+      return { fields: signed.fields, target: signed.target, parts: listShownParts(signed) };
     },
   };
 }
 
 /** Returns the parts of the canonical request, and the string to sign in place of its parts. */
-function shownParts({ parts, stringToSign }: Aws4Signature): SignedPart[] {
+function listShownParts({ parts, stringToSign }: Aws4Signature): SignedPart[] {
   const canonical = parts.filter(({ name }) => name !== 'timestamp' && name !== 'scope');
   return [...canonical, { name: 'string to sign', value: stringToSign }];
 }

@@ -3,7 +3,7 @@ import type { ApiKeyOptions } from '../../auth/api-key/options.ts';
 import {
   checkId,
   checkSecret,
-  idOf,
+  chooseId,
   type SchemeSigner,
   type UnsignedRequest,
 } from '../../signature/signing.ts';
@@ -43,7 +43,7 @@ export function createApiKeySigner(name: string, { user, secret: place }: ApiKey
     sign({ target, fields: given }, identity) {
       const { secret = '' } = identity;
       const named: readonly (readonly [string, string])[] =
-        typeof user === 'object' ? [[user.field, octets(idOf(identity))]] : [];
+        typeof user === 'object' ? [[user.field, octets(chooseId(identity))]] : [];
       if (!('query' in place))
         return { fields: [...named, secretLine(place, octets(secret), given)], target, parts: [] };
       const pair = `${place.query}=${encodeURIComponent(secret)}`;

@@ -8,10 +8,10 @@ import { covers } from '../../signature/declared/template.ts';
 import {
   checkId,
   checkSecret,
-  fieldOf,
-  hostOf,
-  idOf,
-  randomText,
+  chooseId,
+  findField,
+  generateText,
+  readHost,
   type SchemeSigner,
   type SigningIdentity,
   type UnsignedRequest,
@@ -24,20 +24,21 @@ export function createDeclaredSigner(name: string, declared: DeclaredOptions): S
     sign(request, identity, overrides) {
       const declaration = { ...declared, ...overrides.declaration };
       const { method, url, fields, content } = request;
-      const nonce = declaration.nonce === undefined ? undefined : (overrides.nonce ?? randomText(overrides));
+      const nonce =
+        declaration.nonce === undefined ? undefined : (overrides.nonce ?? generateText(overrides));
       const hasId = covers(declaration.message, 'id');
-      const id = hasId ? (overrides.id ?? `msg_${randomText(overrides)}`) : undefined;
+      const id = hasId ? (overrides.id ?? `msg_${generateText(overrides)}`) : undefined;
       const unsigned = {
         method,
-        target: withContentDigest(request, declaration.digestParameter),
+        target: addContentDigest(request, declaration.digestParameter),
         fields,
-        host: hostOf(request),
+        host: readHost(request),
         secure: url.protocol === 'https:',
         ...(content !== undefined && { content }),
       };
       const { secret, passphrase, privateKey } = identity;
       const signed = signDeclared(unsigned, declaration, {
-        user: typeof declaration.user === 'string' ? declaration.user : idOf(identity),
+        user: typeof declaration.user === 'string' ? declaration.user : chooseId(identity),
         secrets: secret === undefined ? [] : [secret],
         now: overrides.now,
         ...(passphrase !== undefined && { passphrase }),
@@ -87,9 +88,9 @@ function checkPrivateKey(
 }
 
 /** Returns the target with the parameter for the SHA-256 of content other than a form, if the scheme has such a parameter. */
-function withContentDigest({ target, fields, content }: UnsignedRequest, name: string | undefined): string {
+function addContentDigest({ target, fields, content }: UnsignedRequest, name: string | undefined): string {
   if (name === undefined || content === undefined || content.length === 0) return target;
-  if (isFormType(fieldOf(fields, 'content-type')) || takeParameter(target, name).values.length > 0)
+  if (isFormType(findField(fields, 'content-type')) || takeParameter(target, name).values.length > 0)
     return target;
   const digest = createHash('sha256').update(content).digest('hex');
   return `${target}${target.includes('?') ? '&' : '?'}${name}=${digest}`;

@@ -3,9 +3,9 @@ import { signByDefinition } from '../../auth/defined/sign.ts';
 import {
   checkId,
   checkSecret,
-  hostOf,
-  idOf,
-  randomText,
+  chooseId,
+  generateText,
+  readHost,
   type SchemeSigner,
 } from '../../signature/signing.ts';
 
@@ -25,11 +25,11 @@ export function createDefinedSigner(name: string, definition: SealedDefinition):
     sign(request, identity, options) {
       const { method, target, fields, content, url } = request;
       const { privateKey, secret = '', algorithm } = identity;
-      const { now, nonce = randomText(options) } = options;
+      const { now, nonce = generateText(options) } = options;
       return signByDefinition(
-        { method, target, fields, content, host: hostOf(request), secure: url.protocol === 'https:' },
+        { method, target, fields, content, host: readHost(request), secure: url.protocol === 'https:' },
         definition,
-        { user: idOf(identity), key: privateKey ?? secret, algorithm, now, nonce },
+        { user: chooseId(identity), key: privateKey ?? secret, algorithm, now, nonce },
       );
     },
   };

@@ -1,12 +1,12 @@
 import type { MessageSignaturesOptions } from '../../auth/message-signatures/options.ts';
-import { algorithmOf } from '../../auth/parse-account-key.ts';
+import { findAlgorithm } from '../../auth/parse-account-key.ts';
 import type { MessageKey } from '../../signature/message-signatures/algorithms.ts';
 import { type MessageSigning, signMessageWithBase } from '../../signature/message-signatures/sign.ts';
 import {
   checkId,
   checkSecret,
-  idOf,
-  randomText,
+  chooseId,
+  generateText,
   type SchemeSigner,
   type SigningIdentity,
 } from '../../signature/signing.ts';
@@ -18,14 +18,14 @@ export function createMessageSignaturesSigner(name: string, options: MessageSign
     check(identity) {
       checkId(identity, name);
       if (identity.privateKey === undefined) checkSecret(identity, name);
-      else keyOf(identity);
+      else toMessageKey(identity);
     },
     sign(request, identity, overrides) {
       const { components = options.components, covered, parameters, lifetime, alg, label } = overrides;
       const created = Math.floor(overrides.now / 1000);
-      const nonce = overrides.nonce ?? (options.nonce === 'off' ? undefined : randomText(overrides));
+      const nonce = overrides.nonce ?? (options.nonce === 'off' ? undefined : generateText(overrides));
       const signing: MessageSigning = {
-        key: overrides.key ?? keyOf(identity),
+        key: overrides.key ?? toMessageKey(identity),
         components,
         covered,
         parameters,
@@ -46,11 +46,11 @@ export function createMessageSignaturesSigner(name: string, options: MessageSign
 }
 
 /** Returns the key of an identity. Throws RangeError if an RSA key has no algorithm. */
-export function keyOf(identity: SigningIdentity): MessageKey {
-  const id = idOf(identity);
+export function toMessageKey(identity: SigningIdentity): MessageKey {
+  const id = chooseId(identity);
   const { privateKey, secret = '' } = identity;
   if (privateKey === undefined) return { id, algorithm: 'hmac-sha256', secret };
-  const algorithm = identity.algorithm ?? algorithmOf(privateKey);
+  const algorithm = identity.algorithm ?? findAlgorithm(privateKey);
   if (algorithm !== undefined) return { id, algorithm, privateKey };
   throw new RangeError(
     'the key requires an algorithm: rsa-pss-sha512 or rsa-v1_5-sha256 for an RSA key; others are not supported',

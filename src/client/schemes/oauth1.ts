@@ -1,12 +1,12 @@
 import { isFormType } from '../../http/headers/media-type.ts';
-import { baseStringOf, keyTextOf, signatureOf } from '../../signature/oauth1.ts';
+import { computeSignature, formatBaseString, formatKeyText } from '../../signature/oauth1.ts';
 import {
   encodeOctets,
-  octetsOf,
   type Parameter,
   parseFormOctets,
+  toOctets,
 } from '../../signature/oauth1-parameters.ts';
-import { fieldOf, randomText, type SchemeSigner } from '../../signature/signing.ts';
+import { findField, generateText, type SchemeSigner } from '../../signature/signing.ts';
 
 /** A request to sign with OAuth 1.0a, and the credentials. */
 export interface OAuth1Signing {
@@ -39,19 +39,19 @@ export interface OAuth1Signature {
 export function signOAuth1(signing: OAuth1Signing): OAuth1Signature {
   const { method, url, target, form = '', consumer, token, now, nonce, parameters = [] } = signing;
   const own: Parameter[] = [
-    ['oauth_consumer_key', octetsOf(consumer.key)],
-    ...(token === undefined ? [] : [['oauth_token', octetsOf(token.token)] as const]),
+    ['oauth_consumer_key', toOctets(consumer.key)],
+    ...(token === undefined ? [] : [['oauth_token', toOctets(token.token)] as const]),
     ['oauth_signature_method', 'HMAC-SHA256'],
     ['oauth_timestamp', String(Math.floor(now / 1000))],
-    ['oauth_nonce', octetsOf(nonce)],
+    ['oauth_nonce', toOctets(nonce)],
     ['oauth_version', '1.0'],
     ...parameters,
   ];
   const [path = '', ...query] = target.split('?');
   const signed = [...own, ...parametersIn(query.join('?')), ...parametersIn(form)];
-  const baseString = baseStringOf({ method, origin: url.origin, path, parameters: signed });
-  const keyText = keyTextOf(consumer.secret, token?.tokenSecret ?? '');
-  const header = [...own, ['oauth_signature', signatureOf('HMAC-SHA256', baseString, keyText)] as const];
+  const baseString = formatBaseString({ method, origin: url.origin, path, parameters: signed });
+  const keyText = formatKeyText(consumer.secret, token?.tokenSecret ?? '');
+  const header = [...own, ['oauth_signature', computeSignature('HMAC-SHA256', baseString, keyText)] as const];
   const authorization = `OAuth ${header.map(([name, value]) => `${name}="${encodeOctets(value)}"`).join(', ')}`;
   return { authorization, baseString };
 }
@@ -69,11 +69,11 @@ export const oauth1Signer: SchemeSigner = {
     if (consumer === undefined || token === undefined)
       throw new RangeError('the scheme oauth1 requires a consumer and a token');
   },
-  sign({ method, url, target, fields, content }, { consumer = nobody, token }, options) {
+  sign({ method, url, target, fields, content }, { consumer = noToken, token }, options) {
     // Other content than a form is not signed (RFC 5849 §3.4.1.3.1).
-    const isForm = content !== undefined && isFormType(fieldOf(fields, 'content-type'));
+    const isForm = content !== undefined && isFormType(findField(fields, 'content-type'));
     const form = isForm ? Buffer.from(content).toString('latin1') : undefined;
-    const { now, nonce = randomText(options) } = options;
+    const { now, nonce = generateText(options) } = options;
     const signed = signOAuth1({ method, url, target, form, consumer, token, now, nonce });
     return {
       fields: [['Authorization', signed.authorization]],
@@ -83,4 +83,4 @@ export const oauth1Signer: SchemeSigner = {
   },
 };
 
-const nobody = { key: '', secret: '' };
+const noToken = { key: '', secret: '' };

@@ -1,7 +1,7 @@
 import { readApiKeyOptions } from '../../auth/api-key/options.ts';
 import { readAws4Options } from '../../auth/aws4/options.ts';
 import { readDeclaredOptions } from '../../auth/declared/options.ts';
-import { definitionOf } from '../../auth/defined/define-scheme.ts';
+import { findDefinition } from '../../auth/defined/define-scheme.ts';
 import { readDraftCavage } from '../../auth/draft-cavage/definition.ts';
 import { readMessageSignaturesOptions } from '../../auth/message-signatures/options.ts';
 import { type Members, readMembers, readText, readWord } from '../../auth/option-values.ts';
@@ -42,7 +42,7 @@ const aws4Keys = [
 export function readSigningDeclaration(value: unknown, user: string | undefined): ReadDeclaration {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new RangeError('scheme: an object is expected');
-  const defined = definitionOf(value);
+  const defined = findDefinition(value);
   if (defined !== undefined)
     return { scheme: { kind: 'defined', name: 'defined', options: defined }, identity: {}, choices: {} };
   const members: Members = Object.fromEntries(Object.entries(value));
@@ -77,7 +77,7 @@ function readNamed({ type, ...members }: Members): ReadDeclaration {
 function readMessageSignatures(members: Members): ReadDeclaration {
   const own = ['key', 'lifetime', 'alg', 'label'];
   readMembers(members, 'scheme', [...messageSignaturesKeys, ...own]);
-  const options = readMessageSignaturesOptions(only(members, messageSignaturesKeys), 'scheme');
+  const options = readMessageSignaturesOptions(selectMembers(members, messageSignaturesKeys), 'scheme');
   const { lifetime, alg, label } = members;
   if (alg !== undefined && typeof alg !== 'boolean')
     throw new RangeError('scheme.alg: true or false is expected');
@@ -115,7 +115,11 @@ function readAws4(members: Members): ReadDeclaration {
   readMembers(members, 'scheme', [...aws4Keys, ...own]);
   const { sessionToken, presign } = members;
   return {
-    scheme: { kind: 'aws4', name: 'aws4', options: readAws4Options(only(members, aws4Keys), 'scheme') },
+    scheme: {
+      kind: 'aws4',
+      name: 'aws4',
+      options: readAws4Options(selectMembers(members, aws4Keys), 'scheme'),
+    },
     identity: {
       keyId: readText(members['accessKeyId'], 'scheme.accessKeyId'),
       secret: readText(members['secret'], 'scheme.secret'),
@@ -127,7 +131,7 @@ function readAws4(members: Members): ReadDeclaration {
   };
 }
 
-function only(members: Members, names: readonly string[]): Members {
+function selectMembers(members: Members, names: readonly string[]): Members {
   return Object.fromEntries(Object.entries(members).filter(([name]) => names.includes(name)));
 }
 

@@ -4,19 +4,29 @@ import type { Aws4Options } from '../../auth/aws4/options.ts';
 import type { DeclaredOptions } from '../../auth/declared/options.ts';
 import type { SealedDefinition } from '../../auth/defined/sealed.ts';
 import type { MessageSignaturesOptions } from '../../auth/message-signatures/options.ts';
-import type {
-  SchemeSigner,
-  Signature,
-  SigningChoices,
-  SigningIdentity,
-  SigningMoment,
-  UnsignedRequest,
+import { formatContentDigest } from '../../http/headers/content-digest.ts';
+import {
+  digestOnce,
+  endsLikeFullForm,
+  formatHmacCredentials,
+  formatSignedDate,
+  isNonce,
+  messageParts,
+  messageText,
+} from '../../signature/hmac.ts';
+import {
+  generateText,
+  type SchemeSigner,
+  type Signature,
+  type SigningChoices,
+  type SigningIdentity,
+  type SigningMoment,
+  type UnsignedRequest,
 } from '../../signature/signing.ts';
 import { createAws4Signer } from './aws4.ts';
 import { basicSigner, bearerSigner, createApiKeySigner } from './credentials.ts';
 import { createDeclaredSigner } from './declared.ts';
 import { createDefinedSigner } from './defined.ts';
-import { createHmacSigner, type HmacSigning } from './hmac.ts';
 import { createMessageSignaturesSigner } from './message-signatures.ts';
 import { oauth1Signer } from './oauth1.ts';
 
@@ -35,7 +45,7 @@ export type SignableScheme = { readonly name: string } & (
 export type SchemeKind = SignableScheme['kind'];
 
 /** Returns how a scheme signs. */
-export function signerOf(scheme: SignableScheme): SchemeSigner {
+export function selectSigner(scheme: SignableScheme): SchemeSigner {
   switch (scheme.kind) {
     case 'hmac':
       return createHmacSigner(scheme.options);
@@ -98,7 +108,7 @@ export function createSign(
     if (Reflect.get(choices, choice) !== undefined) checkKind(choice, kinds, scheme);
   }
   if (identity.privateKey !== undefined) checkKind('privateKey', asymmetricKinds, scheme);
-  const signer = signerOf(scheme);
+  const signer = selectSigner(scheme);
   signer.check(identity, choices);
   return (request, moment) => signer.sign(request, identity, { ...moment, ...choices });
 }
@@ -108,4 +118,45 @@ function checkKind(option: string, kinds: readonly SchemeKind[], { kind, name }:
   if (kinds.includes(kind)) return;
   const configurable = kinds.flatMap((each) => kindNames[each] ?? []);
   throw new RangeError(`${option} is an option of ${configurable.join(' and ')}, not of the scheme ${name}`);
+}
+
+/** How the scheme `hmac` signs. */
+interface HmacSigning {
+  /** `full` has a date and a nonce, so it can be used once; `simple` has neither and can be replayed. Default: `full`. */
+  readonly form?: 'full' | 'simple' | undefined;
+  /** The field for the date: `X-Date` if the client cannot set `Date`, as in a browser. Default: `Date`. */
+  readonly dateField?: 'Date' | 'X-Date' | undefined;
+  /** Whether content is signed by its digest, which is sent as Content-Digest. Default: true. */
+  readonly signBody?: boolean | undefined;
+}
+
+/** Creates the signer of the scheme `hmac`. */
+function createHmacSigner(options: HmacSigning): SchemeSigner {
+  const { form = 'full', dateField = 'Date', signBody = true } = options;
+  return {
+    check({ user = '' }, { nonce }) {
+      if (user === '' || /[:\x00-\x1f\x7f]/.test(user))
+        throw new RangeError('a user has at least one character, no colon and no control characters');
+      if (nonce !== undefined && !isNonce(nonce))
+        throw new RangeError('a nonce is 1 to 128 characters out of A-Z a-z 0-9 . _ ~ -');
+    },
+    sign({ method, target, content }, { user = '', secret = '' }, options) {
+      const isFull = form === 'full';
+      // An attacker could send such a signature as that of a full request for a shorter target.
+      if (!isFull && endsLikeFullForm(target))
+        throw new RangeError(
+          'the simple form cannot sign a target that ends like a date and a nonce, or like a content digest',
+        );
+      const nonce = isFull ? (options.nonce ?? generateText(options)) : undefined;
+      const date = isFull ? (options.date ?? formatSignedDate(options.now)) : undefined;
+      const contentDigest = content === undefined || !signBody ? undefined : formatContentDigest(content);
+      const parts = messageParts({ method, target, date, nonce, contentDigest });
+      const digest = digestOnce(secret, messageText(parts));
+      const fields: [string, string][] = [];
+      if (date !== undefined) fields.push([dateField, date]);
+      if (contentDigest !== undefined) fields.push(['Content-Digest', contentDigest]);
+      fields.push(['Authentication', `hmac ${formatHmacCredentials({ user, nonce, digest })}`]);
+      return { fields, target, parts };
+    },
+  };
 }

@@ -1,11 +1,11 @@
-import { type Key, orderOf } from '../../schema/order.ts';
+import { type Key, selectOrder } from '../../schema/order.ts';
 import type { SimpleTypeName } from '../../schema/simple-type.ts';
 import type { StoredItem, StoredValue } from '../../store/store.ts';
 
 /** The order of the items of a list. Items with equal keys are in the order of their creation. */
 export interface ItemOrder {
   /** Returns the key of an item; undefined if the item has no value. Such items are last. */
-  keyOf(entry: StoredItem): Key | undefined;
+  computeKey(entry: StoredItem): Key | undefined;
   /** Parses a key that was written as text; undefined if it is malformed. */
   parseKey(text: string): Key | undefined;
   /** Compares two keys, in ascending order. */
@@ -32,22 +32,22 @@ export function fieldOrder(
   valueIn: (entry: StoredItem) => StoredValue | undefined,
   descending: boolean,
 ): ItemOrder {
-  const { keyOf, ...order } = orderOf(type);
+  const { computeKey, ...order } = selectOrder(type);
   return {
     ...order,
     descending,
-    keyOf(entry) {
+    computeKey(entry) {
       const value = valueIn(entry);
-      const key = value === undefined ? undefined : keyOf(value);
+      const key = value === undefined ? undefined : computeKey(value);
       if (typeof key !== 'string') return key;
       if (type === 'decimal') return key.length > longestDecimal ? undefined : key;
-      return shortened(key);
+      return shorten(key);
     },
   };
 }
 
 /** Returns the beginning of a text, without half of a surrogate pair at its end. */
-function shortened(text: string): string {
+function shorten(text: string): string {
   if (text.length <= sortedLength) return text;
   const isHalf = (text.charCodeAt(sortedLength - 1) & 0xfc00) === 0xd800;
   return text.slice(0, isHalf ? sortedLength - 1 : sortedLength);

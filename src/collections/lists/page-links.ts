@@ -18,7 +18,7 @@ export function addShown(page: PageWriter, item: ListItem): boolean {
 }
 
 /** Returns the path of an item of the collection at `path`. */
-export function hrefOf(path: string, id: string): string {
+export function formatHref(path: string, id: string): string {
   return `${path}/${encodeSegment(id)}`;
 }
 
@@ -27,14 +27,14 @@ export function hrefOf(path: string, id: string): string {
  * @param query the parameters that all pages have; '' for none
  */
 export function linkField(path: string, query: string, cursor: string | undefined): FieldLine {
-  const links = [{ href: withQuery(path, query), rel: 'first' }];
+  const links = [{ href: appendQuery(path, query), rel: 'first' }];
   if (cursor !== undefined) {
     const after = `after=${cursor}`;
-    links.unshift({ href: withQuery(path, query === '' ? after : `${query}&${after}`), rel: 'next' });
+    links.unshift({ href: appendQuery(path, query === '' ? after : `${query}&${after}`), rel: 'next' });
   }
   return ['Link', formatLink(links)];
 }
 
-function withQuery(path: string, query: string): string {
+function appendQuery(path: string, query: string): string {
   return query === '' ? path : `${path}?${query}`;
 }

@@ -1,10 +1,10 @@
 /** Reads the query of a list. */
 
-import { closestMatch } from '../../did-you-mean.ts';
-import { parseQueryOf } from '../../http/form.ts';
+import { findClosestMatch } from '../../did-you-mean.ts';
+import { parseTargetQuery } from '../../http/form.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Call } from '../../pipeline/resource.ts';
-import { isOfType, type SimpleTypeName, storedValue } from '../../schema/simple-type.ts';
+import { isOfType, type SimpleTypeName, toStoredValue } from '../../schema/simple-type.ts';
 import type { StoredItem } from '../../store/store.ts';
 import type { ItemOrder } from './order.ts';
 import type { Comparison, FilterParameter, ListRules } from './rules.ts';
@@ -28,7 +28,7 @@ export function readSearch(rules: ListRules, call: Pick<Call, 'query' | 'request
     // As elsewhere, the first of several parameters of the same name counts.
     const text = call.query.get(name) ?? '';
     const filter = rules.parameters.get(name);
-    if (filter !== undefined) conditions.push(conditionOf(name, filter, text, call));
+    if (filter !== undefined) conditions.push(parseCondition(name, filter, text, call));
     else if (name === 'sort' && rules.orders.size > 0) order = orderFor(rules, text);
     else continue;
     parameters.push(`${encodeURIComponent(name)}=${encodeURIComponent(text)}`);
@@ -38,20 +38,20 @@ export function readSearch(rules: ListRules, call: Pick<Call, 'query' | 'request
   return { matches, order, query: parameters.join('&') };
 }
 
-function conditionOf(
+function parseCondition(
   name: string,
   { field, type, comparison, order, valueIn }: FilterParameter,
   text: string,
   { request }: Pick<Call, 'request'>,
 ): (entry: StoredItem) => boolean {
   // U+FFFD also replaces octets that are not UTF-8.
-  if (text.includes('\ufffd') && parseQueryOf(request.target) === undefined)
+  if (text.includes('\ufffd') && parseTargetQuery(request.target) === undefined)
     throw malformedQuery(name, 'encoded in UTF-8');
-  const sought = isOfType(type, text) ? order.keyOf(storedValue({ type }, text)) : undefined;
+  const sought = isOfType(type, text) ? order.computeKey(toStoredValue({ type }, text)) : undefined;
   if (sought === undefined) throw wrongType(name, field, type, text);
   return (entry) => {
     const value = valueIn(entry);
-    const key = value === undefined ? undefined : order.keyOf(value);
+    const key = value === undefined ? undefined : order.computeKey(value);
     return key !== undefined && holds(comparison, order.compare(key, sought));
   };
 }
@@ -64,7 +64,7 @@ function holds(comparison: Comparison, difference: number): boolean {
 function orderFor({ orders }: ListRules, text: string): ItemOrder {
   const order = orders.get(text);
   if (order !== undefined) return order;
-  const nearest = closestMatch(text, [...orders.keys()]);
+  const nearest = findClosestMatch(text, [...orders.keys()]);
   const hint = nearest === undefined ? '' : ` Did you mean ${nearest}?`;
   throw malformedQuery('sort', `one of ${[...orders.keys()].join(', ')}`, { hint });
 }

@@ -2,11 +2,11 @@
 
 import { didYouMean } from '../../did-you-mean.ts';
 import { DeclarationError } from '../../schema/error.ts';
-import { numberOrder, orderOf, type TypeOrder } from '../../schema/order.ts';
-import { isRecord, memberOf } from '../../schema/record.ts';
+import { numberOrder, selectOrder, type TypeOrder } from '../../schema/order.ts';
+import { isRecord, readMember } from '../../schema/record.ts';
 import type { Field, Shape } from '../../schema/schema.ts';
 import type { SimpleTypeName } from '../../schema/simple-type.ts';
-import { kindOf } from '../../shape/fault.ts';
+import { describeKind } from '../../shape/fault.ts';
 import type { StoredItem, StoredValue } from '../../store/store.ts';
 import { fieldOrder, type ItemOrder } from './order.ts';
 
@@ -56,8 +56,8 @@ interface Listed {
 export function readListRules({ path, shape, filter, sort }: Listed): ListRules | undefined {
   if (filter.length === 0 && sort.length === 0) return undefined;
   return {
-    parameters: parametersOf(filter, shape, `collections.${path}.filter`),
-    orders: ordersOf(sort, shape, `collections.${path}.sort`),
+    parameters: readParameters(filter, shape, `collections.${path}.filter`),
+    orders: readOrders(sort, shape, `collections.${path}.sort`),
   };
 }
 
@@ -68,18 +68,18 @@ export function readListRules({ path, shape, filter, sort }: Listed): ListRules 
 export function fieldNamesFrom(source: unknown, path: string): readonly string[] {
   if (source === undefined) return [];
   if (!Array.isArray(source))
-    throw new DeclarationError('type', path, `must be a list of names of fields, is ${kindOf(source)}`);
+    throw new DeclarationError('type', path, `must be a list of names of fields, is ${describeKind(source)}`);
   return source.map((name: unknown, index) => {
     if (typeof name === 'string') return name;
     throw new DeclarationError(
       'type',
       `${path}[${index}]`,
-      `must be the name of a field, is ${kindOf(name)}`,
+      `must be the name of a field, is ${describeKind(name)}`,
     );
   });
 }
 
-function parametersOf(
+function readParameters(
   names: readonly string[],
   shape: Shape,
   path: string,
@@ -88,7 +88,7 @@ function parametersOf(
   for (const [index, name] of names.entries()) {
     const at = `${path}[${index}]`;
     if (names.indexOf(name) < index) throw new DeclarationError('value', at, `${name} is listed twice`);
-    const field = fieldOf(name, shape, [], at);
+    const field = requireField(name, shape, [], at);
     for (const [parameter, filter] of parametersOfField(field, at)) {
       if (reserved.includes(parameter))
         throw new DeclarationError(
@@ -105,7 +105,7 @@ function parametersOf(
 }
 
 /** Returns the field of a name, which has a single value. */
-function fieldOf(name: string, { schema }: Shape, more: readonly string[], at: string): Field {
+function requireField(name: string, { schema }: Shape, more: readonly string[], at: string): Field {
   const field = schema.byName.get(name);
   if (field === undefined) {
     const known = [...schema.fields.filter(isSimple).map((each) => each.name), ...more];
@@ -122,10 +122,12 @@ function isSimple({ content }: Field): boolean {
 
 /** Yields the parameters of a field and of its attributes. */
 function* parametersOfField(field: Field, at: string): Generator<readonly [string, FilterParameter]> {
-  yield* parametersOfValue(field.name, field.name, typeOf(field, at), ({ value }) => contentOf(field, value));
+  yield* parametersOfValue(field.name, field.name, requireType(field, at), ({ value }) =>
+    readValue(field, value),
+  );
   for (const { name, content } of field.attributes) {
     yield* parametersOfValue(`${field.name}.${name}`, `${field.name}/@${name}`, content.type, ({ value }) =>
-      memberOfRecord(memberOf(value, field.name), name),
+      memberOfRecord(readMember(value, field.name), name),
     );
   }
 }
@@ -136,30 +138,30 @@ function* parametersOfValue(
   type: SimpleTypeName,
   valueIn: FilterParameter['valueIn'],
 ): Generator<readonly [string, FilterParameter]> {
-  const of = { field, type, order: orderOf(type), valueIn };
+  const of = { field, type, order: selectOrder(type), valueIn };
   yield [name, { ...of, comparison: 'equals' }];
   if (!ranged.has(type)) return;
   yield [`${name}.min`, { ...of, comparison: 'min' }];
   yield [`${name}.max`, { ...of, comparison: 'max' }];
 }
 
-function typeOf({ content }: Field, at: string): SimpleTypeName {
+function requireType({ content }: Field, at: string): SimpleTypeName {
   if (content.kind === 'simple' && content.type !== 'json') return content.type;
   throw new DeclarationError('value', at, 'is not a field with a single value');
 }
 
 /** Returns the value of a field without its attributes. */
-function contentOf({ name, attributes }: Field, item: StoredItem['value']): StoredValue | undefined {
-  const stored = memberOf(item, name);
+function readValue({ name, attributes }: Field, item: StoredItem['value']): StoredValue | undefined {
+  const stored = readMember(item, name);
   return attributes.length === 0 ? stored : memberOfRecord(stored, 'value');
 }
 
 // An item that was stored under another declaration may have a value of another form.
 function memberOfRecord(stored: StoredValue | undefined, name: string): StoredValue | undefined {
-  return stored !== undefined && isRecord(stored) ? memberOf(stored, name) : undefined;
+  return stored !== undefined && isRecord(stored) ? readMember(stored, name) : undefined;
 }
 
-function ordersOf(names: readonly string[], shape: Shape, path: string): ReadonlyMap<string, ItemOrder> {
+function readOrders(names: readonly string[], shape: Shape, path: string): ReadonlyMap<string, ItemOrder> {
   const orders = new Map<string, ItemOrder>();
   for (const [index, declared] of names.entries()) {
     const at = `${path}[${index}]`;
@@ -176,8 +178,8 @@ function ordersOf(names: readonly string[], shape: Shape, path: string): Readonl
 /** Returns a function that returns the order by a field, ascending or descending. */
 function orderOfItems(name: string, shape: Shape, at: string): (descending: boolean) => ItemOrder {
   if (name === modifiedName && !shape.schema.byName.has(name))
-    return (descending) => ({ ...numberOrder, keyOf: ({ modified }) => modified, descending });
-  const field = fieldOf(name, shape, [modifiedName], at);
-  const type = typeOf(field, at);
-  return (descending) => fieldOrder(type, ({ value }) => contentOf(field, value), descending);
+    return (descending) => ({ ...numberOrder, computeKey: ({ modified }) => modified, descending });
+  const field = requireField(name, shape, [modifiedName], at);
+  const type = requireType(field, at);
+  return (descending) => fieldOrder(type, ({ value }) => readValue(field, value), descending);
 }

@@ -1,13 +1,13 @@
 /** The list of a collection if the query selects or sorts its items. */
 
-import { formatOf } from '../../formats/index.ts';
+import { selectFormat } from '../../formats/index.ts';
 import { PageWriter } from '../../formats/page.ts';
 import { fillTemplate } from '../../http/path.ts';
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
 import type { ActionResponse, Call, ResourceState } from '../../pipeline/resource.ts';
 import type { Shape } from '../../schema/schema.ts';
 import { formatCursor, parseCursor } from './cursor.ts';
-import { addShown, hrefOf, linkField } from './page-links.ts';
+import { addShown, formatHref, linkField } from './page-links.ts';
 import type { Search } from './query.ts';
 import { type Matches, type SearchedStore, searchItems, tagOfMatches } from './search.ts';
 
@@ -51,11 +51,11 @@ export function findSearched(
 export function listSearched({ shape }: Subject, call: Call, found: ResourceState<Searched>): ActionResponse {
   const { matches, query } = found.value;
   const { search, items, more } = matches;
-  const format = formatOf(call.variant);
+  const format = selectFormat(call.variant);
   const page = new PageWriter(format, shape);
   let written = 0;
   for (const { entry } of items) {
-    if (!addShown(page, { href: hrefOf(call.path, entry.id), value: entry.value })) break;
+    if (!addShown(page, { href: formatHref(call.path, entry.id), value: entry.value })) break;
     written += 1;
   }
   const last = more || written < items.length ? items[written - 1] : undefined;

@@ -1,7 +1,7 @@
-import { closestMatch } from '../../did-you-mean.ts';
+import { findClosestMatch } from '../../did-you-mean.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Call } from '../../pipeline/resource.ts';
-import { printable } from '../../schema/characters.ts';
+import { toPrintable } from '../../schema/characters.ts';
 
 /** Rejects unknown and repeated query parameters of a list. */
 export type QueryCheck = (call: Pick<Call, 'method' | 'query'>) => void;
@@ -28,8 +28,8 @@ export function createQueryCheck(
 }
 
 function unknownParameter(name: string, known: readonly string[]): Problem {
-  const nearest = closestMatch(name, known);
-  const parameter = printable(name);
+  const nearest = findClosestMatch(name, known);
+  const parameter = toPrintable(name);
   const detail = `This list has no query parameter ${parameter === '' ? 'without a name' : parameter}.`;
   const hint = nearest === undefined ? `It has ${known.join(', ')}.` : `Did you mean ${nearest}?`;
   return new Problem('unknown-query-parameter', `${detail} ${hint}`, {

@@ -2,7 +2,7 @@ import type { KeyDeclaration, SignatureAlgorithm } from '../../auth/account-key.
 import type { Clock } from '../../clock.ts';
 import type { Duration } from '../../duration.ts';
 import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
-import { lengthOf } from '../state/clock.ts';
+import { toMilliseconds } from '../state/clock.ts';
 import type { KeyPair } from '../state/generate-key.ts';
 import type { DoubleNonces } from '../state/nonces.ts';
 import type { DoubleUser, DoubleUsers, UserCredentials } from '../state/users.ts';
@@ -73,13 +73,17 @@ export function createAuthControl(parts: {
     rotateSecret(user, rotation = {}) {
       checkMembers(rotation, Object.keys(rotationNames), 'a rotation', 'such as { secret: … }');
       const { secret, grace } = rotation;
-      return users.rotate(user, secret, grace === undefined ? undefined : clock.now() + lengthOf(grace));
+      return users.rotate(
+        user,
+        secret,
+        grace === undefined ? undefined : clock.now() + toMilliseconds(grace),
+      );
     },
     addKey: (user, id, key) => users.addKey(user, id, key),
     generateKey: (user, id, algorithm = 'ed25519') => users.generateKey(user, id, algorithm),
     removeKey: (user, id) => users.removeKey(user, id),
     burnNonces(count = 1) {
-      checkNumber(count, 'the number of nonces', { least: 0, whole: true });
+      checkNumber(count, 'the number of nonces', { min: 0, whole: true });
       nonces.burn(count);
     },
   };

@@ -24,16 +24,16 @@ export async function approveConsent(
   const headers = { Authorization: authorization, Accept: 'application/json' };
   const common = { headers, secure: true, redirect: 'manual' } as const;
   const page = await fetch(url, common);
-  if (page.status === 303) return locationOf(page);
+  if (page.status === 303) return readLocation(page);
   const ticket = await ticketIn(page);
   const body = new URLSearchParams({ consent_ticket: ticket, decision });
   const endpoint = page.url.replace(/[?#].*$/s, '');
   const answer = await fetch(endpoint, { ...common, method: 'POST', body });
-  return answer.status === 200 ? `oob:?${await shownParameters(answer)}` : locationOf(answer);
+  return answer.status === 200 ? `oob:?${await readShownParameters(answer)}` : readLocation(answer);
 }
 
 /** Returns the members of the page after a decision without a redirect (RFC 5849 §2.2) as the parameters of a callback. */
-async function shownParameters(page: Response): Promise<URLSearchParams> {
+async function readShownParameters(page: Response): Promise<URLSearchParams> {
   const content: unknown = await page.json();
   const members = Object.entries(typeof content === 'object' && content !== null ? content : {});
   return new URLSearchParams(members.map(([name, value]): [string, string] => [name, String(value)]));
@@ -49,7 +49,7 @@ async function ticketIn(response: Response): Promise<string> {
   throw new DoubleError('unavailable', `the server sent no consent page, but ${response.status} ${text}`);
 }
 
-function locationOf(response: Response): string {
+function readLocation(response: Response): string {
   const location = response.headers.get('location');
   if (location !== null) return location;
   throw new DoubleError('unavailable', `the server sent no redirect, but ${response.status}`);

@@ -60,7 +60,7 @@ export function createEndpoints<Endpoint extends string>(
   parts: EndpointsParts<Endpoint>,
 ): Endpoints<Endpoint> {
   const { faults, paths, write, type } = parts;
-  const pathOf = (endpoint: Endpoint): MatchPath => {
+  const findPath = (endpoint: Endpoint): MatchPath => {
     checkString(endpoint, 'an endpoint');
     if (Object.hasOwn(paths, endpoint)) return paths[endpoint];
     throw new RangeError(
@@ -77,7 +77,7 @@ export function createEndpoints<Endpoint extends string>(
           : { body: write(error), headers: { 'Content-Type': type, 'Cache-Control': 'no-store' } };
       return faults.times(
         times,
-        { ...match, path: pathOf(endpoint) },
+        { ...match, path: findPath(endpoint) },
         { status, ...content, ...(delay !== undefined && { delay }) },
       );
     },

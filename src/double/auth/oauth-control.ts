@@ -8,7 +8,7 @@ import { checkMembers, checkWord } from '../../service/argument-checks.ts';
 import type { AuthorizationServer } from '../../service/authorization-server.ts';
 import type { Fetch } from '../../service/fetch/fetch.ts';
 import type { DoubleFaults } from '../faults/faults.ts';
-import { lengthOf } from '../state/clock.ts';
+import { toMilliseconds } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
 import { type Approval, approveConsent } from './consent.ts';
 import { checkChoice, expireTokens, type KnownNames, revokeTokens, type TokenChoice } from './tokens.ts';
@@ -80,7 +80,7 @@ export function createOAuthControl(
 }
 
 /** Parses a requested scope. Throws RangeError if a scope is unknown or not registered for `owner`. */
-export function scopesOf(
+export function parseScopes(
   requested: string | readonly Scope[] | undefined,
   registered: readonly Scope[],
   owner: string,
@@ -94,6 +94,6 @@ export function scopesOf(
 }
 
 /** Converts a lifetime, in seconds or as a duration such as `5m`, to ms. */
-export function lifetimeOf(expiresIn: Duration): number {
-  return typeof expiresIn === 'number' ? expiresIn * 1000 : lengthOf(expiresIn);
+export function parseLifetime(expiresIn: Duration): number {
+  return typeof expiresIn === 'number' ? expiresIn * 1000 : toMilliseconds(expiresIn);
 }

@@ -1,7 +1,7 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import { formType } from '../../http/headers/media-type.ts';
 import type { Consumer } from '../../oauth/clients.ts';
-import { firstOf } from '../../oauth/grants.ts';
+import { requireFirst } from '../../oauth/grants.ts';
 import { createTokenSecrets } from '../../oauth/oauth1/secrets.ts';
 import { oauth1Paths as paths } from '../../oauth/paths.ts';
 import { formatScope } from '../../oauth/scopes.ts';
@@ -9,10 +9,10 @@ import { checkMembers, checkText } from '../../service/argument-checks.ts';
 import { createEndpoints, type Endpoints } from './endpoints.ts';
 import {
   createOAuthControl,
-  lifetimeOf,
   type OAuthControl,
   type OAuthControlParts,
-  scopesOf,
+  parseLifetime,
+  parseScopes,
 } from './oauth-control.ts';
 import type { IssueTokenOptions } from './oauth2.ts';
 
@@ -71,7 +71,7 @@ export function createOAuth1Control(parts: OAuth1ControlParts): DoubleOAuth1 {
 }
 
 /** Returns the consumer with this key, or the first one. Throws RangeError if there is none. */
-export function consumerOf({ oauth, consumers }: OAuth1ControlParts, name: string | undefined): Consumer {
+export function findConsumer({ oauth, consumers }: OAuth1ControlParts, name: string | undefined): Consumer {
   const [first] = consumers();
   const key = name ?? first;
   if (key === undefined)
@@ -89,16 +89,16 @@ async function issue(
   checkMembers(options, Object.keys(optionNames), 'a token to issue', "such as { user: 'johndoe' }");
   const { user, expiresIn } = options;
   checkText(options.client, 'client of a token to issue');
-  const { key, scopes: registered } = consumerOf(parts, options.client);
+  const { key, scopes: registered } = findConsumer(parts, options.client);
   parts.users.credentials(user);
-  const scopes = scopesOf(options.scope ?? registered, registered, key);
-  const lasts = expiresIn === undefined ? parts.lifetimes.oauth1Access : lifetimeOf(expiresIn);
+  const scopes = parseScopes(options.scope ?? registered, registered, key);
+  const lasts = expiresIn === undefined ? parts.lifetimes.oauth1Access : parseLifetime(expiresIn);
   const ends = parts.clock.now() + lasts;
   const shared = { mechanism: 'oauth1', client: key, user, scopes } as const;
   const { issued } = await parts.oauth.grants.begin({ ...shared, ends }, [
     { ...shared, kind: 'access', expires: ends },
   ]);
-  const access = firstOf(issued);
+  const access = requireFirst(issued);
   return {
     token: access.value,
     tokenSecret: createTokenSecrets(parts.masterKey)('access', access.value),

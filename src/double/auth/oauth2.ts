@@ -1,7 +1,7 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import type { Duration } from '../../duration.ts';
 import type { Client } from '../../oauth/clients.ts';
-import { firstOf } from '../../oauth/grants.ts';
+import { requireFirst } from '../../oauth/grants.ts';
 import { oauth2Paths as paths } from '../../oauth/paths.ts';
 import type { TokenDraft } from '../../oauth/records.ts';
 import { formatScope } from '../../oauth/scopes.ts';
@@ -10,10 +10,10 @@ import { checkFlag, checkMembers, checkText } from '../../service/argument-check
 import { createEndpoints, type Endpoints } from './endpoints.ts';
 import {
   createOAuthControl,
-  lifetimeOf,
   type OAuthControl,
   type OAuthControlParts,
-  scopesOf,
+  parseLifetime,
+  parseScopes,
 } from './oauth-control.ts';
 
 /** The token to issue. */
@@ -83,7 +83,7 @@ export function createOAuth2Control(parts: OAuth2ControlParts): DoubleOAuth2 {
 }
 
 /** Returns the client with this id, or the first one. Throws RangeError if there is none. */
-export function clientOf({ oauth, clients }: OAuth2ControlParts, name: string | undefined): Client {
+export function findClient({ oauth, clients }: OAuth2ControlParts, name: string | undefined): Client {
   const [first] = clients();
   const id = name ?? first;
   if (id === undefined)
@@ -100,10 +100,10 @@ async function issue(parts: OAuth2ControlParts, options: IssueTokenOptions): Pro
   const { clock, lifetimes, oauth } = parts;
   const { user, expiresIn } = options;
   checkText(options.client, 'client of a token to issue');
-  const client = clientOf(parts, options.client);
+  const client = findClient(parts, options.client);
   if (user !== undefined) parts.users.credentials(user);
-  const scopes = scopesOf(options.scope, client.scopes, client.id);
-  const lasts = expiresIn === undefined ? lifetimes.access : lifetimeOf(expiresIn);
+  const scopes = parseScopes(options.scope, client.scopes, client.id);
+  const lasts = expiresIn === undefined ? lifetimes.access : parseLifetime(expiresIn);
   const now = clock.now();
   const draft = (kind: 'access' | 'refresh', lifetime: number): TokenDraft => ({
     mechanism: 'oauth2',
@@ -122,7 +122,7 @@ async function issue(parts: OAuth2ControlParts, options: IssueTokenOptions): Pro
     { mechanism: 'oauth2', client: client.id, user, scopes, ends },
     drafts,
   );
-  const [access, refresh] = [firstOf(issued), issued[1]];
+  const [access, refresh] = [requireFirst(issued), issued[1]];
   return {
     accessToken: access.value,
     tokenType: 'Bearer',

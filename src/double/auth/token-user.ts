@@ -21,7 +21,7 @@ export function claimedToken({
   if (credentials?.scheme === 'bearer') return { value: credentials.rest, mechanism: 'oauth2' };
   const value =
     credentials?.scheme === 'oauth'
-      ? decoded(/(?:^|[\s,])oauth_token="([^"]*)"/.exec(credentials.rest)?.[1])
+      ? decodeParameter(/(?:^|[\s,])oauth_token="([^"]*)"/.exec(credentials.rest)?.[1])
       : new URLSearchParams(/\?([^#]*)/.exec(target)?.[1]).get('oauth_token');
   return value == null ? undefined : { value, mechanism: 'oauth1' };
 }
@@ -37,7 +37,7 @@ export async function tokenUser(
 }
 
 /** Decodes a parameter. Undefined if its percent-encoding is malformed. */
-function decoded(value: string | undefined): string | undefined {
+function decodeParameter(value: string | undefined): string | undefined {
   try {
     return value === undefined ? undefined : decodeURIComponent(value);
   } catch {

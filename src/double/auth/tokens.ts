@@ -1,7 +1,7 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import type { Found, Grants } from '../../oauth/grants.ts';
 import type { Mechanism, TokenKind } from '../../oauth/records.ts';
-import { sha256 } from '../../oauth/sha256.ts';
+import { hashSha256 } from '../../oauth/sha256.ts';
 import { checkMembers, checkText, checkWord } from '../../service/argument-checks.ts';
 
 /** Selects tokens. A token matches if it matches every member that is present. */
@@ -91,7 +91,7 @@ export async function revokeTokens(
 }
 
 async function findTokens(grants: Grants, choice: TokenChoice, mechanism: Mechanism): Promise<Found[]> {
-  const filter: TokenFilter = typeof choice === 'string' ? { fingerprint: sha256(choice) } : choice;
+  const filter: TokenFilter = typeof choice === 'string' ? { fingerprint: hashSha256(choice) } : choice;
   const found: Found[] = [];
   for await (const each of grants.all()) {
     const { token } = each;

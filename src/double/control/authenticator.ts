@@ -18,14 +18,14 @@ function challenge(): FieldLine {
  * 127.0.0.1 only.
  */
 export function createControlAuthenticator(token: string): Authenticator {
-  const expected = digestOf(token);
+  const expected = computeDigest(token);
   const principal: Principal = { name: controller, scheme: 'bearer' };
   return {
     authenticate(request) {
-      const sent = tokenOf(request);
+      const sent = readToken(request);
       if (sent === undefined) return undefined;
       // timingSafeEqual requires equal lengths, which digests have.
-      if (timingSafeEqual(digestOf(sent), expected)) return principal;
+      if (timingSafeEqual(computeDigest(sent), expected)) return principal;
       throw new Problem('token-refused', 'The token is not the token of this control interface.', {
         headers: [challenge()],
       });
@@ -36,12 +36,12 @@ export function createControlAuthenticator(token: string): Authenticator {
   };
 }
 
-function digestOf(token: string): Buffer {
+function computeDigest(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }
 
 /** Returns the token of a request, or undefined without credentials. Throws a Problem (400 or 401) on other credentials. */
-function tokenOf({ headers }: HttpRequest): string | undefined {
+function readToken({ headers }: HttpRequest): string | undefined {
   const lines = headers.getAll('authorization');
   const [line] = lines;
   if (line === undefined) return undefined;

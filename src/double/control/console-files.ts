@@ -32,7 +32,7 @@ export function consoleResources(routes: readonly Route[]): Readonly<Record<stri
     '/': {
       produces: [html, ...(index.produces ?? [])],
       GET: action('anyone', (call) => {
-        if (call.variant?.mark === html.mark) return { type: html.type, body: textOf('index.html') };
+        if (call.variant?.mark === html.mark) return { type: html.type, body: readText('index.html') };
         return index.GET?.handle(call) ?? notFound();
       }),
     },
@@ -42,15 +42,15 @@ export function consoleResources(routes: readonly Route[]): Readonly<Record<stri
   };
 }
 
-function file(nameOf: (parameters: Readonly<Record<string, string>>) => string): Action {
+function file(chooseName: (parameters: Readonly<Record<string, string>>) => string): Action {
   return action('anyone', ({ parameters }): Representation => {
-    const name = nameOf(parameters);
-    return { type: types[name.split('.').at(-1) ?? ''] ?? 'text/plain', body: textOf(name) };
+    const name = chooseName(parameters);
+    return { type: types[name.split('.').at(-1) ?? ''] ?? 'text/plain', body: readText(name) };
   });
 }
 
 /** Returns the text of a file of the console. It is read each time: a browser asks for few, and they change in development. */
-function textOf(name: string): string {
+function readText(name: string): string {
   try {
     return readFileSync(new URL(name, folder), 'utf8');
   } catch {

@@ -2,7 +2,7 @@ import { readJsonBytes } from '../../formats/json/decoder.ts';
 import { CollectedBytes } from '../../http/collected-bytes.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ContentReader } from '../../pipeline/resource.ts';
-import { formatPath, kindOf, type ShapeFault } from '../../shape/fault.ts';
+import { describeKind, formatPath, type ShapeFault } from '../../shape/fault.ts';
 import type { Shape } from '../../shape/shape.ts';
 
 /** The maximum nesting depth of JSON content. */
@@ -44,7 +44,7 @@ function describeFault(fault: ShapeFault): Problem {
   switch (fault.kind) {
     case 'type':
     case 'word':
-      return invalid(field, `must be ${fault.expected}, is ${kindOf(fault.value)}`);
+      return invalid(field, `must be ${fault.expected}, is ${describeKind(fault.value)}`);
     case 'secret':
       return invalid(field, `must be ${fault.expected}`);
     case 'missing':

@@ -1,12 +1,20 @@
 import { randomBytes } from 'node:crypto';
+import { systemClock } from '../../clock.ts';
+import { writeProblem } from '../../formats/server-documents.ts';
+import type { FieldLine } from '../../http/fields.ts';
+import { formatDate } from '../../http/headers/date.ts';
+import type { HttpRequest, Response } from '../../http/message.ts';
+import { Problem } from '../../http/problem.ts';
+import { createRequestTrace } from '../../pipeline/call.ts';
+import type { Observer } from '../../pipeline/observer.ts';
+import { toProblemResponse } from '../../pipeline/problem-response.ts';
 import { checkMembers } from '../../service/argument-checks.ts';
 import { createControllableService } from '../../service/service.ts';
 import { createControlAuthenticator } from './authenticator.ts';
 import { consoleResources } from './console-files.ts';
 import { EventLog } from './event-log.ts';
-import { createGuard } from './guard.ts';
-import { openApiOf } from './openapi.ts';
-import { bareOperation, type Operation, resourcesOf } from './operation.ts';
+import { buildOpenApi } from './openapi.ts';
+import { createBareOperation, createResources, type Operation } from './operation.ts';
 import { attackOperations } from './operations/attack.ts';
 import { clockOperations } from './operations/clock.ts';
 import { credentialOperations } from './operations/credentials.ts';
@@ -77,7 +85,7 @@ export async function openControl(
   const { port = 0, token = randomBytes(tokenBytes).toString('base64url'), onError } = options;
   checkToken(token);
   const log = new EventLog(target.events, target.clock);
-  const operations = resourcesOf(operationsOf(target, log));
+  const operations = createResources(listOperations(target, log));
   const routes = Object.entries(operations).map(([template, resource]) => ({ template, resource }));
   let ownPort = port;
   const service = createControllableService(
@@ -107,7 +115,7 @@ export async function openControl(
 }
 
 /** Returns all operations, including the one that returns their OpenAPI document. */
-function operationsOf(target: ControlTarget, log: EventLog): readonly Operation[] {
+function listOperations(target: ControlTarget, log: EventLog): readonly Operation[] {
   const operations: Operation[] = [
     ...stateOperations(target),
     ...clockOperations(target),
@@ -122,15 +130,90 @@ function operationsOf(target: ControlTarget, log: EventLog): readonly Operation[
     ...stubOperations(target),
     ...partnerOperations(target),
     ...attackOperations(target),
-    bareOperation({
+    createBareOperation({
       method: 'GET',
       path: '/openapi.json',
       id: 'openapi',
       open: true,
       returns: { type: 'object' },
       summary: 'Returns this document',
-      run: () => openApiOf(operations),
+      run: () => buildOpenApi(operations),
     }),
   ];
   return operations;
+}
+
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The fields of every response: a browser runs only the scripts of the console, and reveals nothing to other sites. */
+const securityFields: readonly FieldLine[] = [
+  ['Content-Security-Policy', policy],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['Cross-Origin-Opener-Policy', 'same-origin'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+];
+
+/**
+ * Creates the observer of the control interface. It refuses requests to other hosts with 421, on every path, before anything else
+ * is decided, and adds the security fields to every response.
+ * @param port returns the port of the interface
+ */
+function createGuard(port: () => number): Observer {
+  const responseTo = (request: HttpRequest, answer: Parameters<Observer['observe']>[1]): Promise<Response> =>
+    isForOwnHost(request, port())
+      ? answer(request, createRequestTrace())
+      : Promise.resolve(misdirected(request));
+  return {
+    async observe(request, answer) {
+      const response = await responseTo(request, answer);
+      const fields = response.headers.filter(([name]) => name !== 'X-Content-Type-Options');
+      return { ...response, headers: [...fields, ...securityFields] };
+    },
+    observeRefused() {},
+  };
+}
+
+function misdirected(request: HttpRequest): Response {
+  const problem = new Problem('misdirected-request', 'Host is not that of this control interface.', {
+    close: true,
+  });
+  const date = formatDate(systemClock.now());
+  return toProblemResponse(problem, request, createRequestTrace(), date, (written, instance, accept) =>
+    writeProblem(written, instance, accept, 'json'),
+  );
+}
+
+/** The names of the loopback interface by which clients may address the control interface. */
+const names = ['127.0.0.1', 'localhost', '[::1]'];
+
+/** The port that a host without a port means, over plain HTTP. */
+const defaultPort = 80;
+
+/**
+ * Returns whether a request is addressed to this port of the loopback interface: by its Host, and in absolute form also by its
+ * target, which takes precedence (RFC 9112 §3.2.2). A web page cannot forge either.
+ */
+function isForOwnHost(
+  { headers: fields, target }: Pick<HttpRequest, 'headers' | 'target'>,
+  port: number,
+): boolean {
+  const [host, ...others] = fields.getAll('host');
+  if (host === undefined || others.length > 0 || !isOwn(host, port)) return false;
+  const authority = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(target)?.[1];
+  return authority === undefined || isOwn(authority, port);
+}
+
+function isOwn(host: string, port: number): boolean {
+  const given = host.toLowerCase();
+  return names.some((name) => given === `${name}:${port}` || (port === defaultPort && given === name));
 }

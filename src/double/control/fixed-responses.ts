@@ -1,7 +1,7 @@
-import { furtherLine, sendableLine } from '../../http/fields.ts';
+import { createFurtherLine, sendableLine } from '../../http/fields.ts';
 import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
 import { type Access, type ActionResponse, action, type Resource } from '../../pipeline/resource.ts';
-import { outcomeOf } from '../stubs/response.ts';
+import { toActionResponse } from '../stubs/response.ts';
 
 /** The fixed response of a method. */
 export interface FixedResponse {
@@ -26,10 +26,10 @@ export type FixedResponses = Readonly<Partial<Record<'GET' | 'PUT' | 'POST' | 'D
  * Creates a resource with fixed responses. Throws RangeError if a response cannot be sent, or if `template` does not have
  * the parameter that names an owner.
  */
-export function fixedResource(template: string, responses: FixedResponses): Resource {
+export function createFixedResource(template: string, responses: FixedResponses): Resource {
   const methods = Object.entries(responses).map(([method, response]) => {
     checkAccess(response.access, template);
-    const outcome = fixedOutcome(response);
+    const outcome = buildFixedOutcome(response);
     return [method, action(response.access, () => outcome)];
   });
   if (methods.length === 0) throw new RangeError('a resource must have at least one method');
@@ -43,16 +43,16 @@ function checkAccess(access: Access, template: string): void {
     throw new RangeError(`${JSON.stringify(access)} does not name a parameter of ${template}`);
 }
 
-function fixedOutcome({ status, type, body, base64, headers = {} }: FixedResponse): ActionResponse {
-  const content = bodyOf(body, base64);
-  const lines = Object.entries(headers).map(([name, value]) => furtherLine(name, value));
+function buildFixedOutcome({ status, type, body, base64, headers = {} }: FixedResponse): ActionResponse {
+  const content = readBody(body, base64);
+  const lines = Object.entries(headers).map(([name, value]) => createFurtherLine(name, value));
   if (type !== undefined) sendableLine('type', type);
   lines.push(['Content-Type', type ?? 'text/plain; charset=utf-8']);
-  return outcomeOf({ headers: lines, body: content, ...(status !== undefined && { status }) });
+  return toActionResponse({ headers: lines, body: content, ...(status !== undefined && { status }) });
 }
 
 /** Returns content given as text or in base64. Throws RangeError if it is given as both, or is not canonical. */
-export function bodyOf<Body>(
+export function readBody<Body>(
   body: Body | undefined,
   base64: string | undefined,
 ): Body | Uint8Array | undefined {

@@ -12,13 +12,13 @@ import type { Operation, OperationMethod } from './operation.ts';
 export const version = '1.1.0';
 
 /** Returns the OpenAPI 3.1 document of these operations and of the routes that every service has. */
-export function openApiOf(operations: readonly Operation[]): JsonSchema {
+export function buildOpenApi(operations: readonly Operation[]): JsonSchema {
   const paths: Record<string, Partial<Record<Lowercase<OperationMethod>, JsonSchema>>> = servicePaths();
   for (const each of operations)
     paths[each.path] = {
-      ...parametersOf(each),
+      ...buildParameters(each),
       ...paths[each.path],
-      [each.method.toLowerCase()]: entryOf(each),
+      [each.method.toLowerCase()]: buildOperation(each),
     };
   return {
     openapi: '3.1.0',
@@ -31,7 +31,7 @@ export function openApiOf(operations: readonly Operation[]): JsonSchema {
     },
     servers: [{ url: '/' }],
     security: [{ token: [] }],
-    tags: [...new Set(operations.map(tagOf))].map((name) => ({ name })),
+    tags: [...new Set(operations.map(readTag))].map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
@@ -42,7 +42,7 @@ export function openApiOf(operations: readonly Operation[]): JsonSchema {
 }
 
 /** Returns the operation object of an operation. */
-function entryOf(operation: Operation): JsonSchema {
+function buildOperation(operation: Operation): JsonSchema {
   const { id, summary, description = '', accepts, open = false, memoryOnly = false } = operation;
   const sentences = [description, ...(memoryOnly ? ['Requires a server in memory.'] : [])];
   const text = sentences.filter((each) => each !== '').join(' ');
@@ -50,14 +50,14 @@ function entryOf(operation: Operation): JsonSchema {
     operationId: id,
     summary,
     ...(text !== '' && { description: text }),
-    tags: [tagOf(operation)],
+    tags: [readTag(operation)],
     ...(open && { security: [] }),
     ...(accepts !== undefined && { requestBody: { required: true, content: jsonContent(accepts) } }),
-    responses: responsesOf(operation),
+    responses: buildResponses(operation),
   };
 }
 
-function responsesOf({
+function buildResponses({
   returns,
   status = 200,
   accepts,
@@ -92,11 +92,11 @@ function responsesOf({
 }
 
 /** Returns the first segment of the path, such as `clock`. */
-function tagOf({ path }: Pick<Operation, 'path'>): string {
+function readTag({ path }: Pick<Operation, 'path'>): string {
   return path.split('/')[1] ?? '';
 }
 
-function parametersOf({ path }: Operation): JsonSchema {
+function buildParameters({ path }: Operation): JsonSchema {
   const parameters = pathParameters(path);
   return parameters.length === 0 ? {} : { parameters };
 }

@@ -69,7 +69,7 @@ export function operation<T>({
 }
 
 /** Declares an operation that reads no content. */
-export function bareOperation({ run, ...described }: Omit<Declared<undefined>, 'accepts'>): Operation {
+export function createBareOperation({ run, ...described }: Omit<Declared<undefined>, 'accepts'>): Operation {
   return {
     ...described,
     accepts: undefined,
@@ -78,14 +78,14 @@ export function bareOperation({ run, ...described }: Omit<Declared<undefined>, '
 }
 
 /** Returns the resources of operations by path template. */
-export function resourcesOf(operations: readonly Operation[]): Readonly<Record<string, Resource>> {
+export function createResources(operations: readonly Operation[]): Readonly<Record<string, Resource>> {
   const resources: Record<string, Partial<Record<OperationMethod, Action>>> = {};
   for (const each of operations)
-    resources[each.path] = { ...resources[each.path], [each.method]: actionOf(each) };
+    resources[each.path] = { ...resources[each.path], [each.method]: createAction(each) };
   return resources;
 }
 
-function actionOf({ open = false, accepts, run, status = 200, media }: Operation): Action {
+function createAction({ open = false, accepts, run, status = 200, media }: Operation): Action {
   return action(
     open ? 'anyone' : [controller],
     async (call): Promise<ActionResponse> => {

@@ -109,7 +109,7 @@ export interface ControlledHealth {
 }
 
 /** Returns the functions that require a server in memory. Throws a Problem `memory-only` if there is a data directory. */
-export function inMemory({ memory }: ControlTarget): MemoryControl {
+export function requireMemory({ memory }: ControlTarget): MemoryControl {
   return memory ?? memoryOnly();
 }
 

@@ -1,9 +1,9 @@
 import { didYouMean } from '../../did-you-mean.ts';
-import { linesOf } from '../../http/field-lines.ts';
+import { toLines } from '../../http/field-lines.ts';
 import { type FieldLine, sendableLine } from '../../http/fields.ts';
 import type { WireBreak, WireFault } from '../../http/wire-fault.ts';
 import { checkFlag, checkObject } from '../../service/argument-checks.ts';
-import { mostSkew } from '../state/clock.ts';
+import { maxSkew } from '../state/clock.ts';
 
 /** The members of a fault. */
 export interface FaultParts {
@@ -145,7 +145,7 @@ export function checkFault(fault: FaultParts): asserts fault is Fault {
 }
 
 function checkHeaders({ headers = {}, retryAfter = '' }: FaultParts): void {
-  for (const [name, value] of linesOf(headers)) sendableLine(name, value);
+  for (const [name, value] of toLines(headers)) sendableLine(name, value);
   sendableLine('Retry-After', String(retryAfter));
 }
 
@@ -176,8 +176,8 @@ function checkNumbers({
   checkNumber(
     'skewedDate',
     skewedDate,
-    (value) => Math.abs(value) <= mostSkew,
-    `a number of ms, at most ${mostSkew}`,
+    (value) => Math.abs(value) <= maxSkew,
+    `a number of ms, at most ${maxSkew}`,
   );
   if (reset !== undefined && reset !== 'before' && reset !== 'amid')
     checkNumber('reset', reset, isCount, "'before', 'amid' or a non-negative integer");
@@ -215,8 +215,8 @@ function checkCombination(fault: FaultParts, names: readonly string[]): void {
 }
 
 /** Returns the wire fault for a response with content of `length` bytes. Undefined if the fault has no effect on the wire. */
-export function wireFaultOf(fault: FaultParts, length: number): WireFault | undefined {
-  const breaking = breakOf(fault, length);
+export function toWireFault(fault: FaultParts, length: number): WireFault | undefined {
+  const breaking = toWireBreak(fault, length);
   if (breaking === undefined && fault.dribble === undefined) return undefined;
   return {
     ...(fault.dribble === undefined ? {} : { dribble: fault.dribble }),
@@ -224,7 +224,7 @@ export function wireFaultOf(fault: FaultParts, length: number): WireFault | unde
   };
 }
 
-function breakOf(
+function toWireBreak(
   { truncate, reset, badChunk, wrongLength, lostAfterActing }: FaultParts,
   length: number,
 ): WireBreak | undefined {

@@ -13,7 +13,7 @@ import { Delays } from './delays.ts';
 import { certificateError } from './in-process.ts';
 import { describeFaultMatch, type RequestMatch } from './match.ts';
 import { checkPlan, type Plan, type PlanRecord, Plans } from './plans.ts';
-import { applyFault, noResponse, substituteResponse, withoutAcceptEncoding } from './response.ts';
+import { applyFault, createSubstituteResponse, noResponse, removeAcceptEncoding } from './response.ts';
 
 /** A planned fault with its match, for lists. */
 export interface PlannedFault extends RuleHandle {
@@ -126,7 +126,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     present?.(due);
   };
   const toPlannedFault = (plan: Plan): PlannedFault =>
-    plannedOf(plan, () => {
+    createPlannedFault(plan, () => {
       plans.remove(plan);
       presentCertificate();
     });
@@ -152,12 +152,12 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     answer: Next,
     fault: Fault,
   ): Promise<Response> => {
-    const prepared = fault.malformedXml === true ? withoutAcceptEncoding(request) : request;
+    const prepared = fault.malformedXml === true ? removeAcceptEncoding(request) : request;
     const { skewedDate: skew = 0, nonceSeen: burns = false } = fault;
     if (skew === 0 && !burns) return answer(prepared, trace);
     return circumstances.run({ skew, burns }, () => answer(prepared, trace));
   };
-  const userOf = async (request: HttpRequest): Promise<string | undefined> =>
+  const findUser = async (request: HttpRequest): Promise<string | undefined> =>
     claimedUser(request) ?? (await tokenUser?.(request));
   const applyPlan = async (
     plan: Plan,
@@ -173,7 +173,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     const acted = status === undefined;
     const response = acted
       ? await respond(request, trace, answer, fault)
-      : substituteResponse({ ...fault, status }, clock.now());
+      : createSubstituteResponse({ ...fault, status }, clock.now());
     if (!acted) options.complete?.(response, request, trace);
     if (delay !== undefined && !before) await delays.wait(delay);
     const faulty = applyFault(response, fault, request);
@@ -199,7 +199,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     },
     burnsNonce: () => circumstances.getStore()?.burns ?? false,
     async intercept(request, trace, answer) {
-      const user = plans.dependOnUser ? await userOf(request) : undefined;
+      const user = plans.dependOnUser ? await findUser(request) : undefined;
       const plan = plans.take(request, user);
       if (plan !== undefined) return applyPlan(plan, request, trace, answer);
       return { response: await answer(request, trace), fault: undefined, acted: true };
@@ -225,7 +225,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
   };
 }
 
-function plannedOf(plan: Plan, remove: () => void): PlannedFault {
+function createPlannedFault(plan: Plan, remove: () => void): PlannedFault {
   const { match, fault } = plan;
   return {
     match,

@@ -2,7 +2,7 @@ import { isCompressed, linesInTurn } from '../../http/field-lines.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import type { Response as HttpResponse } from '../../http/message.ts';
 import type { WireBreak, WireFault } from '../../http/wire-fault.ts';
-import { dribbleOf } from '../../net/fault-injection.ts';
+import { computeDribble } from '../../net/fault-injection.ts';
 import { contentSent, fieldsSent } from '../../net/response-encoder.ts';
 import { Delays } from './delays.ts';
 
@@ -15,7 +15,7 @@ export interface InProcessResponse {
 
 /** Returns the error that the platform's fetch throws if a server's certificate has expired. */
 export function certificateError(): TypeError {
-  return fetchFailed(coded('certificate has expired', 'CERT_HAS_EXPIRED'));
+  return fetchFailed(createCodedError('certificate has expired', 'CERT_HAS_EXPIRED'));
 }
 
 /**
@@ -23,26 +23,26 @@ export function certificateError(): TypeError {
  * @param head whether the request was HEAD
  * @throws the TypeError of the platform's fetch if no response arrives
  */
-export function inProcessResponse(
+export function toInProcessResponse(
   fault: WireFault,
   response: HttpResponse,
   head: boolean,
 ): InProcessResponse {
   const { break: broken, dribble } = fault;
   if (broken?.kind === 'reset' && broken.after === undefined)
-    throw fetchFailed(coded('read ECONNRESET', 'ECONNRESET'));
+    throw fetchFailed(createCodedError('read ECONNRESET', 'ECONNRESET'));
   const intact = linesInTurn(fieldsSent(response));
   const sent = contentSent(response, head);
   if (sent === undefined) return { fields: intact, body: null };
   const content = typeof sent === 'string' ? Buffer.from(sent) : sent;
-  const arriving = content.subarray(0, arrivingLength(content.length, broken));
-  const body = streamOf(arriving, dribble, bodyError(broken));
+  const arriving = content.subarray(0, computeArrivingLength(content.length, broken));
+  const body = createStream(arriving, dribble, bodyError(broken));
   const fields =
-    broken === undefined ? intact : intact.flatMap((line) => brokenLine(line, content.length, broken));
+    broken === undefined ? intact : intact.flatMap((line) => breakLine(line, content.length, broken));
   return { fields, body: isCompressed(response) ? body.pipeThrough(new DecompressionStream('gzip')) : body };
 }
 
-function brokenLine(line: FieldLine, length: number, broken: WireBreak): FieldLine[] {
+function breakLine(line: FieldLine, length: number, broken: WireBreak): FieldLine[] {
   if (line[0] !== 'Content-Length') return [line];
   if (broken.kind === 'badChunk') return [['Transfer-Encoding', 'chunked']];
   return broken.kind === 'wrongLength'
@@ -51,7 +51,7 @@ function brokenLine(line: FieldLine, length: number, broken: WireBreak): FieldLi
 }
 
 /** Returns how many bytes of the content arrive. */
-function arrivingLength(length: number, broken: WireBreak | undefined): number {
+function computeArrivingLength(length: number, broken: WireBreak | undefined): number {
   switch (broken?.kind) {
     case 'truncate':
       return broken.after;
@@ -100,25 +100,26 @@ function lengthMismatch(): TypeError {
 }
 
 function terminated(message: string, code: string | undefined): TypeError {
-  return new TypeError('terminated', { cause: coded(message, code) });
+  return new TypeError('terminated', { cause: createCodedError(message, code) });
 }
 
 function fetchFailed(cause: Error): TypeError {
   return new TypeError('fetch failed', { cause });
 }
 
-function coded(message: string, code: string | undefined): Error {
+function createCodedError(message: string, code: string | undefined): Error {
   return Object.assign(new Error(message), { code });
 }
 
 /** Returns a stream of the content, at `rate` bytes per second if present, that finally fails with `error` if present. */
-function streamOf(
+function createStream(
   content: Uint8Array,
   rate: number | undefined,
   error: TypeError | undefined,
 ): ReadableStream<Uint8Array> {
   const delays = new Delays();
-  const { interval, size } = rate === undefined ? { interval: 0, size: content.length } : dribbleOf(rate);
+  const { interval, size } =
+    rate === undefined ? { interval: 0, size: content.length } : computeDribble(rate);
   let at = 0;
   return new ReadableStream<Uint8Array>({
     async pull(controller) {

@@ -1,7 +1,7 @@
 import type { HttpHeaders } from '../../http/fields.ts';
 import type { HttpRequest } from '../../http/message.ts';
 import { checkObject } from '../../service/argument-checks.ts';
-import { kindOf } from '../../shape/fault.ts';
+import { describeKind } from '../../shape/fault.ts';
 import { isPromise, type ReportError, reportBy } from '../callback.ts';
 import {
   type BarePath,
@@ -10,7 +10,7 @@ import {
   differences,
   type Match,
   matchNames,
-  pathOf,
+  normalizePath,
 } from '../match.ts';
 
 /** Texts or patterns by name. */
@@ -100,7 +100,7 @@ export function checkTexts(texts: unknown, what: string): void {
   for (const [name, value] of entries) {
     if (typeof value !== 'string' && !(value instanceof RegExp))
       throw new RangeError(
-        `${name} in ${what} of a match must be text or a regular expression, is ${kindOf(value)}`,
+        `${name} in ${what} of a match must be text or a regular expression, is ${describeKind(value)}`,
       );
   }
 }
@@ -116,9 +116,9 @@ export function isRestricted(match: RequestMatch): boolean {
 }
 
 /** Returns the parts of a request that are compared. */
-export function matchedRequestOf(request: HttpRequest, user: string | undefined): MatchedRequest {
+export function toMatchedRequest(request: HttpRequest, user: string | undefined): MatchedRequest {
   const { method, target, headers, connection } = request;
-  return { method, target, path: pathOf(request), headers, user, secure: connection.secure };
+  return { method, target, path: normalizePath(request), headers, user, secure: connection.secure };
 }
 
 /** Returns whether a request matches. Errors of a function are reported. */

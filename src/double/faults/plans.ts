@@ -6,8 +6,8 @@ import {
   dependsOnUser,
   fitsFault,
   isRestricted,
-  matchedRequestOf,
   type RequestMatch,
+  toMatchedRequest,
 } from './match.ts';
 
 /** A planned fault and its progress. */
@@ -39,8 +39,8 @@ export class Plans {
       throw new RangeError('the number of requests for a fault must be a positive integer');
     if (fault.staleCertificate === true && isRestricted(match))
       throw new RangeError('staleCertificate cannot have a match, since there is no request yet');
-    const kept = typeof match === 'function' ? match : { ...match };
-    const plan: Plan = { match: kept, fault: { ...fault }, left: times, count: 0 };
+    const copy = typeof match === 'function' ? match : { ...match };
+    const plan: Plan = { match: copy, fault: { ...fault }, left: times, count: 0 };
     this.#plans.push(plan);
     return plan;
   }
@@ -53,7 +53,7 @@ export class Plans {
   /** Returns the first plan that a request of `user` matches, and counts the request. */
   take(request: HttpRequest, user: string | undefined): Plan | undefined {
     if (this.#plans.length === 0) return undefined;
-    const matched = matchedRequestOf(request, user);
+    const matched = toMatchedRequest(request, user);
     return this.#takeFirst(
       ({ match, fault }) => fault.staleCertificate !== true && fitsFault(matched, match, this.#report),
     );

@@ -1,16 +1,16 @@
-import { linesOf } from '../../http/field-lines.ts';
+import { toLines } from '../../http/field-lines.ts';
 import { type FieldLine, HttpHeaders } from '../../http/fields.ts';
 import { formatDate } from '../../http/headers/date.ts';
 import type { HttpRequest, Response } from '../../http/message.ts';
 import { isSafe } from '../../http/method.ts';
 import { contentSent } from '../../net/response-encoder.ts';
-import { type Fault, wireFaultOf } from './declaration.ts';
+import { type Fault, toWireFault } from './declaration.ts';
 
 /** Returns the response of a fault with a status. `now` is the time of its `Date`, in ms. */
-export function substituteResponse(fault: Fault & { readonly status: number }, now: number): Response {
+export function createSubstituteResponse(fault: Fault & { readonly status: number }, now: number): Response {
   const { status, body, headers = [], retryAfter } = fault;
   const lines: FieldLine[] = [['Date', formatDate(now)]];
-  for (const [name, value] of linesOf(headers)) lines.push([name, value]);
+  for (const [name, value] of toLines(headers)) lines.push([name, value]);
   const hasType = lines.some(([name]) => name.toLowerCase() === 'content-type');
   if (typeof body === 'string' && !hasType) lines.push(['Content-Type', 'text/plain; charset=utf-8']);
   if (retryAfter !== undefined) lines.push(['Retry-After', String(retryAfter)]);
@@ -27,7 +27,7 @@ export const noResponse: Response = {
 };
 
 /** Removes Accept-Encoding from a request, so that the fault breaks the document and not its compressed form. */
-export function withoutAcceptEncoding(request: HttpRequest): HttpRequest {
+export function removeAcceptEncoding(request: HttpRequest): HttpRequest {
   const { raw } = request.headers;
   const remaining = raw.filter((_, at) => raw[at - (at % 2)]?.toLowerCase() !== 'accept-encoding');
   return { ...request, headers: new HttpHeaders(remaining) };
@@ -39,10 +39,10 @@ export function withoutAcceptEncoding(request: HttpRequest): HttpRequest {
  */
 export function applyFault(response: Response, fault: Fault, { method }: HttpRequest): Response | undefined {
   if (fault.lostAfterActing === true && !isChange(method, response)) return undefined;
-  const faulty = fault.malformedXml === true ? withBrokenDocument(response) : response;
+  const faulty = fault.malformedXml === true ? breakDocument(response) : response;
   if (faulty === undefined) return undefined;
   const length = lengthSent(faulty);
-  const wire = wireFaultOf(fault, length);
+  const wire = toWireFault(fault, length);
   if (wire === undefined) return faulty;
   if (length === 0 && fault.reset !== 'before' && fault.lostAfterActing !== true) return undefined;
   if (fault.truncate !== undefined && fault.truncate >= length) return undefined;
@@ -58,7 +58,7 @@ function lengthSent(response: Response): number {
   return typeof content === 'string' ? Buffer.byteLength(content) : content.length;
 }
 
-function withBrokenDocument(response: Response): Response | undefined {
+function breakDocument(response: Response): Response | undefined {
   if (lengthSent(response) === 0) return undefined;
   const text = Buffer.from(response.body ?? '').toString('utf8');
   const cut = cutOffEnd(text);

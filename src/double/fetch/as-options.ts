@@ -3,7 +3,7 @@ import type { KeyObject } from 'node:crypto';
 import type { SignatureAlgorithm } from '../../auth/account-key.ts';
 import type { DateLike } from '../../clock.ts';
 import { checkFlag, checkMembers, checkNumber, checkText, checkWord } from '../../service/argument-checks.ts';
-import { timeOf } from '../state/clock.ts';
+import { toTime } from '../state/clock.ts';
 
 /** The named options, and no others. */
 type Only<Names extends keyof SignerOptions> = Pick<SignerOptions, Names> & {
@@ -92,7 +92,7 @@ export function checkAsOptions(options: AsOptions): void {
   checkFlag(options.signBody, 'signBody');
   for (const name of ['nonce', 'secret', 'password', 'token', 'client'] as const)
     checkText(options[name], name);
-  if (options.date !== undefined) timeOf(options.date);
+  if (options.date !== undefined) toTime(options.date);
   checkCombination(options);
 }
 
@@ -170,6 +170,6 @@ export function checkConfiguredOptions(options: ConfiguredSchemeOptions): void {
   for (const name of ['keyId', 'secret', 'nonce', 'id', 'sessionToken'] as const)
     checkText(options[name], name);
   checkWord(options.algorithm, Object.keys(algorithms), 'an algorithm with a private key');
-  checkNumber(options.presign, 'presign', { least: 1, whole: true, unit: 'seconds' });
-  if (options.date !== undefined) timeOf(options.date);
+  checkNumber(options.presign, 'presign', { min: 1, whole: true, unit: 'seconds' });
+  if (options.date !== undefined) toTime(options.date);
 }

@@ -1,5 +1,5 @@
 import type { SignedRequest } from '../../client/sign.ts';
-import { linesOf, type RequestInput } from '../../http/field-lines.ts';
+import { type RequestInput, toLines } from '../../http/field-lines.ts';
 import { checkMembers, checkObject, checkString } from '../../service/argument-checks.ts';
 import type { Complete, Fetch } from '../../service/fetch/fetch.ts';
 import type {
@@ -46,7 +46,7 @@ export interface ClientParts extends SigningParts {
     typeOfText: TypeOfText,
   ) => FetchRequest | Promise<FetchRequest>;
   /** Returns the absolute URL of a path or URL. */
-  readonly addressOf: (url: string | URL, secure: boolean) => string;
+  readonly resolveAddress: (url: string | URL, secure: boolean) => string;
   readonly send: (outgoing: FetchRequest, complete: Complete) => Promise<Response>;
 }
 
@@ -61,11 +61,11 @@ export function createSigner(
     checkMembers(request, requestNames, 'the request to sign', "such as { url: '/articles' }");
     const { method = 'GET', url, headers = {}, body: content } = request;
     checkString(method, 'the method to sign');
-    return sign({ method, url: parts.addressOf(url, secure), content, fields: linesOf(headers) });
+    return sign({ method, url: parts.resolveAddress(url, secure), content, fields: toLines(headers) });
   };
   const addSignature: Complete = async (outgoing) => {
     const { method, url, fields } = outgoing;
-    const content = await wholeOf(outgoing.content);
+    const content = await readWhole(outgoing.content);
     const signed = await sign({ method, url, content, fields });
     const signature = Object.entries(signed.headers);
     const names = new Set(signature.map(([name]) => name.toLowerCase()));
@@ -78,11 +78,11 @@ export function createSigner(
     async fetch(input, init = {}) {
       checkObject(init, 'the options of fetch', "such as { method: 'PUT' }");
       const outgoing = await parts.read(input, { secure, ...init }, typeOfText);
-      return parts.send({ ...outgoing, content: await wholeOf(outgoing.content) }, addSignature);
+      return parts.send({ ...outgoing, content: await readWhole(outgoing.content) }, addSignature);
     },
     async signRequest(request) {
       const signed = await signUrl(request);
-      if (signed.url === parts.addressOf(request.url, secure)) return signed.headers;
+      if (signed.url === parts.resolveAddress(request.url, secure)) return signed.headers;
       throw new RangeError('the scheme changes the query of the URL; use signUrl, which returns the URL');
     },
     signUrl,
@@ -106,7 +106,7 @@ function typeOfText(text: string): string {
 }
 
 /** Returns the whole content, since a stream cannot be signed. */
-async function wholeOf(content: Content): Promise<string | Uint8Array | undefined> {
+async function readWhole(content: Content): Promise<string | Uint8Array | undefined> {
   return content instanceof ReadableStream
     ? new Uint8Array(await new Response(content).arrayBuffer())
     : content;

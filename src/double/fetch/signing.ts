@@ -12,7 +12,7 @@ import { didYouMean } from '../../did-you-mean.ts';
 import { checkObject, checkString, checkWord } from '../../service/argument-checks.ts';
 import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
 import type { SigningChoices, SigningIdentity } from '../../signature/signing.ts';
-import { timeOf } from '../state/clock.ts';
+import { toTime } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
 import {
   type AsOptions,
@@ -81,7 +81,7 @@ export function createSigning(
       const target = targetSentByFetch(url.slice(parsed.origin.length));
       const bytes = content === undefined ? undefined : Buffer.from(content);
       const signNow = createSign(scheme, await identity(), choices);
-      const now = date === undefined ? clock.now() : timeOf(date);
+      const now = date === undefined ? clock.now() : toTime(date);
       const signed = signNow({ method, url: parsed, target, fields, content: bytes }, { now, random });
       const isChanged = signed.target !== target;
       return {
@@ -124,7 +124,7 @@ function chooseBuiltIn(user: string, options: AsOptions, parts: SigningParts): C
       return { scheme: { kind: name, name, options: { form, dateField, signBody } }, identity, choices };
     }
     case 'basic': {
-      const identity = () => ({ user, secret: options.password ?? passwordOf(users, user) });
+      const identity = () => ({ user, secret: options.password ?? requirePassword(users, user) });
       identity();
       return { scheme: { kind: name, name }, identity, choices: {} };
     }
@@ -157,7 +157,7 @@ function once<Value>(compute: () => Value): () => Value {
 }
 
 /** Returns the password of a user. Throws RangeError if it is not known. */
-export function passwordOf(users: DoubleUsers, user: string): string {
+export function requirePassword(users: DoubleUsers, user: string): string {
   const { password } = users.credentials(user);
   if (password !== undefined) return password;
   throw new RangeError(`the password of ${user} is not known; set it in the option users`);
@@ -187,13 +187,13 @@ function readIdentity(
   const { keyId, algorithm } = options;
   if (options.privateKey !== undefined) {
     const privateKey = parsePrivateKey(options.privateKey, 'privateKey');
-    return { user, keyId, privateKey, algorithm: algorithm ?? declaredAlgorithm(users, user, keyId) };
+    return { user, keyId, privateKey, algorithm: algorithm ?? findAlgorithm(users, user, keyId) };
   }
   if (options.secret !== undefined) return { user, keyId, secret: options.secret };
-  const id = keyId ?? (hasPublicKeys(scheme) ? generatedKey(users, user) : undefined);
+  const id = keyId ?? (hasPublicKeys(scheme) ? findGeneratedKey(users, user) : undefined);
   return id === undefined
     ? { user, secret: users.credentials(user).secret }
-    : { user, ...keyOf(users, user, id) };
+    : { user, ...requireKey(users, user, id) };
 }
 
 function hasPublicKeys(scheme: ConfiguredScheme): boolean {
@@ -203,23 +203,23 @@ function hasPublicKeys(scheme: ConfiguredScheme): boolean {
 }
 
 /** Returns the id of the key that was generated last; undefined if there is none. */
-function generatedKey(users: DoubleUsers, user: string): string | undefined {
+function findGeneratedKey(users: DoubleUsers, user: string): string | undefined {
   const keys = Object.entries(users.keys(user));
-  return keys.findLast(([, key]) => users.privateKeyOf(key) !== undefined)?.[0];
+  return keys.findLast(([, key]) => users.findPrivateKey(key) !== undefined)?.[0];
 }
 
-function keyOf(users: DoubleUsers, user: string, id: string): SigningIdentity {
+function requireKey(users: DoubleUsers, user: string, id: string): SigningIdentity {
   const keys = users.keys(user);
   const key = Object.hasOwn(keys, id) ? keys[id] : undefined;
   if (key === undefined)
     throw new RangeError(`the user ${user} has no key ${id}${didYouMean(id, Object.keys(keys))}`);
   if ('secret' in key) return { keyId: id, secret: key.secret, passphrase: key.passphrase };
-  const privateKey = users.privateKeyOf(key);
+  const privateKey = users.findPrivateKey(key);
   if (privateKey !== undefined) return { keyId: id, privateKey, algorithm: key.algorithm };
   throw new RangeError(`the private key of ${id} is not known; use the option privateKey or generateKey`);
 }
 
-function declaredAlgorithm(
+function findAlgorithm(
   users: DoubleUsers,
   user: string,
   id: string | undefined,

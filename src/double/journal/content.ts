@@ -9,7 +9,7 @@ const maxWait = 100;
  * Reads the content of a request that was refused without reading it. Resolves to undefined if the content is long, if
  * the client waits for 100 Continue, or if it does not arrive at once. Never rejects.
  */
-export function arrivedContent({ body, headers: fields }: HttpRequest): Promise<Uint8Array | undefined> {
+export function readArrivedContent({ body, headers: fields }: HttpRequest): Promise<Uint8Array | undefined> {
   const length = Number(fields.get('content-length') ?? 0);
   if (!body.present || length > maxExplained || fields.has('expect')) return Promise.resolve(undefined);
   return new Promise((resolve) => {

@@ -1,5 +1,5 @@
 import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
-import { relatedFields } from '../../auth/explain/related-names.ts';
+import { listRelatedFields } from '../../auth/explain/related-names.ts';
 import { fieldIn, parameterIn } from '../../signature/declared/places.ts';
 
 /** The places where the configured schemes have credentials. */
@@ -11,7 +11,7 @@ export interface CredentialPlaces {
 }
 
 /** Returns the fields and parameters that contain secrets or signatures of these schemes. */
-export function credentialPlacesOf(schemes: readonly ConfiguredScheme[]): CredentialPlaces {
+export function listCredentialPlaces(schemes: readonly ConfiguredScheme[]): CredentialPlaces {
   const fields = new Set<string>();
   const parameters = new Set<string>();
   for (const scheme of schemes) {
@@ -30,6 +30,6 @@ export function credentialPlacesOf(schemes: readonly ConfiguredScheme[]): Creden
     if (parameter !== undefined) parameters.add(parameter);
   }
   // A signature in a misnamed field is one nevertheless.
-  for (const name of [...fields]) for (const other of relatedFields(name)) fields.add(other);
+  for (const name of [...fields]) for (const other of listRelatedFields(name)) fields.add(other);
   return { fields, parameters };
 }

@@ -1,16 +1,15 @@
 import { linesInTurn } from '../../http/field-lines.ts';
-import type { FieldLine } from '../../http/fields.ts';
+import { type FieldLine, HttpHeaders } from '../../http/fields.ts';
 import { createRequest, type HttpRequest, type Response } from '../../http/message.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import type { JournalCors } from '../../pipeline/cors/cors.ts';
 import { type ClaimedUser, claimedUser } from '../claimed-user.ts';
 import type { Fault } from '../faults/declaration.ts';
-import { pathOf } from '../match.ts';
-import { corsCheckOf } from './cors.ts';
+import { normalizePath } from '../match.ts';
 import { entryOfAnswer } from './entry-key.ts';
 import type { RecordedExchange, RecordedRequest } from './exchange.ts';
-import { usualMistake } from './mistakes.ts';
-import { type Redact, redactReceived, redactTarget, withSessionToken } from './redaction.ts';
+import { findUsualMistake } from './mistakes.ts';
+import { type Redact, redactReceived, redactSessionToken, redactTarget } from './redaction.ts';
 import { formatEntry } from './text.ts';
 import {
   type JournalAuth,
@@ -84,7 +83,7 @@ export class JournalEntry {
     this.step = step;
     this.fault = fault;
     this.#exchange = exchange;
-    this.#redact = withSessionToken(redact, exchange.request?.raw ?? []);
+    this.#redact = redactSessionToken(redact, exchange.request?.raw ?? []);
     this.#claimedUser = claimed ?? claimedUser;
     this.#aborted = aborted;
   }
@@ -100,7 +99,7 @@ export class JournalEntry {
     if (problem === undefined) return undefined;
     const shown = { type: problem.type, detail: this.#redact(problem.detail) };
     if (authentication?.details['hint'] !== undefined) return shown;
-    this.#mistake ??= { hint: usualMistake(this.#exchange) };
+    this.#mistake ??= { hint: findUsualMistake(this.#exchange) };
     const { hint } = this.#mistake;
     return hint === undefined ? shown : { ...shown, hint: this.#redact(hint) };
   }
@@ -138,7 +137,7 @@ export class JournalEntry {
   /** The response. Undefined if a fault prevented it. */
   get response(): JournalResponse | undefined {
     const { request, response } = this.#exchange;
-    return response && viewResponse(response, request && pathOf(request), this.#redact);
+    return response && viewResponse(response, request && normalizePath(request), this.#redact);
   }
 
   /** How the response differs from the document of the partner, one sentence each. */
@@ -149,7 +148,7 @@ export class JournalEntry {
   /** The user that the credentials name, valid or not. */
   get user(): string | undefined {
     const { request } = this.#exchange;
-    return this.principal?.name ?? (request && this.#claimedUser(requestOf(request)));
+    return this.principal?.name ?? (request && this.#claimedUser(toRequest(request)));
   }
 
   /** The verification of the credentials. Undefined if there were none, or if they were not verified. */
@@ -160,7 +159,7 @@ export class JournalEntry {
 
   /** How a browser's request from another origin was answered. Undefined for any other request. */
   get cors(): JournalCors | undefined {
-    return corsCheckOf(this.#exchange, this.#redact);
+    return describeCors(this.#exchange, this.#redact);
   }
 
   /** Returns the exchange without redaction. It contains secrets. */
@@ -184,7 +183,7 @@ export class JournalEntry {
   /** The approximate size in bytes. */
   get size(): number {
     const { request, content, received = '', response } = this.#exchange;
-    const sent = (request?.target.length ?? 0) + lengthOf(request?.raw ?? []) + (content?.length ?? 0);
+    const sent = (request?.target.length ?? 0) + computeLength(request?.raw ?? []) + (content?.length ?? 0);
     return 512 + sent + received.length + (response?.body?.length ?? 0);
   }
 
@@ -242,7 +241,7 @@ export class JournalEntry {
 }
 
 /** Returns a recorded request without its content. */
-function requestOf({ method, target, raw, connection }: RecordedRequest): HttpRequest {
+function toRequest({ method, target, raw, connection }: RecordedRequest): HttpRequest {
   return createRequest({ method, target, headers: linesInTurn(raw), ...connection });
 }
 
@@ -254,8 +253,29 @@ const printedDepth = 4;
 
 type Inspect = (value: unknown, options: object) => string;
 
-function lengthOf(texts: readonly string[]): number {
+function computeLength(texts: readonly string[]): number {
   let length = 0;
   for (const text of texts) length += text.length;
   return length;
+}
+
+/**
+ * Returns how a browser's request from another origin was answered, without secrets. A service without the CORS protocol checks
+ * none, but then every preflight fails.
+ */
+function describeCors(exchange: RecordedExchange, redact: Redact): JournalCors | undefined {
+  const cors = exchange.cors ?? describePreflight(exchange);
+  if (cors === undefined) return undefined;
+  const { origin, preflight, failedAt, detail } = cors;
+  return { origin: redact(origin), preflight, failedAt, detail: detail && redact(detail) };
+}
+
+function describePreflight({ request, response }: RecordedExchange): JournalCors | undefined {
+  if (request?.method !== 'OPTIONS') return undefined;
+  const fields = new HttpHeaders(request.raw);
+  const origin = fields.get('origin');
+  if (origin === undefined || !fields.has('access-control-request-method')) return undefined;
+  const isAnswered = response?.headers.some(([name]) => name.toLowerCase() === 'access-control-allow-origin');
+  if (isAnswered === true) return undefined;
+  return { origin, preflight: true, failedAt: 'origin', detail: 'the option cors is not set' };
 }

@@ -19,7 +19,7 @@ export interface RecordedRequest {
 }
 
 /** Returns the members of a request to record. */
-function recorded({ method, target, version, headers, connection }: HttpRequest): RecordedRequest {
+function toRecorded({ method, target, version, headers, connection }: HttpRequest): RecordedRequest {
   return { method, target, version, raw: headers.raw, connection };
 }
 
@@ -49,7 +49,7 @@ interface Timing {
 }
 
 /** Returns the exchange of a request to which the service or a fault responded. */
-export function answeredExchange(
+export function buildAnsweredExchange(
   { time, duration }: Timing,
   request: HttpRequest,
   content: RecordedContent | undefined,
@@ -61,7 +61,7 @@ export function answeredExchange(
   return {
     time,
     duration,
-    request: recorded(request),
+    request: toRecorded(request),
     content,
     received: undefined,
     response: isSilent ? undefined : response,
@@ -76,7 +76,7 @@ export function answeredExchange(
 }
 
 /** Returns the exchange of a request that was refused before it reached the service. */
-export function refusedExchange(
+export function buildRefusedExchange(
   time: number,
   problem: Problem,
   request: HttpRequest | undefined,
@@ -86,12 +86,12 @@ export function refusedExchange(
   return {
     time,
     duration: 0,
-    request: request && recorded(request),
+    request: request && toRecorded(request),
     content: undefined,
     received,
     response,
     principal: undefined,
-    step: stepOf(problem),
+    step: chooseStep(problem),
     problem,
     authentication: undefined,
     cors: undefined,
@@ -101,6 +101,6 @@ export function refusedExchange(
 }
 
 /** Returns the step of such a refusal: 1 if the server is stopping or full, 0 if the request could not be parsed. */
-function stepOf({ type }: Problem): number {
+function chooseStep({ type }: Problem): number {
   return type === 'stopping' || type === 'full' ? 1 : 0;
 }

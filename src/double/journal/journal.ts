@@ -8,11 +8,10 @@ import type { ClaimedUser } from '../claimed-user.ts';
 import { DoubleError } from '../error.ts';
 import type { FaultsPart } from '../faults/faults.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
-import { arrivedContent, RecordedContent } from './content.ts';
-import { credentialPlacesOf } from './credential-places.ts';
-import { JournalEntries } from './entries.ts';
+import { RecordedContent, readArrivedContent } from './content.ts';
+import { listCredentialPlaces } from './credential-places.ts';
 import { JournalEntry } from './entry.ts';
-import { answeredExchange, type RecordedExchange, refusedExchange } from './exchange.ts';
+import { buildAnsweredExchange, buildRefusedExchange, type RecordedExchange } from './exchange.ts';
 import { checkEntryMatch, type EntryMatch, fits } from './match.ts';
 import { createRedaction } from './redaction.ts';
 import { noMatchMessage, Waiting, type WaitOptions } from './waiting.ts';
@@ -106,11 +105,11 @@ export function createJournal(
   { schemes = [], claimedUser }: JournalSchemes = {},
 ): JournalPart {
   const { clock, stopwatch = systemClock, known, onEntry } = options;
-  const limits = limitsOf(options);
+  const limits = readLimits(options);
   const redact = createRedaction(
     () => known?.secrets ?? [],
     (text) => known?.isToken(text) ?? false,
-    credentialPlacesOf(schemes),
+    listCredentialPlaces(schemes),
   );
   const entries = new JournalEntries(limits.entries, limits.bytes);
   const userNames = (): readonly string[] | undefined => {
@@ -147,13 +146,13 @@ export function createJournal(
       userNames: () => known?.userNames?.() ?? [],
       secrets: () => known?.owned?.() ?? [],
       hosts: () => known?.hosts?.() ?? [],
-      content: () => arrivedContent(request),
+      content: () => readArrivedContent(request),
     });
     const trace = createRequestTrace(authTrace);
     const observed = { ...request, body: content ?? request.body, trace: authTrace };
     const intercepted = await respond(observed, trace);
     const timing = { time, duration: stopwatch.steady() - begun };
-    const entry = write(answeredExchange(timing, request, content, intercepted, trace));
+    const entry = write(buildAnsweredExchange(timing, request, content, intercepted, trace));
     return { ...intercepted.response, onAbandoned: () => entry.abandon(), record: entry };
   };
 
@@ -187,7 +186,7 @@ export function createJournal(
       observe: (request, answer) =>
         record(request, (observed, trace) => faults.intercept(observed, trace, answer)),
       observeRefused(problem, request, response, received) {
-        write(refusedExchange(clock.now(), problem, request, response, received));
+        write(buildRefusedExchange(clock.now(), problem, request, response, received));
       },
     }),
     close: () => waiting.end(),
@@ -203,10 +202,63 @@ interface Limits {
   readonly content: number;
 }
 
-function limitsOf({ entries = 1000, bytes = 16 * 1024 * 1024, content = 64 * 1024 }: JournalOptions): Limits {
+function readLimits({
+  entries = 1000,
+  bytes = 16 * 1024 * 1024,
+  content = 64 * 1024,
+}: JournalOptions): Limits {
   for (const [name, limit] of Object.entries({ entries, bytes, content })) {
     if (!Number.isInteger(limit) || limit < 1)
       throw new RangeError(`${name} of the journal must be a positive integer`);
   }
   return { entries, bytes, content };
+}
+
+/** The latest entries of a journal, within limits. The oldest are dropped first. */
+class JournalEntries {
+  readonly #maxEntries: number;
+  readonly #maxBytes: number;
+  #entries: JournalEntry[] = [];
+  /** The number of dropped entries at the front of the array. They are removed together, since each removal moves all others. */
+  #dropped = 0;
+  #bytes = 0;
+
+  /** Holds at most `maxEntries` entries with a total size of at most `maxBytes`, but always the latest entry. */
+  constructor(maxEntries: number, maxBytes: number) {
+    this.#maxEntries = maxEntries;
+    this.#maxBytes = maxBytes;
+  }
+
+  get length(): number {
+    return this.#entries.length - this.#dropped;
+  }
+
+  /** All entries, oldest first. */
+  get all(): readonly JournalEntry[] {
+    return this.#entries.slice(this.#dropped);
+  }
+
+  add(entry: JournalEntry): void {
+    this.#entries.push(entry);
+    this.#bytes += entry.size;
+    while (this.length > this.#maxEntries || (this.#bytes > this.#maxBytes && this.length > 1)) this.#drop();
+    if (this.#dropped > this.#maxEntries) this.#compact();
+  }
+
+  /** Replaces all entries. */
+  replace(entries: readonly JournalEntry[]): void {
+    this.#entries = [...entries];
+    this.#dropped = 0;
+    this.#bytes = entries.reduce((bytes, { size }) => bytes + size, 0);
+  }
+
+  #drop(): void {
+    this.#bytes -= this.#entries[this.#dropped]?.size ?? 0;
+    this.#dropped += 1;
+  }
+
+  #compact(): void {
+    this.#entries = this.#entries.slice(this.#dropped);
+    this.#dropped = 0;
+  }
 }

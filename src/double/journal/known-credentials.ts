@@ -9,7 +9,7 @@ import type {
 import { listSecrets } from '../state/users.ts';
 
 /** The maximum number of remembered tokens. The oldest are forgotten first. */
-const mostTokens = 100_000;
+const maxTokens = 100_000;
 /** The length in bytes of the random values that become tokens, codes, tickets and verifiers. */
 const tokenBytes = 32;
 
@@ -79,7 +79,7 @@ export class KnownCredentials {
       for (const [at, secret] of secrets.entries()) {
         this.#secrets.add(secret);
         // The password comes last. One that equals a secret counts as a secret.
-        const isPassword = at === secrets.length - 1 && secret === passwordOf(user);
+        const isPassword = at === secrets.length - 1 && secret === findPassword(user);
         if (secrets.indexOf(secret) === at) this.#own('user', name, secret, isPassword);
       }
     }
@@ -92,8 +92,8 @@ export class KnownCredentials {
     publicUrl,
   }: Pick<ServiceOptions, 'clients' | 'consumers' | 'publicUrl'>): void {
     if (publicUrl !== undefined && URL.canParse(publicUrl)) this.#hosts.add(new URL(publicUrl).host);
-    if (clients !== undefined) this.#addOwners('client', entriesOf<ClientDeclaration>(clients));
-    if (consumers !== undefined) this.#addOwners('consumer', entriesOf<ConsumerDeclaration>(consumers));
+    if (clients !== undefined) this.#addOwners('client', listEntries<ClientDeclaration>(clients));
+    if (consumers !== undefined) this.#addOwners('consumer', listEntries<ConsumerDeclaration>(consumers));
   }
 
   /** Returns a source of random bytes whose values are remembered where they can become tokens. */
@@ -135,24 +135,24 @@ export class KnownCredentials {
   #issue(value: string): void {
     this.#remember(value);
     this.#underived.push(value);
-    if (this.#underived.length > mostTokens) this.#underived = this.#underived.slice(-mostTokens / 2);
+    if (this.#underived.length > maxTokens) this.#underived = this.#underived.slice(-maxTokens / 2);
   }
 
   #remember(value: string): void {
     this.#tokens.add(value);
-    if (this.#tokens.size <= mostTokens) return;
+    if (this.#tokens.size <= maxTokens) return;
     const [oldest] = this.#tokens;
     if (oldest !== undefined) this.#tokens.delete(oldest);
   }
 }
 
 /** Returns the password of a user; undefined if there is none, or if only its hash is known. */
-function passwordOf({ password }: UserDeclaration): string | undefined {
+function findPassword({ password }: UserDeclaration): string | undefined {
   if (password === undefined || typeof password === 'string') return password;
   return 'plain' in password ? password.plain : undefined;
 }
 
-function entriesOf<T>(
+function listEntries<T>(
   registered: Readonly<Record<string, T>> | ReadonlyMap<string, T>,
 ): Iterable<readonly [string, T]> {
   return registered instanceof Map ? registered.entries() : Object.entries(registered);

@@ -8,7 +8,7 @@ import {
   differences,
   type Match,
   matchNames,
-  pathOf,
+  normalizePath,
 } from '../match.ts';
 import type { JournalEntry, RawEntry } from './entry.ts';
 
@@ -50,8 +50,8 @@ export function checkEntryMatch(match: EntryMatch, userNames: () => readonly str
   const known = match.user === undefined ? undefined : userNames();
   if (known !== undefined) checkName(match, known);
   const { status, step, problem, text } = match;
-  checkNumber(status, 'status of a match', { least: 100, most: 599, whole: true });
-  checkNumber(step, 'step of a match', { least: 0, most: 16, whole: true });
+  checkNumber(status, 'status of a match', { min: 100, max: 599, whole: true });
+  checkNumber(step, 'step of a match', { min: 0, max: 16, whole: true });
   checkWord(problem, Object.keys(problemTypes), 'a problem type');
   if (text !== undefined && typeof text !== 'string' && !(text instanceof RegExp))
     throw new RangeError('text of a match must be text or a regular expression');
@@ -62,7 +62,7 @@ export function checkEntryMatch(match: EntryMatch, userNames: () => readonly str
  * otherwise match every entry.
  */
 export function fits(entry: JournalEntry, match: EntryMatch): boolean {
-  if (typeof match !== 'function') return rawDifferencesOf(entry, match).length === 0;
+  if (typeof match !== 'function') return listRawDifferences(entry, match).length === 0;
   const result: unknown = match(entry);
   if (!isPromise(result)) return Boolean(result);
   result.then(undefined, () => undefined);
@@ -73,14 +73,14 @@ export function fits(entry: JournalEntry, match: EntryMatch): boolean {
  * Returns how an entry differs from a match, one phrase for each difference, without secrets. Empty if it matches. The values
  * as sent are compared, since a secret can be equal to a part of a path or of content.
  */
-export function differencesOf(entry: JournalEntry, match: EntryParts): string[] {
-  return rawDifferencesOf(entry, match).map((each) => entry.redact(each));
+export function listDifferences(entry: JournalEntry, match: EntryParts): string[] {
+  return listRawDifferences(entry, match).map((each) => entry.redact(each));
 }
 
-function rawDifferencesOf(entry: JournalEntry, match: EntryParts): string[] {
+function listRawDifferences(entry: JournalEntry, match: EntryParts): string[] {
   const { request } = entry.raw();
   const method = request?.method ?? '(unparsed)';
-  const path = request === undefined ? '(unparsed)' : pathOf(request);
+  const path = request === undefined ? '(unparsed)' : normalizePath(request);
   const found = differences(match, { method, path, user: entry.user });
   const compare = (name: 'status' | 'step' | 'problem', value: unknown): void => {
     if (match[name] !== undefined && match[name] !== value)
@@ -89,12 +89,12 @@ function rawDifferencesOf(entry: JournalEntry, match: EntryParts): string[] {
   compare('status', entry.status);
   compare('step', entry.step);
   compare('problem', entry.problem?.type);
-  if (match.text !== undefined && !hasText(textOf(request), match.text))
+  if (match.text !== undefined && !hasText(decodeText(request), match.text))
     found.push(`the content does not contain ${JSON.stringify(String(match.text))}`);
   return found;
 }
 
-function textOf(request: RawEntry['request']): string {
+function decodeText(request: RawEntry['request']): string {
   return Buffer.from(request?.body ?? []).toString('utf8');
 }
 

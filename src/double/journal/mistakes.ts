@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { describeForeignScheme } from '../../auth/explain/foreign-schemes.ts';
 import type { TraceKnowledge } from '../../auth/trace.ts';
 import { describeUnknownUser } from '../../auth/unknown-user.ts';
-import { counted } from '../../counted.ts';
-import { closestMatch } from '../../did-you-mean.ts';
+import { formatCount } from '../../counted.ts';
+import { findClosestMatch } from '../../did-you-mean.ts';
 import { HttpHeaders } from '../../http/fields.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
 import { parseBasicCredentials } from '../../http/headers/basic-credentials.ts';
@@ -13,7 +13,7 @@ import { isMethod } from '../../http/method.ts';
 import type { RecordedExchange } from './exchange.ts';
 
 /** Returns the usual mistake that explains the problem of an exchange; undefined if none is recognized. It contains no secret. */
-export function usualMistake(exchange: RecordedExchange): string | undefined {
+export function findUsualMistake(exchange: RecordedExchange): string | undefined {
   const { problem, request, received } = exchange;
   if (problem === undefined) return undefined;
   const fields = new HttpHeaders(request?.raw ?? []);
@@ -28,7 +28,7 @@ export function usualMistake(exchange: RecordedExchange): string | undefined {
     case 'malformed-field':
       return digestFormMistake(fields);
     case 'scheme-not-offered':
-      return foreignMistake(exchange, fields) ?? schemeMistake(fields);
+      return findForeignMistake(exchange, fields) ?? schemeMistake(fields);
     case 'malformed-credentials':
       return credentialsMistake(fields);
     case 'credentials-refused':
@@ -36,14 +36,14 @@ export function usualMistake(exchange: RecordedExchange): string | undefined {
     case 'quota-exceeded':
       return quotaHint(problem.detail);
     case 'authentication-required':
-      return foreignMistake(exchange, fields) ?? fieldMistake(exchange.request?.raw ?? []);
+      return findForeignMistake(exchange, fields) ?? fieldMistake(exchange.request?.raw ?? []);
     default:
       return undefined;
   }
 }
 
 /** Names the scheme of credentials that the service does not read. */
-function foreignMistake({ request }: RecordedExchange, fields: HttpHeaders): string | undefined {
+function findForeignMistake({ request }: RecordedExchange, fields: HttpHeaders): string | undefined {
   return describeForeignScheme({ fields, target: request?.target ?? '' });
 }
 
@@ -102,21 +102,21 @@ function digestMistake(fields: HttpHeaders, content: Buffer): string {
     ['the content in hexadecimal', content.toString('hex')],
     ...jsonForms(text),
   ];
-  const declared = declaredDigests(fields).filter(
-    ({ algorithm, digest }) => !digestOf(algorithm, content).equals(digest),
+  const declared = readDeclaredDigests(fields).filter(
+    ({ algorithm, digest }) => !computeDigest(algorithm, content).equals(digest),
   );
   for (const { field, algorithm, digest } of declared) {
-    const found = others.find(([, other]) => digestOf(algorithm, other).equals(digest));
+    const found = others.find(([, other]) => computeDigest(algorithm, other).equals(digest));
     if (found !== undefined) return `${field} is the digest of ${found[0]}`;
-    if (Buffer.from(digest).toString('latin1') === digestOf(algorithm, content).toString('hex'))
+    if (Buffer.from(digest).toString('latin1') === computeDigest(algorithm, content).toString('hex'))
       return `${field} contains the digest in hexadecimal`;
   }
   const actual = declared.map(
-    ({ algorithm }) => `${algorithm} ${digestOf(algorithm, content).toString('base64')}`,
+    ({ algorithm }) => `${algorithm} ${computeDigest(algorithm, content).toString('base64')}`,
   );
   // Digests in other places than these fields are SHA-256 in hexadecimal.
-  if (actual.length === 0) actual.push(`sha256 ${digestOf('sha256', content).toString('hex')}`);
-  const received = `the content that arrived has ${counted(content.length, 'byte')} and the digest ${actual.join(', ')}`;
+  if (actual.length === 0) actual.push(`sha256 ${computeDigest('sha256', content).toString('hex')}`);
+  const received = `the content that arrived has ${formatCount(content.length, 'byte')} and the digest ${actual.join(', ')}`;
   return `the digest is that of other content, or the content was changed after it was signed; ${received}`;
 }
 
@@ -137,7 +137,7 @@ interface DeclaredDigest {
   readonly digest: Uint8Array;
 }
 
-function declaredDigests(fields: HttpHeaders): DeclaredDigest[] {
+function readDeclaredDigests(fields: HttpHeaders): DeclaredDigest[] {
   const md5 = fields.get('content-md5');
   const digests = parseContentDigest(fields.get('content-digest') ?? '') ?? [];
   return [
@@ -152,7 +152,7 @@ function declaredDigests(fields: HttpHeaders): DeclaredDigest[] {
   ];
 }
 
-function digestOf(algorithm: string, content: string | Buffer): Buffer {
+function computeDigest(algorithm: string, content: string | Buffer): Buffer {
   return createHash(algorithm).update(content).digest();
 }
 
@@ -186,7 +186,7 @@ function schemeMistake(fields: HttpHeaders): string | undefined {
     return `the scheme ${scheme} was sent (RFC 9449), which is not supported; send the access token with Bearer`;
   const nearest =
     schemes.find((each) => scheme.toLowerCase().startsWith(each)) ??
-    closestMatch(scheme.toLowerCase(), schemes);
+    findClosestMatch(scheme.toLowerCase(), schemes);
   return nearest === undefined || nearest === scheme.toLowerCase()
     ? `the scheme ${scheme} was sent`
     : `the scheme ${scheme} was sent; did you mean ${nearest}?`;
@@ -207,7 +207,7 @@ const credentialFields = ['authorization', 'authentication'];
 function fieldMistake(raw: readonly string[]): string | undefined {
   for (let at = 0; at < raw.length; at += 2) {
     const name = raw[at] ?? '';
-    const meant = closestMatch(name.toLowerCase().replace(/^(?:x|proxy)-/, ''), credentialFields);
+    const meant = findClosestMatch(name.toLowerCase().replace(/^(?:x|proxy)-/, ''), credentialFields);
     if (meant !== undefined || /^(?:hmac|basic|bearer) \S/i.test(raw[at + 1] ?? ''))
       return `credentials are in the field ${name}, which is not read; did you mean ${meant ?? 'Authentication'}?`;
   }

@@ -1,4 +1,4 @@
-import { closestMatch } from '../../did-you-mean.ts';
+import { findClosestMatch } from '../../did-you-mean.ts';
 import { oauth1Paths, oauth2Paths } from '../../oauth/paths.ts';
 import type { CredentialPlaces } from './credential-places.ts';
 
@@ -71,8 +71,8 @@ const encoded = new RegExp(`((?:%26|[^A-Za-z0-9_%])(?:${names})%3D)(?:(?!%26)[^&
 /** A field line. The name is limited, so that the search is linear in text from clients. */
 const fieldLine = /^([!#-'*+\-.0-9A-Z^-z|~]{1,64}):[ \t]*([^\r\n]*)/gm;
 
-const everywhere = namedValues(names);
-const inData = namedValues(certainNames);
+const everywhere = createNamedRedaction(names);
+const inData = createNamedRedaction(certainNames);
 
 /**
  * Creates a redaction. A secret of fewer than 6 characters is replaced only where a credential stands, since data has such
@@ -89,15 +89,15 @@ export function createRedaction(
   // A query can have thousands of parameters, so the forms are computed again only if the secrets have changed.
   let known: Iterable<string> | undefined;
   let forms: readonly string[] = [];
-  const currentForms = (): readonly string[] => {
+  const listCurrentForms = (): readonly string[] => {
     const current = secrets();
-    if (current !== known) forms = [...current].filter(isSearched).flatMap(formsOf);
+    if (current !== known) forms = [...current].filter(isSearched).flatMap(listForms);
     known = current;
     return forms;
   };
   const values = (text: string): string => {
     if (text.length < shortest) return text;
-    return withoutAll(text, currentForms()).replace(tokenRun, (run) => withoutTokens(run, isToken));
+    return redactAll(text, listCurrentForms()).replace(tokenRun, (run) => redactTokens(run, isToken));
   };
   const redact = (text: string): string =>
     values(everywhere(text).replace(encoded, `$1${redacted}`).replace(input, `$1"${redacted}"`)).replace(
@@ -111,14 +111,14 @@ export function createRedaction(
  * Extends a redaction to the session token of AWS in a request, which explanations of a canonical request contain.
  * @param raw names and values of the fields, alternating
  */
-export function withSessionToken(redact: Redact, raw: readonly string[]): Redact {
+export function redactSessionToken(redact: Redact, raw: readonly string[]): Redact {
   const isToken = (name: string): boolean =>
     name.length === sessionToken.length && name.toLowerCase() === sessionToken;
   const at = raw.findIndex((name, index) => index % 2 === 0 && isToken(name));
   const token = raw[at + 1] ?? '';
   if (at < 0 || !isSearched(token)) return redact;
-  const forms = formsOf(token);
-  const hide = (text: string): string => withoutAll(text, forms);
+  const forms = listForms(token);
+  const hide = (text: string): string => redactAll(text, forms);
   return Object.assign((text: string) => hide(redact(text)), {
     values: (text: string) => hide(redact.values(text)),
     places: redact.places,
@@ -139,7 +139,7 @@ export function redactField(name: string, value: string, redact: Redact): string
     credentials.test(value)
   )
     return redacted;
-  if (closestMatch(lower.replace(/^x-/, ''), misspelt) !== undefined) return redacted;
+  if (findClosestMatch(lower.replace(/^x-/, ''), misspelt) !== undefined) return redacted;
   return redact(value).replace(signature, `:${redacted}`);
 }
 
@@ -150,7 +150,7 @@ export function redactTarget(target: string, redact: Redact): string {
   const shown = redact
     .values(path)
     .split('/')
-    .map((segment) => withoutEncoded(segment, redact));
+    .map((segment) => redactEncoded(segment, redact));
   if (queryAt < 0) return shown.join('/');
   const query = target
     .slice(queryAt + 1)
@@ -162,7 +162,7 @@ export function redactTarget(target: string, redact: Redact): string {
 /** Redacts a parameter that was decoded, or one as it was sent. */
 export function redactValue(name: string, value: string, redact: Redact): string {
   const isSecret = isSecretName.test(name) || redact.places.parameters.has(name);
-  return isSecret ? redacted : withoutEncoded(redact.values(value), redact);
+  return isSecret ? redacted : redactEncoded(redact.values(value), redact);
 }
 
 /** Redacts the value of a part of a signed message. */
@@ -189,7 +189,7 @@ const oauthPaths: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns a function that redacts the values of parameters, members of JSON and elements of XML with these names. */
-function namedValues(known: string): (text: string) => string {
+function createNamedRedaction(known: string): (text: string) => string {
   const parameter = new RegExp(`(?<![A-Za-z0-9_])(${known})=[^&\\s"'<>]+`, 'g');
   const member = new RegExp(`("(?:${known})"\\s*:\\s*)"(?:[^"\\\\]|\\\\.)*"`, 'g');
   const element = new RegExp(`(<(${known})>)[^<]*`, 'g');
@@ -202,20 +202,20 @@ function namedValues(known: string): (text: string) => string {
 
 function redactParameter(parameter: string, redact: Redact): string {
   const at = parameter.indexOf('=');
-  if (at < 0) return withoutEncoded(redact.values(parameter), redact);
+  if (at < 0) return redactEncoded(redact.values(parameter), redact);
   const [name, value] = [parameter.slice(0, at), parameter.slice(at + 1)];
-  return `${withoutEncoded(redact.values(name), redact)}=${redactValue(decoded(name), value, redact)}`;
+  return `${redactEncoded(redact.values(name), redact)}=${redactValue(decodeParameter(name), value, redact)}`;
 }
 
 /** Replaces the whole text if a credential appears when it is percent-decoded. */
-function withoutEncoded(text: string, redact: Redact): string {
+function redactEncoded(text: string, redact: Redact): string {
   if (!/[%+]/.test(text)) return text;
-  const plain = decoded(text);
+  const plain = decodeParameter(text);
   return redact.values(plain) === plain ? text : redacted;
 }
 
 /** Decodes a parameter as a form does. Returns a text that is not valid UTF-8 unchanged. */
-function decoded(text: string): string {
+function decodeParameter(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
@@ -224,8 +224,8 @@ function decoded(text: string): string {
 }
 
 /** Returns a secret as text, in JSON, in XML, and percent-encoded as in a target, a form or a base string. */
-function formsOf(secret: string): readonly string[] {
-  const [encodedOnce, xml] = [encodeURIComponent(Buffer.from(secret).toString()), xmlOf(secret)];
+function listForms(secret: string): readonly string[] {
+  const [encodedOnce, xml] = [encodeURIComponent(Buffer.from(secret).toString()), escapeXml(secret)];
   const forms = [
     secret,
     JSON.stringify(secret).slice(1, -1),
@@ -236,7 +236,7 @@ function formsOf(secret: string): readonly string[] {
   return [...new Set(forms)];
 }
 
-function xmlOf(secret: string): string {
+function escapeXml(secret: string): string {
   return secret.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
@@ -249,11 +249,11 @@ function isSearched(secret: string): boolean {
   return secret.length >= shortest;
 }
 
-function withoutAll(text: string, secrets: readonly string[]): string {
-  return secrets.reduce(without, text);
+function redactAll(text: string, secrets: readonly string[]): string {
+  return secrets.reduce(redactSecret, text);
 }
 
-function without(text: string, secret: string): string {
+function redactSecret(text: string, secret: string): string {
   if (!text.includes(secret)) return text;
   if (!word.test(secret)) return text.replaceAll(secret, redacted);
   return text.replace(new RegExp(`(?<![A-Za-z0-9])${secret}(?![A-Za-z0-9])`, 'g'), redacted);
@@ -264,7 +264,7 @@ const tokenLength = 43;
 /** Characters among which tokens can be. */
 const tokenRun = new RegExp(`[A-Za-z0-9_-]{${tokenLength},}`, 'g');
 
-function withoutTokens(run: string, isToken: (text: string) => boolean): string {
+function redactTokens(run: string, isToken: (text: string) => boolean): string {
   let result = '';
   let from = 0;
   for (let at = 0; at + tokenLength <= run.length; at += 1) {

@@ -52,22 +52,22 @@ export function formatEntry(entry: EntryText): string {
   const outcome = [
     status === 0 ? 'no response' : status,
     problem?.type ?? auth?.error,
-    stepOf(entry),
-    faultOf(entry.fault),
+    formatStep(entry),
+    formatFault(entry.fault),
     entry.aborted ? 'the client disconnected' : undefined,
   ].filter((part) => part !== undefined);
-  const reason = reasonOf(entry);
-  const line = `#${number} ${subjectOf(request, entry.received)}${by}: ${outcome.join(', ')}`;
+  const reason = formatReason(entry);
+  const line = `#${number} ${formatSubject(request, entry.received)}${by}: ${outcome.join(', ')}`;
   const described = reason === undefined ? line : `${line}: ${reason}`;
   return [
     oneLine(described),
-    ...(auth === undefined ? [] : checksOf(auth)),
-    ...corsOf(cors),
-    ...warningsOf(entry),
+    ...(auth === undefined ? [] : formatChecks(auth)),
+    ...formatCors(cors),
+    ...formatWarnings(entry),
   ].join('\n  ');
 }
 
-function subjectOf(request: JournalRequest, received: string | undefined): string {
+function formatSubject(request: JournalRequest, received: string | undefined): string {
   if (request.method !== '') return `${request.method} ${decodeUtf8Octets(request.target)}`;
   const [line = ''] = (received ?? '').split('\n', 1);
   const start = line.trimEnd();
@@ -76,13 +76,13 @@ function subjectOf(request: JournalRequest, received: string | undefined): strin
 
 const isRequestLine = /^[!-~]{1,32} .{0,200}$/;
 
-function stepOf({ step, fault }: EntryText): string | undefined {
+function formatStep({ step, fault }: EntryText): string | undefined {
   if (step !== undefined) return `step ${step} (${stepNames[step] ?? ''})`;
   return fault === undefined ? 'no step' : undefined;
 }
 
 /** Describes a fault by its members. A body and fields, which may be long or contain secrets, are only named. */
-function faultOf(fault: Fault | undefined): string | undefined {
+function formatFault(fault: Fault | undefined): string | undefined {
   if (fault === undefined) return undefined;
   const members = Object.entries(fault).filter(([, value]: [string, unknown]) => value !== undefined);
   const described = members.map(([name, value]: [string, unknown]) =>
@@ -92,7 +92,7 @@ function faultOf(fault: Fault | undefined): string | undefined {
 }
 
 /** Returns the detail of the refusal and, after a colon, the mistake. Undefined if the request was not refused. */
-function reasonOf({ problem, auth }: EntryText): string | undefined {
+function formatReason({ problem, auth }: EntryText): string | undefined {
   const detail = problem?.detail ?? (auth?.failedAt === undefined ? undefined : auth.detail);
   const hint = auth?.hint ?? problem?.hint;
   if (detail === undefined || hint === undefined) return detail ?? hint;
@@ -101,46 +101,46 @@ function reasonOf({ problem, auth }: EntryText): string | undefined {
   return `${detail.replace(/\.$/, '')}: ${hint}`;
 }
 
-function checksOf(shown: JournalAuth): string[] {
+function formatChecks(shown: JournalAuth): string[] {
   const { scheme = 'credentials', failedAt, expected, received } = shown;
   if (failedAt === undefined) return [];
   const lines = [`${scheme}: failed at ${failedAt}`];
   // A message of several lines is shown by its parts.
   const hasParts = shown.parts.length > 0 && expected?.includes('\n') !== false;
-  if (hasParts) return [...lines, ...partsOf(shown)].map(oneLine);
+  if (hasParts) return [...lines, ...formatParts(shown)].map(oneLine);
   if (expected !== undefined) lines.push(`expected ${expected}`);
   if (received !== undefined) lines.push(`received ${received}`);
   return lines.map(oneLine);
 }
 
 /** Returns how the response differs from the document of the partner. */
-function warningsOf({ warnings }: EntryText): string[] {
+function formatWarnings({ warnings }: EntryText): string[] {
   return warnings.map((warning) => oneLine(`partner: ${warning}`));
 }
 
 /** Returns the condition that a request from another origin does not meet. */
-function corsOf(cors: JournalCors | undefined): string[] {
+function formatCors(cors: JournalCors | undefined): string[] {
   if (cors?.failedAt === undefined) return [];
   return [oneLine(`cors: failed at ${cors.failedAt}: ${cors.detail ?? ''}`)];
 }
 
 /** Returns the checks that passed, and the part that differs or, if none is known, all parts. */
-function partsOf({ passed, parts, differs }: JournalAuth): string[] {
+function formatParts({ passed, parts, differs }: JournalAuth): string[] {
   const lines = passed.length === 0 ? [] : [`passed ${passed.join(', ')}`];
   const part = parts.find(({ name }) => name === differs);
   if (part === undefined)
     return [
       ...lines,
-      `expected ${parts.map(({ name, expected }) => `${name} ${shortened(expected)}`).join(' | ')}`,
+      `expected ${parts.map(({ name, expected }) => `${name} ${shorten(expected)}`).join(' | ')}`,
     ];
-  const signed = part.signed === undefined ? '' : `, signed ${JSON.stringify(shortened(part.signed))}`;
-  return [...lines, `${part.name}: expected ${JSON.stringify(shortened(part.expected))}${signed}`];
+  const signed = part.signed === undefined ? '' : `, signed ${JSON.stringify(shorten(part.signed))}`;
+  return [...lines, `${part.name}: expected ${JSON.stringify(shorten(part.expected))}${signed}`];
 }
 
 /** The longest value of a part in a line, in characters. */
 const longestPart = 200;
 
-function shortened(text: string): string {
+function shorten(text: string): string {
   return text.length <= longestPart ? text : `${text.slice(0, longestPart)}…`;
 }
 

@@ -1,6 +1,6 @@
 import { type ProblemType, problemTypes } from '../../http/problem-types.ts';
 import { checkMembers, checkNumber, checkWord } from '../../service/argument-checks.ts';
-import { kindOf } from '../../shape/fault.ts';
+import { describeKind } from '../../shape/fault.ts';
 import type { JournalEntry } from './entry.ts';
 import { entryOfAnswer } from './entry-key.ts';
 
@@ -21,12 +21,12 @@ export interface RefusalMatch {
 const names: Readonly<Record<keyof RefusalMatch, true>> = { status: true, problem: true, hint: true };
 
 /** Returns the entry of an answer. Throws TypeError if it has none. */
-function entryOf(answer: unknown): JournalEntry {
+function requireEntry(answer: unknown): JournalEntry {
   const entry: unknown =
     typeof answer === 'object' && answer !== null ? Reflect.get(answer, entryOfAnswer) : undefined;
   if (isEntry(entry)) return entry;
   const found =
-    answer instanceof Response ? 'a response that came over a socket or was cloned' : kindOf(answer);
+    answer instanceof Response ? 'a response that came over a socket or was cloned' : describeKind(answer);
   throw new TypeError(
     `expected an entry of the journal, such as double.journal.last(), or a response of double.fetch, got ${found}`,
   );
@@ -44,9 +44,9 @@ export interface Verdict {
 
 /** Determines whether a request was accepted: whether its response has a status below 400. */
 export function judgeAcceptance(answer: unknown): Verdict {
-  const entry = entryOf(answer);
+  const entry = requireEntry(answer);
   const pass = entry.status > 0 && entry.status < 400;
-  return { pass, message: withEntry(`expected the request to be ${pass ? 'refused' : 'accepted'}`, entry) };
+  return { pass, message: appendEntry(`expected the request to be ${pass ? 'refused' : 'accepted'}`, entry) };
 }
 
 /** Determines whether a request was refused as expected. Throws RangeError if `expected` is invalid. */
@@ -58,22 +58,22 @@ export function judgeRefusal(answer: unknown, expected: RefusalMatch = {}): Verd
     "such as { status: 401, hint: 'query' }",
   );
   const { status, problem, hint } = expected;
-  checkNumber(status, 'status of a refusal', { least: 400, most: 599, whole: true });
+  checkNumber(status, 'status of a refusal', { min: 400, max: 599, whole: true });
   checkWord(problem, Object.keys(problemTypes), 'a problem type');
   if (hint !== undefined && typeof hint !== 'string' && !(hint instanceof RegExp))
-    throw new RangeError(`hint of a refusal must be text or a regular expression, is ${kindOf(hint)}`);
-  const entry = entryOf(answer);
+    throw new RangeError(`hint of a refusal must be text or a regular expression, is ${describeKind(hint)}`);
+  const entry = requireEntry(answer);
   if (judgeAcceptance(entry).pass)
-    return { pass: false, message: withEntry('expected the request to be refused', entry) };
-  const found = differencesOf(entry, expected);
+    return { pass: false, message: appendEntry('expected the request to be refused', entry) };
+  const found = listDifferences(entry, expected);
   const pass = found.length === 0;
   const head = pass
     ? 'expected the request not to be refused like this'
     : `expected another refusal: ${found.join('; ')}`;
-  return { pass, message: withEntry(head, entry) };
+  return { pass, message: appendEntry(head, entry) };
 }
 
-function differencesOf(entry: JournalEntry, { status, problem, hint }: RefusalMatch): string[] {
+function listDifferences(entry: JournalEntry, { status, problem, hint }: RefusalMatch): string[] {
   const found: string[] = [];
   const differ = (what: string, actual: unknown, wanted: unknown): void => {
     found.push(`the ${what} is ${actual ?? 'missing'}, not ${String(wanted)}`);
@@ -90,6 +90,6 @@ function contains(text: string, wanted: string | RegExp): boolean {
   return typeof wanted === 'string' ? text.includes(wanted) : text.search(wanted) >= 0;
 }
 
-function withEntry(head: string, entry: JournalEntry): string {
+function appendEntry(head: string, entry: JournalEntry): string {
   return `${head}:\n${String(entry)}`;
 }

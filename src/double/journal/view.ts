@@ -4,7 +4,7 @@ import { isCompressed, linesInTurn } from '../../http/field-lines.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import type { Response } from '../../http/message.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
-import { pathOf } from '../match.ts';
+import { normalizePath } from '../match.ts';
 import type { RecordedContent } from './content.ts';
 import type { RecordedRequest } from './exchange.ts';
 import {
@@ -111,7 +111,7 @@ export function viewRequest(
   redact: Redact,
 ): JournalRequest {
   const { method, target, version, raw, connection } = request;
-  const path = pathOf(request);
+  const path = normalizePath(request);
   const queryAt = target.indexOf('?');
   return {
     method,
@@ -140,12 +140,12 @@ export function viewResponse(
   path: string | undefined,
   redact: Redact,
 ): JournalResponse {
-  const text = Buffer.from(isCompressed({ headers }) ? decompressed(body) : body).toString('utf8');
+  const text = Buffer.from(isCompressed({ headers }) ? decompress(body) : body).toString('utf8');
   return { status, headers: viewLines(headers, redact), body: redactContent(text, path ?? '', redact) };
 }
 
 /** Decompresses gzip. Returns other bytes unchanged, since a fault can declare any content as gzip. */
-function decompressed(content: string | Uint8Array): string | Uint8Array {
+function decompress(content: string | Uint8Array): string | Uint8Array {
   try {
     // Loaded on first use, since most tests read no compressed content.
     return process.getBuiltinModule('node:zlib').gunzipSync(content);
@@ -168,18 +168,18 @@ export function viewAuthentication(
     passed: [...passed],
     failedAt,
     detail:
-      failedAt === undefined ? undefined : (textOf(detail, redact) ?? textIn(details, 'detail', redact)),
+      failedAt === undefined ? undefined : (redactText(detail, redact) ?? textIn(details, 'detail', redact)),
     hint: textIn(details, 'hint', redact),
     expected,
     received,
-    firstDifference: differenceOf(expected, received),
+    firstDifference: findDifference(expected, received),
     parts: partsIn(details, redact),
     differs: textIn(details, 'differs', redact),
     error: textIn(details, 'error', redact) ?? textIn(details, 'oauth_problem', redact),
   };
 }
 
-function textOf(text: string | undefined, redact: Redact): string | undefined {
+function redactText(text: string | undefined, redact: Redact): string | undefined {
   return text === undefined ? undefined : redact(text);
 }
 
@@ -201,7 +201,7 @@ function textIn(details: AuthenticationTrace['details'], name: string, redact: R
   return typeof value === 'string' ? redact(value) : undefined;
 }
 
-function differenceOf(
+function findDifference(
   expected: string | undefined,
   received: string | undefined,
 ): FirstDifference | undefined {

@@ -3,7 +3,7 @@ import { DoubleError } from '../error.ts';
 import { longestDelay } from '../faults/declaration.ts';
 import { describeMatch } from '../match.ts';
 import { JournalEntry } from './entry.ts';
-import { checkEntryMatch, differencesOf, type EntryMatch, fits } from './match.ts';
+import { checkEntryMatch, type EntryMatch, fits, listDifferences } from './match.ts';
 import { type WaitEnd, Waiters } from './waiters.ts';
 
 /** The options of `journal.waitFor`. */
@@ -54,7 +54,7 @@ export class Waiting {
     const isMatch = (entry: JournalEntry): boolean => entry.number > since && fits(entry, match);
     return this.#waiters.waitFor(this.#entries(), isMatch, timeout, (why) => {
       const others = this.#entries().filter(({ number }) => number > since);
-      return new DoubleError(why, messageOf(match, why === 'closed' ? why : timeout, others));
+      return new DoubleError(why, formatMessage(match, why === 'closed' ? why : timeout, others));
     });
   }
 
@@ -72,19 +72,19 @@ export class Waiting {
 function checkOptions(options: WaitOptions): void {
   checkMembers(options, Object.keys(waitOptions), 'the options of waitFor');
   const { timeout, after } = options;
-  checkNumber(timeout, 'timeout of waitFor', { least: 0, most: longestDelay, unit: 'ms' });
+  checkNumber(timeout, 'timeout of waitFor', { min: 0, max: longestDelay, unit: 'ms' });
   if (after !== undefined && !(after instanceof JournalEntry))
     throw new RangeError('after of waitFor must be an entry of the journal');
 }
 
 /** Returns the reason why an entry does not match. A function is not called again, since it may throw. */
-function reasonOf(entry: JournalEntry, match: EntryMatch): string {
+function formatReason(entry: JournalEntry, match: EntryMatch): string {
   if (typeof match === 'function') return 'the function returned false';
-  return differencesOf(entry, match).join('; ');
+  return listDifferences(entry, match).join('; ');
 }
 
 /** Returns the message of a wait that ended. `end` is the timeout in ms, or that the double was closed. */
-function messageOf(
+function formatMessage(
   match: EntryMatch,
   end: number | Extract<WaitEnd, 'closed'>,
   others: readonly JournalEntry[],
@@ -104,7 +104,7 @@ function listOthers(head: string, match: EntryMatch, others: readonly JournalEnt
   const unlisted = others.length - maxListed;
   const listed = others
     .slice(-maxListed)
-    .map((entry) => `  ${firstLine(entry)}\n    ${reasonOf(entry, match)}`);
+    .map((entry) => `  ${firstLine(entry)}\n    ${formatReason(entry, match)}`);
   return [`${head} Requests:`, ...(unlisted > 0 ? [`  (${unlisted} earlier requests)`] : []), ...listed].join(
     '\n',
   );

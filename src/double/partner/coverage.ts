@@ -1,7 +1,7 @@
 // Counts which operations, statuses and parameters of a document the requests of a test suite have used.
 import type { Snapshottable } from '../state/snapshot.ts';
 import type { Operation } from './document.ts';
-import { nameOf } from './parameters.ts';
+import { formatName } from './parameters.ts';
 
 /** How often an operation and its parts were used. */
 export interface OperationCoverage {
@@ -105,7 +105,7 @@ export function createCoverage(operations: readonly Operation[]): CoveragePart {
     },
     read: () =>
       new PartnerCoverage(
-        operations.map((operation) => coverageOf(operation, counts.get(operation) ?? empty)),
+        operations.map((operation) => summarizeOperation(operation, counts.get(operation) ?? empty)),
       ),
     snapshot: () => new Map(counts),
     restore(snapshot) {
@@ -130,13 +130,13 @@ export function documentedStatus({ responses }: Operation, status: number): stri
   return keys.find((key) => responses.some((response) => response.status === key));
 }
 
-function coverageOf(
+function summarizeOperation(
   operation: Operation,
   { requests, statuses, undocumented, parameters }: Count,
 ): OperationCoverage {
   const { id, method, path, responses } = operation;
   const listed = responses.map(({ status }): [string, number] => [status, 0]);
-  const named = operation.parameters.map((parameter): [string, number] => [nameOf(parameter), 0]);
+  const named = operation.parameters.map((parameter): [string, number] => [formatName(parameter), 0]);
   return {
     operationId: id,
     method,

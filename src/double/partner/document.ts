@@ -5,7 +5,7 @@ import { parseMediaType } from '../../http/headers/media-type.ts';
 import { isToken } from '../../http/syntax/token.ts';
 import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
-import { kindOf } from '../../shape/fault.ts';
+import { describeKind } from '../../shape/fault.ts';
 
 /** A schema or another object of the document, and its place. */
 export interface Located<Value = JsonSchema> {
@@ -85,7 +85,7 @@ const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
 export async function readDocument(source: string | object): Promise<PartnerDocument> {
   if (typeof source !== 'string') return parseDocument(source);
   const text = await readFile(source, 'utf8').catch((error: unknown) => {
-    throw new DeclarationError('value', source, `cannot be read: ${messageOf(error)}`);
+    throw new DeclarationError('value', source, `cannot be read: ${formatMessage(error)}`);
   });
   return named(source, () => parseDocument(parseJson(text)));
 }
@@ -104,11 +104,11 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new DeclarationError('value', '#', `is not JSON: ${messageOf(error)}`);
+    throw new DeclarationError('value', '#', `is not JSON: ${formatMessage(error)}`);
   }
 }
 
-function messageOf(error: unknown): string {
+function formatMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -118,14 +118,14 @@ export function isObject(value: unknown): value is JsonSchema {
 }
 
 /** Returns the place of a member: `#/paths` and `/orders` make `#/paths/~1orders`. */
-export function placeOf(at: string, ...names: readonly (string | number)[]): string {
+export function formatPlace(at: string, ...names: readonly (string | number)[]): string {
   return [at, ...names.map((name) => String(name).replaceAll('~', '~0').replaceAll('/', '~1'))].join('/');
 }
 
 /** Reads a document. Throws DeclarationError that names the place. */
 export function parseDocument(source: unknown): PartnerDocument {
   const root = membersAt(source, '#');
-  const version = versionOf(root);
+  const version = readVersion(root);
   const resolve = createResolver(root);
   checkReferences(root, resolve);
   const reader = new Reader(root, resolve);
@@ -138,12 +138,12 @@ export function parseDocument(source: unknown): PartnerDocument {
   };
 }
 
-function versionOf({ openapi, swagger }: JsonSchema): PartnerDocument['version'] {
+function readVersion({ openapi, swagger }: JsonSchema): PartnerDocument['version'] {
   if (typeof openapi === 'string' && /^3\.[01](\.|$)/.test(openapi))
     return openapi.startsWith('3.0') ? '3.0' : '3.1';
   if (swagger !== undefined)
     throw new DeclarationError('value', '#/swagger', 'is Swagger; convert the document to OpenAPI 3.0');
-  const found = typeof openapi === 'string' ? JSON.stringify(openapi) : kindOf(openapi);
+  const found = typeof openapi === 'string' ? JSON.stringify(openapi) : describeKind(openapi);
   throw new DeclarationError('value', '#/openapi', `must be 3.0 or 3.1, is ${found}`);
 }
 
@@ -178,10 +178,10 @@ function lookUp(root: JsonSchema, reference: string, from: string): LocatedSchem
     if (!isIndex && !(isObject(value) && Object.hasOwn(value, name)))
       fail(`leads nowhere: ${at} has no ${name}`);
     value = Reflect.get(Object(value), name);
-    at = placeOf(at, name);
+    at = formatPlace(at, name);
   }
   if (isObject(value) || typeof value === 'boolean') return { value, at };
-  return fail(`leads to ${kindOf(value)}`);
+  return fail(`leads to ${describeKind(value)}`);
 }
 
 function decodePart(part: string): string | undefined {
@@ -236,7 +236,7 @@ function checkReferences(root: JsonSchema, resolve: PartnerDocument['resolve']):
 }
 
 function placeOfStep(step: Step): string {
-  return step.parent === undefined ? '#' : placeOf(placeOfStep(step.parent), step.name);
+  return step.parent === undefined ? '#' : formatPlace(placeOfStep(step.parent), step.name);
 }
 
 /** Reads the operations of a document and what belongs to them. */
@@ -254,7 +254,7 @@ class Reader {
     const ids = new Set<string>();
     return Object.entries(paths).flatMap(([path, source]) => {
       if (path.startsWith('x-')) return [];
-      const at = placeOf('#/paths', path);
+      const at = formatPlace('#/paths', path);
       checkTemplate(path, at);
       const item = this.#object(source, at);
       return methods.flatMap((method) => {
@@ -264,7 +264,7 @@ class Reader {
           method,
           path,
           item,
-          { value: membersAt(value, placeOf(item.at, method)), at: placeOf(item.at, method) },
+          { value: membersAt(value, formatPlace(item.at, method)), at: formatPlace(item.at, method) },
           ids,
         );
         ids.add(operation.id);
@@ -293,9 +293,12 @@ class Reader {
       method: method.toUpperCase(),
       path,
       parameters: [...parameters.values()],
-      body: requestBody === undefined ? undefined : this.#body(requestBody, placeOf(at, 'requestBody')),
-      responses: Object.entries(membersAt(responses, placeOf(at, 'responses'))).flatMap(([status, source]) =>
-        status.startsWith('x-') ? [] : [this.#response(status, source, placeOf(at, 'responses', status))],
+      body: requestBody === undefined ? undefined : this.#body(requestBody, formatPlace(at, 'requestBody')),
+      responses: Object.entries(membersAt(responses, formatPlace(at, 'responses'))).flatMap(
+        ([status, source]) =>
+          status.startsWith('x-')
+            ? []
+            : [this.#response(status, source, formatPlace(at, 'responses', status))],
       ),
       security: this.#security(
         value['security'] === undefined ? { value: this.#root, at: '#' } : { value, at },
@@ -305,18 +308,22 @@ class Reader {
 
   #parameters({ value, at }: Located): Parameter[] {
     const { parameters = [] } = value;
-    return listAt(parameters, placeOf(at, 'parameters')).flatMap((source, index) => {
-      const located = this.#object(source, placeOf(at, 'parameters', index));
+    return listAt(parameters, formatPlace(at, 'parameters')).flatMap((source, index) => {
+      const located = this.#object(source, formatPlace(at, 'parameters', index));
       const { name, in: place } = located.value;
       const known = parameterPlaces.find((each) => each === place);
       if (known === undefined)
         throw new DeclarationError(
           'value',
-          placeOf(located.at, 'in'),
+          formatPlace(located.at, 'in'),
           `must be one of ${parameterPlaces.join(', ')}`,
         );
       if (typeof name !== 'string' || name === '')
-        throw new DeclarationError('value', placeOf(located.at, 'name'), `must be text, is ${kindOf(name)}`);
+        throw new DeclarationError(
+          'value',
+          formatPlace(located.at, 'name'),
+          `must be text, is ${describeKind(name)}`,
+        );
       // These three are described elsewhere, and a parameter of their names is ignored (OpenAPI, Parameter Object).
       const isIgnored = known === 'header' && /^(?:accept|content-type|authorization)$/i.test(name);
       return isIgnored ? [] : [this.#parameter(name, known, located)];
@@ -326,13 +333,13 @@ class Reader {
   #parameter(name: string, place: Parameter['place'], located: Located): Parameter {
     const { value, at } = located;
     const [media] =
-      value['content'] === undefined ? [] : this.#content(value['content'], placeOf(at, 'content'));
+      value['content'] === undefined ? [] : this.#content(value['content'], formatPlace(at, 'content'));
     return {
       ...located,
       name,
       place,
       required: value['required'] === true || place === 'path',
-      schema: media?.schema ?? schemaAt(value['schema'], placeOf(at, 'schema')),
+      schema: media?.schema ?? schemaAt(value['schema'], formatPlace(at, 'schema')),
       media,
     };
   }
@@ -341,7 +348,7 @@ class Reader {
     const { value, at: place } = this.#object(source, at);
     return {
       required: value['required'] === true,
-      content: this.#content(value['content'] ?? {}, placeOf(place, 'content')),
+      content: this.#content(value['content'] ?? {}, formatPlace(place, 'content')),
     };
   }
 
@@ -350,13 +357,13 @@ class Reader {
       throw new DeclarationError('value', at, 'is not a status such as 200, a range such as 4XX, or default');
     const located = this.#object(source, at);
     const { content = {}, headers = {} } = located.value;
-    const fields = membersAt(headers, placeOf(located.at, 'headers'));
+    const fields = membersAt(headers, formatPlace(located.at, 'headers'));
     return {
       ...located,
       status,
-      content: this.#content(content, placeOf(located.at, 'content')),
+      content: this.#content(content, formatPlace(located.at, 'content')),
       headers: Object.entries(fields).map(([name, field]) => {
-        const header = this.#object(field, placeOf(located.at, 'headers', name));
+        const header = this.#object(field, formatPlace(located.at, 'headers', name));
         if (!isToken(name))
           throw new DeclarationError('name', header.at, 'is not the name of a header field');
         return this.#parameter(name, 'header', header);
@@ -366,26 +373,27 @@ class Reader {
 
   #content(source: unknown, at: string): Media[] {
     return Object.entries(membersAt(source, at)).map(([type, media]) => {
-      const { value, at: place } = this.#object(media, placeOf(at, type));
+      const { value, at: place } = this.#object(media, formatPlace(at, type));
       const parsed = parseMediaType(type);
-      if (parsed === undefined) throw new DeclarationError('name', placeOf(at, type), 'is not a media type');
+      if (parsed === undefined)
+        throw new DeclarationError('name', formatPlace(at, type), 'is not a media type');
       return {
         value,
         at: place,
         type,
         essence: parsed.type,
-        schema: schemaAt(value['schema'], placeOf(place, 'schema')),
+        schema: schemaAt(value['schema'], formatPlace(place, 'schema')),
       };
     });
   }
 
   #security({ value, at }: Located): Requirement[] {
-    const place = placeOf(at, 'security');
+    const place = formatPlace(at, 'security');
     return listAt(value['security'] ?? [], place).map((source, index) => {
-      const here = placeOf(place, index);
+      const here = formatPlace(place, index);
       return new Map(
         Object.entries(membersAt(source, here)).map(([name, scopes]) => {
-          const texts = listAt(scopes, placeOf(here, name));
+          const texts = listAt(scopes, formatPlace(here, name));
           return [name, texts.map((scope) => String(scope))];
         }),
       );
@@ -397,7 +405,7 @@ class Reader {
     const at = '#/components/securitySchemes';
     const schemes = membersAt(components['securitySchemes'] ?? {}, at);
     return new Map(
-      Object.entries(schemes).map(([name, source]) => [name, this.#object(source, placeOf(at, name))]),
+      Object.entries(schemes).map(([name, source]) => [name, this.#object(source, formatPlace(at, name))]),
     );
   }
 
@@ -406,18 +414,18 @@ class Reader {
     const owners: Located[] = [{ value: this.#root, at: '#' }];
     for (const [path, source] of Object.entries(membersAt(this.#root['paths'] ?? {}, '#/paths'))) {
       if (path.startsWith('x-')) continue;
-      const item = this.#object(source, placeOf('#/paths', path));
+      const item = this.#object(source, formatPlace('#/paths', path));
       owners.push(item);
       for (const method of methods) {
         const operation = item.value[method];
-        if (isObject(operation)) owners.push({ value: operation, at: placeOf(item.at, method) });
+        if (isObject(operation)) owners.push({ value: operation, at: formatPlace(item.at, method) });
       }
     }
     const found = owners.flatMap(({ value, at }) =>
       value['servers'] === undefined
         ? []
-        : listAt(value['servers'], placeOf(at, 'servers')).map((server, index) =>
-            serverPath(server, placeOf(at, 'servers', index)),
+        : listAt(value['servers'], formatPlace(at, 'servers')).map((server, index) =>
+            serverPath(server, formatPlace(at, 'servers', index)),
           ),
     );
     return [...new Set(found)].filter((path) => path !== '');
@@ -433,8 +441,8 @@ class Reader {
 function serverPath(source: unknown, at: string): string {
   const { url, variables = {} } = membersAt(source, at);
   if (typeof url !== 'string')
-    throw new DeclarationError('value', placeOf(at, 'url'), `must be text, is ${kindOf(url)}`);
-  const known = membersAt(variables, placeOf(at, 'variables'));
+    throw new DeclarationError('value', formatPlace(at, 'url'), `must be text, is ${describeKind(url)}`);
+  const known = membersAt(variables, formatPlace(at, 'variables'));
   const filled = url.replace(/\{([^{}]*)\}/g, (_, name: string) => {
     const variable = Object.hasOwn(known, name) ? known[name] : undefined;
     return isObject(variable) ? String(variable['default'] ?? '') : '';
@@ -460,11 +468,11 @@ function schemaAt(source: unknown, at: string): LocatedSchema | undefined {
 
 function membersAt(source: unknown, at: string): JsonSchema {
   if (isObject(source)) return source;
-  throw new DeclarationError('type', at, `must be an object, is ${kindOf(source)}`);
+  throw new DeclarationError('type', at, `must be an object, is ${describeKind(source)}`);
 }
 
 function listAt(source: unknown, at: string): readonly unknown[] {
   // A list that a caller passes can have holes.
   if (Array.isArray(source)) return Array.from(source);
-  throw new DeclarationError('type', at, `must be an array, is ${kindOf(source)}`);
+  throw new DeclarationError('type', at, `must be an array, is ${describeKind(source)}`);
 }

@@ -1,12 +1,12 @@
 // Translates schemas of a document to JSON Schema 2020-12 that stands alone, and checks values with a validator that others wrote.
 import type { JsonSchema } from '../../service/openapi/document.ts';
-import { isObject, type LocatedSchema, type PartnerDocument, placeOf } from './document.ts';
+import { formatPlace, isObject, type LocatedSchema, type PartnerDocument } from './document.ts';
 import {
-  boundsOf,
   type Direction,
+  listTypes,
+  readBounds,
   type SchemaChecker,
   textsIn,
-  typesOf,
   type Violation,
 } from './schema-check.ts';
 
@@ -54,7 +54,7 @@ export function createValidatingChecker(
       return errors.map(
         (error): Violation => ({
           ...describeError(error),
-          rule: ruleOf(error.schemaPath ?? '', schema.at, places),
+          rule: formatRule(error.schemaPath ?? '', schema.at, places),
         }),
       );
     },
@@ -72,7 +72,7 @@ const memberDetails: readonly (readonly [name: string, detail: string])[] = [
 function describeError({ instancePath = '', message = 'is not valid', params = {} }: SchemaError) {
   for (const [name, detail] of memberDetails) {
     const member: unknown = Reflect.get(params, name);
-    if (typeof member === 'string') return { path: placeOf(instancePath, member), detail };
+    if (typeof member === 'string') return { path: formatPlace(instancePath, member), detail };
   }
   return { path: instancePath, detail: message };
 }
@@ -93,7 +93,7 @@ const omitted: ReadonlySet<string> = new Set([
 type Places = ReadonlyMap<string, string>;
 
 /** Returns the place in the document of a rule in a translated schema. */
-function ruleOf(schemaPath: string, at: string, places: Places): string {
+function formatRule(schemaPath: string, at: string, places: Places): string {
   const [, name = '', rest = ''] = /^#\/\$defs\/([^/]+)(.*)$/s.exec(schemaPath) ?? [];
   const place = places.get(name);
   return place === undefined ? at + schemaPath.replace(/^#/, '') : place + rest;
@@ -111,7 +111,7 @@ function translateSchema(
   const isOmitted = (property: unknown, at: string): boolean =>
     isObject(property) &&
     (property[other] === true ||
-      Object.is(memberOf(document.resolve({ value: property, at }).value, other), true));
+      Object.is(getMember(document.resolve({ value: property, at }).value, other), true));
 
   const translate = (value: unknown, at: string): unknown => {
     if (!isObject(value)) return value;
@@ -155,14 +155,14 @@ function translateSchema(
   return { translated: { ...root, $defs: Object.fromEntries(definitions) }, places };
 }
 
-function memberOf(value: unknown, name: string): unknown {
+function getMember(value: unknown, name: string): unknown {
   return isObject(value) ? value[name] : undefined;
 }
 
 /** Replaces the members of OpenAPI 3.0 that JSON Schema writes in another way. */
 function withoutOldKeywords(value: JsonSchema, translated: Record<string, unknown>): JsonSchema {
-  const types = typesOf(value);
-  const { above, below } = boundsOf(value);
+  const types = listTypes(value);
+  const { above, below } = readBounds(value);
   const { exclusiveMinimum, exclusiveMaximum } = value;
   if (types !== undefined) translated['type'] = types.length === 1 ? types[0] : types;
   for (const [name, flag, bound, plain] of [

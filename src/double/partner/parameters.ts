@@ -5,19 +5,19 @@ import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import {
+  formatPlace,
   isObject,
   type LocatedSchema,
   type Operation,
   type Parameter,
   type PartnerDocument,
-  placeOf,
 } from './document.ts';
 import {
+  listTypes,
   type SchemaChecker,
   schemaIn,
   schemaMapIn,
   schemasIn,
-  typesOf,
   type Violation,
 } from './schema-check.ts';
 
@@ -52,18 +52,18 @@ export function createParameterChecker(
       if (isForeign !== undefined)
         violations.push(...unknownParameters(operation, received, isForeign, reading));
       const [first] = violations;
-      if (first !== undefined) throw problemOf(first, violations);
+      if (first !== undefined) throw createProblem(first, violations);
     },
     present: (operation, received) =>
       operation.parameters
         .filter((parameter) => reading.structure(parameter, received) !== undefined)
-        .map(nameOf),
-    readForm: (form, schema) => reading.convert(structureOf(form), schema),
+        .map(formatName),
+    readForm: (form, schema) => reading.convert(buildStructure(form), schema),
   };
 }
 
 /** Returns the name of a parameter with its place: `query.limit`. */
-export function nameOf({ place, name }: Parameter): string {
+export function formatName({ place, name }: Parameter): string {
   return `${place}.${name}`;
 }
 
@@ -74,10 +74,10 @@ const problemTypes: Readonly<Record<Parameter['place'], ProblemType>> = {
   cookie: 'malformed-field',
 };
 
-function problemOf(first: Violation, violations: readonly Violation[]): Problem {
+function createProblem(first: Violation, violations: readonly Violation[]): Problem {
   const [place] = first.path.split('.');
   const type = Object.entries(problemTypes).find(([name]) => name === place)?.[1] ?? 'malformed-query';
-  return new Problem(type, describe(first), { members: membersOf(violations) });
+  return new Problem(type, describe(first), { members: listMembers(violations) });
 }
 
 /** Describes a violation: the member, what is wrong, and the place of the rule. */
@@ -86,7 +86,7 @@ export function describe({ path, detail, rule }: Violation): string {
 }
 
 /** Returns the members of a problem with all violations. */
-export function membersOf(violations: readonly Violation[]) {
+export function listMembers(violations: readonly Violation[]) {
   return {
     field: violations[0]?.path ?? '',
     errors: violations.map(({ path, rule, detail }) => ({ field: path, rule, detail })),
@@ -111,7 +111,7 @@ function unknownParameters(
   );
   return unknown.map((name) => ({
     path: `query.${name}`,
-    rule: placeOf(operation.at, 'parameters'),
+    rule: formatPlace(operation.at, 'parameters'),
     detail: 'is not a parameter of this operation',
   }));
 }
@@ -130,9 +130,9 @@ class Reading {
 
   violations(parameter: Parameter, received: ReceivedParameters): Violation[] {
     const structure = this.structure(parameter, received);
-    const path = nameOf(parameter);
+    const path = formatName(parameter);
     const violation = (rule: string, detail: string): Violation[] => [
-      { path, rule: placeOf(parameter.at, rule), detail },
+      { path, rule: formatPlace(parameter.at, rule), detail },
     ];
     if (structure === undefined) return parameter.required ? violation('required', 'is missing') : [];
     const { schema, media } = parameter;
@@ -148,7 +148,7 @@ class Reading {
   /** Returns the parameter as it was sent; undefined if it is absent. */
   structure(parameter: Parameter, { path, query, headers }: ReceivedParameters): Structure {
     const { name, place, value } = parameter;
-    const style = styleOf(parameter);
+    const style = chooseStyle(parameter);
     switch (place) {
       case 'path':
         return Object.hasOwn(path, name)
@@ -163,17 +163,19 @@ class Reading {
         return text === undefined ? undefined : this.#split(parameter, text);
       }
       case 'query': {
-        if (style === 'deepObject') return structureOf(query)[name];
+        if (style === 'deepObject') return buildStructure(query)[name];
         const isExploded = value['explode'] ?? style === 'form';
         if (isExploded === true && style === 'form' && this.#isOnlyObject(parameter)) {
           const known = this.#propertiesOf(parameter);
           const own = [...query].filter(([key]) => known.has(key));
-          return own.length === 0 ? undefined : structureOf(own);
+          return own.length === 0 ? undefined : buildStructure(own);
         }
         const values = [...query.getAll(name), ...query.getAll(`${name}[]`)];
         if (values.length === 0) return undefined;
         if (values.length > 1) return values;
-        return isExploded === true ? values[0] : this.#split(parameter, values[0] ?? '', separatorOf(style));
+        return isExploded === true
+          ? values[0]
+          : this.#split(parameter, values[0] ?? '', chooseSeparator(style));
       }
     }
   }
@@ -181,7 +183,7 @@ class Reading {
   /** Returns the names that a parameter can have in a query; undefined for any. Those of lists and objects end in brackets too. */
   queryNames(parameter: Parameter): readonly string[] | undefined {
     const { name, value } = parameter;
-    const style = styleOf(parameter);
+    const style = chooseStyle(parameter);
     const isExploded = value['explode'] ?? style === 'form';
     if (style !== 'form' || isExploded !== true || !this.#isOnlyObject(parameter)) return [name, `${name}[]`];
     const known = [...this.#propertiesOf(parameter).keys()];
@@ -241,7 +243,7 @@ class Reading {
     if (typeof structure !== 'string') return structure;
     if (types.has('array') && !types.has('string'))
       return this.convert(structure === '' ? [] : [structure], schema);
-    const candidates = candidatesOf(structure, types);
+    const candidates = listCandidates(structure, types);
     return (
       candidates.find((each) => this.#checker.check(schema, each, 'request').length === 0) ?? candidates[0]
     );
@@ -249,7 +251,7 @@ class Reading {
 
   /** Returns the types that a schema names, also in alternatives; none if all are permitted. */
   #typesIn(schema: LocatedSchema | undefined): ReadonlySet<string> {
-    return new Set(this.#expand(schema).flatMap(({ value }) => typesOf(value) ?? []));
+    return new Set(this.#expand(schema).flatMap(({ value }) => listTypes(value) ?? []));
   }
 
   /** Returns a schema and those that it combines. */
@@ -267,12 +269,12 @@ class Reading {
   }
 }
 
-function styleOf({ value: { style }, place }: Parameter): string {
+function chooseStyle({ value: { style }, place }: Parameter): string {
   if (typeof style === 'string') return style;
   return place === 'query' || place === 'cookie' ? 'form' : 'simple';
 }
 
-function separatorOf(style: string): string {
+function chooseSeparator(style: string): string {
   if (style === 'spaceDelimited') return ' ';
   return style === 'pipeDelimited' ? '|' : ',';
 }
@@ -295,7 +297,7 @@ function parseValue(text: Structure, type: string): unknown {
 const numberForm = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:e[+-]?\d+)?$/i;
 
 /** Returns the values that a text can stand for, the most specific one first. */
-function candidatesOf(text: string, types: ReadonlySet<string>): readonly unknown[] {
+function listCandidates(text: string, types: ReadonlySet<string>): readonly unknown[] {
   const isAny = types.size === 0;
   const found: unknown[] = [];
   if ((types.has('integer') || types.has('number')) && numberForm.test(text)) found.push(Number(text));
@@ -310,7 +312,7 @@ function candidatesOf(text: string, types: ReadonlySet<string>): readonly unknow
  * Returns the parameters of a form by name, and names with brackets as objects and lists: `a[b]=1` as `{ a: { b: '1' } }`. A file
  * is an empty text.
  */
-function structureOf(form: Iterable<readonly [string, unknown]>): Record<string, Structure> {
+function buildStructure(form: Iterable<readonly [string, unknown]>): Record<string, Structure> {
   const root: Record<string, Structure> = Object.create(null);
   for (const [key, value] of form) {
     const names = [

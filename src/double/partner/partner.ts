@@ -2,8 +2,8 @@
 // and what a test controls.
 
 import type { SchemeDeclarations } from '../../auth/scheme-declarations.ts';
-import { closestMatch } from '../../did-you-mean.ts';
-import { linesOf } from '../../http/field-lines.ts';
+import { findClosestMatch } from '../../did-you-mean.ts';
+import { toLines } from '../../http/field-lines.ts';
 import { parseMediaType } from '../../http/headers/media-type.ts';
 import type { HttpRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
@@ -15,7 +15,7 @@ import {
   action,
   type Call,
   type ContentReader,
-  furtherMethods,
+  listFurtherMethods,
   type Resource,
 } from '../../pipeline/resource.ts';
 import type { Match, RouteFallback } from '../../pipeline/router.ts';
@@ -24,13 +24,13 @@ import { checkFlag, checkMembers, checkNumber, checkText } from '../../service/a
 import type { RuleHandle } from '../match.ts';
 import type { DoubleOptions } from '../options.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
-import { anyContent } from '../stubs/content.ts';
-import { outcomeOf, type StubResponse } from '../stubs/response.ts';
+import { createAnyReader } from '../stubs/content.ts';
+import { type StubResponse, toActionResponse } from '../stubs/response.ts';
 import type { StubCheck } from '../stubs/stubs.ts';
 import { createCoverage, documentedStatus, type PartnerCoverage } from './coverage.ts';
 import { named, type Operation, type PartnerDocument, readDocument } from './document.ts';
 import { type CompileSchema, createValidatingChecker } from './json-schema.ts';
-import { createParameterChecker, describe, membersOf, type ReceivedParameters } from './parameters.ts';
+import { createParameterChecker, describe, listMembers, type ReceivedParameters } from './parameters.ts';
 import { createPaths } from './paths.ts';
 import { createResponses, examineResponses, isInRange, type ResponseChoice } from './responses.ts';
 import { createChecker } from './schema-check.ts';
@@ -196,14 +196,14 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
     const violations = strictChecker.check(media.schema, value, 'request');
     const [first] = violations;
     if (first !== undefined)
-      throw new Problem('invalid-content', describe(first), { members: membersOf(violations) });
+      throw new Problem('invalid-content', describe(first), { members: listMembers(violations) });
   };
 
   const readingsOf = (operation: Operation): readonly ContentReader[] | undefined => {
     if (operation.body === undefined || operation.body.content.length === 0) return undefined;
     const essences = operation.body.content.map(({ essence }) => essence);
     const types = essences.some((essence) => essence.includes('*')) ? ['*/*'] : [...new Set(essences)];
-    const { decoder } = anyContent(context.maxDepth);
+    const { decoder } = createAnyReader(context.maxDepth);
     return types.map((type) => ({
       type,
       async decoder(call) {
@@ -244,7 +244,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
     if (applied.length === 0) return outcome;
     return {
       ...outcome,
-      headers: [...linesOf(outcome.headers ?? []), ['Preference-Applied', applied.join(', ')]],
+      headers: [...toLines(outcome.headers ?? []), ['Preference-Applied', applied.join(', ')]],
     };
   };
 
@@ -281,7 +281,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
   // HEAD and OPTIONS are derived.
   const served = document.operations.filter(({ method }) => method !== 'HEAD' && method !== 'OPTIONS');
   const resources = new Map(served.map((operation) => [operation, resourceOf(operation)]));
-  const further = new Set([...resources.values()].flatMap(furtherMethods));
+  const further = new Set([...resources.values()].flatMap(listFurtherMethods));
 
   const findMatches = (segments: readonly string[]): Match[] =>
     paths.find(segments).flatMap(({ operations, parameters: values }) =>
@@ -309,7 +309,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
     const found = document.operations.find((operation) => operation.id === id);
     if (found !== undefined) return found;
     const ids = document.operations.map((operation) => operation.id);
-    const meant = closestMatch(String(id), ids);
+    const meant = findClosestMatch(String(id), ids);
     const known = meant === undefined ? `; the document has ${listed(ids)}` : `; did you mean "${meant}"?`;
     throw new RangeError(`the document has no operation ${JSON.stringify(id)}${known}`);
   };
@@ -341,12 +341,12 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
         const rule: Rule = {
           operation,
           choice: { status: isStatus ? response : undefined, example, dynamic },
-          outcome: isStatus ? undefined : outcomeOf(response),
+          outcome: isStatus ? undefined : toActionResponse(response),
           left: times,
           count: 0,
         };
         rules.add(rule);
-        return handleOf(rule, rules);
+        return createHandle(rule, rules);
       },
       coverage: () => coverage.read(),
     },
@@ -402,13 +402,13 @@ function parsedTarget(target: string, method: string): ReturnType<typeof parseTa
 
 function checkRespondOptions(options: RespondOptions): void {
   checkMembers(options, ['times', 'example', 'dynamic'], 'the options of respond', 'such as { times: 1 }');
-  checkNumber(options.times, 'times of a response', { least: 1, whole: true });
+  checkNumber(options.times, 'times of a response', { min: 1, whole: true });
   checkText(options.example, 'example of a response');
   checkFlag(options.dynamic, 'dynamic of a response');
 }
 
 function checkDocumented(operation: Operation, status: number): void {
-  checkNumber(status, 'the status of a response', { least: 200, most: 599, whole: true });
+  checkNumber(status, 'the status of a response', { min: 200, max: 599, whole: true });
   if (documentedStatus(operation, status) !== undefined) return;
   const known = operation.responses.map((each) => each.status).join(', ') || 'none';
   throw new RangeError(`${operation.id} has no response with status ${status}; the document has ${known}`);
@@ -423,7 +423,7 @@ function listed(names: readonly string[]): string {
   return names.length > maxListed ? `${shown} and ${names.length - maxListed} more` : shown;
 }
 
-function handleOf(rule: Rule, rules: Set<Rule>): RuleHandle {
+function createHandle(rule: Rule, rules: Set<Rule>): RuleHandle {
   const remove = (): void => {
     rule.left = 0;
     rules.delete(rule);

@@ -64,7 +64,7 @@ export function createPaths({ operations, basePaths }: PartnerDocument): Partner
 function findBelow(root: Branch<Entry[]>, segments: readonly string[]): readonly FoundPath[] {
   for (const { leaf, values } of findLeaves(root, segments)) {
     const found = leaf.flatMap((entry) => {
-      const parameters = parametersOf(entry, values);
+      const parameters = decodeParameters(entry, values);
       return parameters === undefined ? [] : [{ entry, parameters }];
     });
     const isLiteral = ({ entry }: (typeof found)[number]): boolean =>
@@ -76,7 +76,10 @@ function findBelow(root: Branch<Entry[]>, segments: readonly string[]): readonly
   return [];
 }
 
-function parametersOf({ segments }: Entry, values: readonly string[]): FoundPath['parameters'] | undefined {
+function decodeParameters(
+  { segments }: Entry,
+  values: readonly string[],
+): FoundPath['parameters'] | undefined {
   const found: [string, string][] = [];
   for (const [index, { names, pattern }] of segments.entries()) {
     const value = values[index] ?? '';

@@ -1,8 +1,8 @@
 // Chooses and creates the responses of a document, and checks those of stubs against it.
 
-import { linesOf } from '../../http/field-lines.ts';
-import { type FieldLine, furtherLine } from '../../http/fields.ts';
-import { preferred } from '../../http/headers/accept.ts';
+import { toLines } from '../../http/field-lines.ts';
+import { createFurtherLine, type FieldLine } from '../../http/fields.ts';
+import { selectPreferred } from '../../http/headers/accept.ts';
 import { parseMediaType } from '../../http/headers/media-type.ts';
 import { preferences } from '../../http/headers/prefer.ts';
 import type { HttpRequest } from '../../http/message.ts';
@@ -14,13 +14,13 @@ import { createSeededRandom } from '../state/random.ts';
 import { documentedStatus } from './coverage.ts';
 import {
   type DocumentedResponse,
+  formatPlace,
   isObject,
   type LocatedSchema,
   type Media,
   type Operation,
   type Parameter,
   type PartnerDocument,
-  placeOf,
 } from './document.ts';
 import { describe } from './parameters.ts';
 import { createChecker, type SchemaChecker } from './schema-check.ts';
@@ -86,7 +86,7 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
   /** Returns the content of a media type: a named example, an example that the schema allows, or a created value. */
   const contentOf = (media: Media, operation: Operation, status: number, choice: ResponseChoice): unknown => {
     const { schema } = media;
-    const examples = examplesOf(media, document);
+    const examples = readExamples(media, document);
     if (choice.example !== undefined && examples.has(choice.example)) return examples.get(choice.example);
     const isAllowed = (value: unknown): boolean =>
       schema === undefined || !isJson(media.essence) || checker.check(schema, value, 'response').length === 0;
@@ -115,7 +115,7 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
       const response = responseFor(operation, status);
       const name = wanted.get('example');
       const isNamed = response?.content.some(
-        (media) => name !== undefined && examplesOf(media, document).has(name),
+        (media) => name !== undefined && readExamples(media, document).has(name),
       );
       const dynamic = wanted.get('dynamic') === 'true';
       const applied = [
@@ -130,14 +130,14 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
     create(operation, choice, accept) {
       const response = responseFor(operation, choice.status);
       if (response === undefined) return { status: choice.status ?? 200 };
-      const status = choice.status ?? statusOf(response);
+      const status = choice.status ?? chooseStatus(response);
       const fields = headersOf(response, operation, status);
       const { content } = response;
       if (content.length === 0 || neverHasContent(status)) return { status, headers: fields };
       const variants = [...content]
         .sort((one, other) => Number(isJson(other.essence)) - Number(isJson(one.essence)))
         .map((media) => ({ media, type: concreteType(media) }));
-      const chosen = preferred(accept, variants) ?? (status < 400 ? undefined : variants[0]);
+      const chosen = selectPreferred(accept, variants) ?? (status < 400 ? undefined : variants[0]);
       if (chosen === undefined)
         throw new Problem(
           'not-acceptable',
@@ -145,7 +145,7 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
         );
       const { media, type } = chosen;
       const value = contentOf(media, operation, status, choice);
-      const representation = representationOf(value, type, media.essence);
+      const representation = createRepresentation(value, type, media.essence);
       if (representation !== undefined) return { status, headers: fields, representation };
       const warning = `${media.at} has no example in ${type}, so the response has no content.`;
       return { status, headers: fields, warnings: [warning] };
@@ -154,7 +154,9 @@ export function createResponses(options: ResponsesOptions): PartnerResponses {
       const key = documentedStatus(operation, outcome.status);
       const response = operation.responses.find(({ status }) => status === key);
       if (response === undefined)
-        return [`The status ${outcome.status} is not documented (${placeOf(operation.at, 'responses')}).`];
+        return [
+          `The status ${outcome.status} is not documented (${formatPlace(operation.at, 'responses')}).`,
+        ];
       const missing = response.headers
         .filter(({ name, required }) => required && !hasField(outcome, name))
         .map(({ name, at }) => `The field ${name} is missing (${at}).`);
@@ -172,10 +174,11 @@ export function examineResponses(document: PartnerDocument): readonly string[] {
       content.flatMap((media) => {
         const { schema } = media;
         if (schema === undefined || !isJson(media.essence)) return [];
-        const examples = [...examplesOf(media, document)];
+        const examples = [...readExamples(media, document)];
         const faults = examples.flatMap(([name, value]) => {
           const [first] = checker.check(schema, value, 'response');
-          const place = name === '' ? placeOf(media.at, 'example') : placeOf(media.at, 'examples', name);
+          const place =
+            name === '' ? formatPlace(media.at, 'example') : formatPlace(media.at, 'examples', name);
           return first === undefined ? [] : [`${place} is not sent by default: ${describe(first)}`];
         });
         return faults.length === examples.length
@@ -218,7 +221,7 @@ function responseFor({ responses }: Operation, status: number | undefined): Docu
   return undefined;
 }
 
-function statusOf({ status }: DocumentedResponse): number {
+function chooseStatus({ status }: DocumentedResponse): number {
   if (status === 'default') return 200;
   const lowest = Number(status.replace('XX', '00'));
   // A final response cannot have an informational status (RFC 9110 §15.2).
@@ -226,14 +229,14 @@ function statusOf({ status }: DocumentedResponse): number {
 }
 
 /** Returns the examples of a media type by name; the single one has the name ''. */
-function examplesOf({ value, at }: Media, { resolve }: PartnerDocument): ReadonlyMap<string, unknown> {
+function readExamples({ value, at }: Media, { resolve }: PartnerDocument): ReadonlyMap<string, unknown> {
   const found = new Map<string, unknown>();
   const { example, examples } = value;
   if (example !== undefined) found.set('', example);
   if (!isObject(examples)) return found;
   for (const [name, source] of Object.entries(examples)) {
     if (!isObject(source)) continue;
-    const { value: resolved } = resolve({ value: source, at: placeOf(at, 'examples', name) });
+    const { value: resolved } = resolve({ value: source, at: formatPlace(at, 'examples', name) });
     if (isObject(resolved) && Object.hasOwn(resolved, 'value')) found.set(name, resolved['value']);
   }
   return found;
@@ -251,7 +254,7 @@ function concreteType({ type, essence }: Media): string {
 }
 
 /** Returns the representation of a value; undefined if it cannot be written in the type. */
-function representationOf(value: unknown, type: string, essence: string): Representation | undefined {
+function createRepresentation(value: unknown, type: string, essence: string): Representation | undefined {
   if (isJson(essence) || type === 'application/json') return { type, body: JSON.stringify(value ?? {}) };
   if (typeof value === 'string') return { type, body: value };
   if (/[/+]xml$/.test(essence) && value !== undefined) return undefined;
@@ -278,7 +281,7 @@ function headerValue({ value, schema, required }: Parameter, create: () => unkno
 /** Returns a field line; none if it cannot be sent, or the server sets it. */
 function fieldLine(name: string, value: string): FieldLine[] {
   try {
-    return [furtherLine(name, value)];
+    return [createFurtherLine(name, value)];
   } catch (error) {
     if (error instanceof RangeError) return [];
     throw error;
@@ -288,7 +291,7 @@ function fieldLine(name: string, value: string): FieldLine[] {
 function hasField({ headers = [], representation }: ActionResponse, name: string): boolean {
   const wanted = name.toLowerCase();
   if (wanted === 'content-type') return representation !== undefined;
-  return linesOf(headers).some(([each]) => each.toLowerCase() === wanted);
+  return toLines(headers).some(([each]) => each.toLowerCase() === wanted);
 }
 
 function checkContent(
@@ -297,12 +300,12 @@ function checkContent(
   checker: SchemaChecker,
 ): readonly string[] {
   if (representation === undefined)
-    return content.length === 0 ? [] : [`The content is missing (${placeOf(at, 'content')}).`];
+    return content.length === 0 ? [] : [`The content is missing (${formatPlace(at, 'content')}).`];
   const essence = parseMediaType(representation.type)?.type ?? '';
   const media =
     content.find((each) => each.essence === essence) ??
     content.find((each) => isInRange(essence, each.essence));
-  if (media === undefined) return [`The type ${essence} is not documented (${placeOf(at, 'content')}).`];
+  if (media === undefined) return [`The type ${essence} is not documented (${formatPlace(at, 'content')}).`];
   if (media.schema === undefined || !isJson(essence)) return [];
   const value: unknown = JSON.parse(Buffer.from(representation.body).toString());
   return checker.check(media.schema, value, 'response').map(describe);

@@ -1,8 +1,8 @@
 // Checks values against the schemas of a document: those of OpenAPI 3.0, and JSON Schema 2020-12 as far as documents of APIs use it.
 import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
-import { kindOf } from '../../shape/fault.ts';
-import { isObject, type Located, type LocatedSchema, type PartnerDocument, placeOf } from './document.ts';
+import { describeKind } from '../../shape/fault.ts';
+import { formatPlace, isObject, type Located, type LocatedSchema, type PartnerDocument } from './document.ts';
 
 /** A rule that a value violates. */
 export interface Violation {
@@ -41,14 +41,14 @@ export function createChecker(document: Pick<PartnerDocument, 'version' | 'resol
 }
 
 /** Returns the types that a schema permits; undefined for all. In 3.0, `nullable` adds null. */
-export function typesOf({ type, nullable }: JsonSchema): readonly string[] | undefined {
+export function listTypes({ type, nullable }: JsonSchema): readonly string[] | undefined {
   if (type === undefined) return undefined;
   const types = Array.isArray(type) ? type.map(String) : [String(type)];
   return nullable === true ? [...types, 'null'] : types;
 }
 
 /** Returns the bounds of a number. In 3.0, an exclusive bound is a flag beside the bound. */
-export function boundsOf({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonSchema): {
+export function readBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: JsonSchema): {
   readonly least: number;
   readonly above: number;
   readonly most: number;
@@ -72,12 +72,14 @@ export function numberOr(value: unknown, other: number): number {
 /** Returns the schemas in a member that is a list. */
 export function schemasIn({ value, at }: Located, name: string): readonly LocatedSchema[] {
   const list = value[name];
-  return Array.isArray(list) ? list.flatMap((each, index) => schemaOf(each, placeOf(at, name, index))) : [];
+  return Array.isArray(list)
+    ? list.flatMap((each, index) => locateSchema(each, formatPlace(at, name, index)))
+    : [];
 }
 
 /** Returns the schema in a member. */
 export function schemaIn({ value, at }: Located, name: string): LocatedSchema | undefined {
-  return schemaOf(value[name], placeOf(at, name))[0];
+  return locateSchema(value[name], formatPlace(at, name))[0];
 }
 
 /** Returns the schemas in a member that is a map, by name. */
@@ -85,12 +87,12 @@ export function schemaMapIn({ value, at }: Located, name: string): ReadonlyMap<s
   const map = value[name];
   if (!isObject(map)) return new Map();
   const entries = Object.entries(map).flatMap(([key, each]) =>
-    schemaOf(each, placeOf(at, name, key)).map((schema) => [key, schema] as const),
+    locateSchema(each, formatPlace(at, name, key)).map((schema) => [key, schema] as const),
   );
   return new Map(entries);
 }
 
-function schemaOf(value: unknown, at: string): LocatedSchema[] {
+function locateSchema(value: unknown, at: string): LocatedSchema[] {
   return isObject(value) || typeof value === 'boolean' ? [{ value, at }] : [];
 }
 
@@ -114,7 +116,7 @@ export function discriminated(
   const reference = mapped.startsWith('#') ? mapped : `#/components/schemas/${mapped}`;
   const listed = [...schemasIn({ value: schema, at }, 'oneOf'), ...schemasIn({ value: schema, at }, 'anyOf')];
   const isListed = listed.some((each) => isObject(each.value) && each.value['$ref'] === reference);
-  return isListed ? resolve({ value: { $ref: reference }, at: placeOf(at, 'discriminator') }) : undefined;
+  return isListed ? resolve({ value: { $ref: reference }, at: formatPlace(at, 'discriminator') }) : undefined;
 }
 
 class Check {
@@ -155,18 +157,18 @@ class Check {
   }
 
   #checkType({ value: schema, at }: Located, value: unknown, path: string): boolean {
-    const types = typesOf(schema);
+    const types = listTypes(schema);
     if (types === undefined || types.some((type) => isOfType(value, type))) return true;
-    this.#add(path, placeOf(at, 'type'), `must be ${types.join(' or ')}, is ${kindOf(value)}`);
+    this.#add(path, formatPlace(at, 'type'), `must be ${types.join(' or ')}, is ${describeKind(value)}`);
     return false;
   }
 
   #checkValue({ value: schema, at }: Located, value: unknown, path: string): void {
     const { enum: values, const: fixed } = schema;
     if (Array.isArray(values) && !values.some((each) => isEqual(each, value)))
-      this.#add(path, placeOf(at, 'enum'), `must be one of ${values.map(shorten).join(', ')}`);
+      this.#add(path, formatPlace(at, 'enum'), `must be one of ${values.map(shorten).join(', ')}`);
     if (Object.hasOwn(schema, 'const') && !isEqual(fixed, value))
-      this.#add(path, placeOf(at, 'const'), `must be ${shorten(fixed)}`);
+      this.#add(path, formatPlace(at, 'const'), `must be ${shorten(fixed)}`);
   }
 
   #checkText({ value: schema, at }: Located, value: string, path: string): void {
@@ -175,59 +177,65 @@ class Check {
     if (length < numberOr(minLength, 0))
       this.#add(
         path,
-        placeOf(at, 'minLength'),
+        formatPlace(at, 'minLength'),
         `must have at least ${String(minLength)} characters, has ${length}`,
       );
     if (length > numberOr(maxLength, Number.POSITIVE_INFINITY))
       this.#add(
         path,
-        placeOf(at, 'maxLength'),
+        formatPlace(at, 'maxLength'),
         `must have at most ${String(maxLength)} characters, has ${length}`,
       );
-    if (typeof pattern === 'string' && patternOf(pattern)?.test(value) === false)
-      this.#add(path, placeOf(at, 'pattern'), `must match ${pattern}`);
+    if (typeof pattern === 'string' && compilePattern(pattern)?.test(value) === false)
+      this.#add(path, formatPlace(at, 'pattern'), `must match ${pattern}`);
     if (typeof format === 'string' && isOfFormat(value, format) === false)
-      this.#add(path, placeOf(at, 'format'), `must be of the format ${format}`);
+      this.#add(path, formatPlace(at, 'format'), `must be of the format ${format}`);
   }
 
   #checkNumber({ value: schema, at }: Located, value: number, path: string): void {
-    const { least, above, most, below } = boundsOf(schema);
+    const { least, above, most, below } = readBounds(schema);
     const { multipleOf, format } = schema;
-    if (value < least) this.#add(path, placeOf(at, 'minimum'), `must be at least ${least}`);
-    else if (value <= above) this.#add(path, placeOf(at, 'exclusiveMinimum'), `must be more than ${above}`);
-    if (value > most) this.#add(path, placeOf(at, 'maximum'), `must be at most ${most}`);
-    else if (value >= below) this.#add(path, placeOf(at, 'exclusiveMaximum'), `must be less than ${below}`);
+    if (value < least) this.#add(path, formatPlace(at, 'minimum'), `must be at least ${least}`);
+    else if (value <= above)
+      this.#add(path, formatPlace(at, 'exclusiveMinimum'), `must be more than ${above}`);
+    if (value > most) this.#add(path, formatPlace(at, 'maximum'), `must be at most ${most}`);
+    else if (value >= below)
+      this.#add(path, formatPlace(at, 'exclusiveMaximum'), `must be less than ${below}`);
     if (typeof multipleOf === 'number' && multipleOf > 0 && !isMultiple(value, multipleOf))
-      this.#add(path, placeOf(at, 'multipleOf'), `must be a multiple of ${multipleOf}`);
+      this.#add(path, formatPlace(at, 'multipleOf'), `must be a multiple of ${multipleOf}`);
     if (format === 'int32' && (!Number.isInteger(value) || Math.abs(value) > 2 ** 31))
-      this.#add(path, placeOf(at, 'format'), 'must be of the format int32');
+      this.#add(path, formatPlace(at, 'format'), 'must be of the format int32');
     if (format === 'int64' && !Number.isInteger(value))
-      this.#add(path, placeOf(at, 'format'), 'must be of the format int64');
+      this.#add(path, formatPlace(at, 'format'), 'must be of the format int64');
   }
 
   #checkList(schema: Located, value: readonly unknown[], path: string, depth: number): void {
     const { minItems, maxItems, uniqueItems } = schema.value;
     if (value.length < numberOr(minItems, 0))
-      this.#add(path, placeOf(schema.at, 'minItems'), `must have at least ${String(minItems)} items`);
+      this.#add(path, formatPlace(schema.at, 'minItems'), `must have at least ${String(minItems)} items`);
     if (value.length > numberOr(maxItems, Number.POSITIVE_INFINITY))
-      this.#add(path, placeOf(schema.at, 'maxItems'), `must have at most ${String(maxItems)} items`);
+      this.#add(path, formatPlace(schema.at, 'maxItems'), `must have at most ${String(maxItems)} items`);
     if (uniqueItems === true && new Set(value.map(canonical)).size < value.length)
-      this.#add(path, placeOf(schema.at, 'uniqueItems'), 'must not have an item twice');
+      this.#add(path, formatPlace(schema.at, 'uniqueItems'), 'must not have an item twice');
     const first = schemasIn(schema, 'prefixItems');
     const items = schemaIn(schema, 'items');
     value.forEach((item, index) => {
       const own = first[index] ?? items;
-      if (own !== undefined) this.visit(own, item, placeOf(path, index), depth + 1);
+      if (own !== undefined) this.visit(own, item, formatPlace(path, index), depth + 1);
     });
     const contained = schemaIn(schema, 'contains');
     if (contained === undefined) return;
     const count = value.filter((item) => this.#accepts(contained, item, depth)).length;
     if (count < numberOr(schema.value['minContains'], 1))
-      this.#add(path, placeOf(schema.at, 'contains'), 'lacks an item that matches the schema of contains');
+      this.#add(
+        path,
+        formatPlace(schema.at, 'contains'),
+        'lacks an item that matches the schema of contains',
+      );
     if (count > numberOr(schema.value['maxContains'], Number.POSITIVE_INFINITY))
       this.#add(
         path,
-        placeOf(schema.at, 'maxContains'),
+        formatPlace(schema.at, 'maxContains'),
         'has too many items that match the schema of contains',
       );
   }
@@ -238,26 +246,26 @@ class Check {
     if (names.length < numberOr(minProperties, 0))
       this.#add(
         path,
-        placeOf(schema.at, 'minProperties'),
+        formatPlace(schema.at, 'minProperties'),
         `must have at least ${String(minProperties)} members`,
       );
     if (names.length > numberOr(maxProperties, Number.POSITIVE_INFINITY))
       this.#add(
         path,
-        placeOf(schema.at, 'maxProperties'),
+        formatPlace(schema.at, 'maxProperties'),
         `must have at most ${String(maxProperties)} members`,
       );
     const properties = schemaMapIn(schema, 'properties');
     for (const name of textsIn(required))
       if (!Object.hasOwn(value, name) && !this.#isOmitted(properties.get(name)))
-        this.#add(placeOf(path, name), placeOf(schema.at, 'required'), 'is missing');
+        this.#add(formatPlace(path, name), formatPlace(schema.at, 'required'), 'is missing');
     if (isObject(dependentRequired))
       for (const [name, needed] of Object.entries(dependentRequired))
         for (const each of textsIn(needed))
           if (Object.hasOwn(value, name) && !Object.hasOwn(value, each))
             this.#add(
-              placeOf(path, each),
-              placeOf(schema.at, 'dependentRequired', name),
+              formatPlace(path, each),
+              formatPlace(schema.at, 'dependentRequired', name),
               `is missing beside ${name}`,
             );
     this.#checkMembers(schema, properties, value, path, depth);
@@ -276,16 +284,16 @@ class Check {
     const additional = schemaIn(schema, 'additionalProperties');
     const named = schemaIn(schema, 'propertyNames');
     for (const [name, member] of Object.entries(value)) {
-      const at = placeOf(path, name);
+      const at = formatPlace(path, name);
       if (named !== undefined && !this.#accepts(named, name, depth))
         this.#add(at, named.at, 'has a name that is not permitted');
       const own = properties.get(name);
       if (own !== undefined) {
         if (this.#direction === 'response' && this.#isOmitted(own))
-          this.#add(at, placeOf(own.at, 'writeOnly'), 'must not be in a response');
+          this.#add(at, formatPlace(own.at, 'writeOnly'), 'must not be in a response');
         this.visit(own, member, at, depth + 1);
       }
-      const matching = [...patterns].filter(([pattern]) => patternOf(pattern)?.test(name) === true);
+      const matching = [...patterns].filter(([pattern]) => compilePattern(pattern)?.test(name) === true);
       for (const [, each] of matching) this.visit(each, member, at, depth + 1);
       if (own !== undefined || matching.length > 0 || additional === undefined) continue;
       if (additional.value === false) this.#add(at, additional.at, 'is not a known member');
@@ -323,13 +331,17 @@ class Check {
     const results = branches.map((branch) => this.#violationsOf(branch, value, path, depth));
     const matching = results.filter(({ length }) => length === 0).length;
     if (name === 'oneOf' && matching > 1)
-      this.#add(path, placeOf(schema.at, name), `matches ${matching} of ${branches.length} schemas, not one`);
+      this.#add(
+        path,
+        formatPlace(schema.at, name),
+        `matches ${matching} of ${branches.length} schemas, not one`,
+      );
     if (matching > 0) return;
     const [nearest = []] = [...results].sort(
-      (one, other) => depthOf(other) - depthOf(one) || one.length - other.length,
+      (one, other) => computeDepth(other) - computeDepth(one) || one.length - other.length,
     );
     const count = branches.length === 1 ? 'the schema' : `any of ${branches.length} schemas`;
-    this.#add(path, placeOf(schema.at, name), `does not match ${count}`);
+    this.#add(path, formatPlace(schema.at, name), `does not match ${count}`);
     for (const violation of nearest) this.#add(violation.path, violation.rule, violation.detail);
   }
 
@@ -345,7 +357,7 @@ class Check {
 }
 
 /** Returns how deep the first violation is: a schema whose type fits is nearer than one whose type does not. */
-function depthOf([first]: readonly Violation[]): number {
+function computeDepth([first]: readonly Violation[]): number {
   return first === undefined || first.rule.endsWith('/type') ? 0 : 1;
 }
 
@@ -391,7 +403,7 @@ function shorten(value: unknown): string {
 }
 
 /** Returns a pattern, which is not anchored (JSON Schema 2020-12 Validation §6.3.3); undefined if it is none. */
-export function patternOf(source: string): RegExp | undefined {
+export function compilePattern(source: string): RegExp | undefined {
   for (const flags of ['u', '']) {
     try {
       return new RegExp(source, flags);
@@ -423,7 +435,7 @@ const formats: Readonly<Record<string, (text: string) => boolean>> = {
   ipv6: (text) => text.includes(':') && URL.canParse(`http://[${text}]/`),
   byte: (text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text),
   'json-pointer': (text) => /^(?:\/(?:[^~]|~[01])*)*$/.test(text),
-  regex: (text) => patternOf(text) !== undefined,
+  regex: (text) => compilePattern(text) !== undefined,
 };
 
 /** Returns whether a text has a format; undefined if the format is not known. */

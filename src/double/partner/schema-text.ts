@@ -1,7 +1,7 @@
 // Creates texts: of a format, for a pattern, or of letters alone.
 import { type CharacterClass, includes } from '../../schema/pattern/classes.ts';
 import { type Expression, PatternError, parsePattern } from '../../schema/pattern/syntax.ts';
-import { patternOf } from './schema-check.ts';
+import { compilePattern } from './schema-check.ts';
 
 /** What values are drawn from. */
 export interface Randomness {
@@ -78,7 +78,7 @@ function createUuid(bytes: Uint8Array): string {
 
 /** Creates a text of at least this many characters that matches a pattern; undefined if none is found. */
 export function createMatching(pattern: string, least: number, randomness: Randomness): string | undefined {
-  const matcher = patternOf(pattern);
+  const matcher = compilePattern(pattern);
   const tree = readPattern(pattern);
   if (tree === undefined || matcher === undefined) return undefined;
   for (let more = 0; more <= Math.max(least, 1); more += 1) {
@@ -134,14 +134,14 @@ function expand(expression: Expression, more: number, randomness: Randomness): s
       return Array.from({ length: count }, () => expand(expression.part, more, randomness)).join('');
     }
     case 'class':
-      return characterOf(expression.class, randomness);
+      return drawCharacter(expression.class, randomness);
   }
 }
 
 /** The printable characters of ASCII. */
 const printable = Array.from({ length: 95 }, (_, index) => 0x20 + index);
 
-function characterOf(of: CharacterClass, { random }: Randomness): string {
+function drawCharacter(of: CharacterClass, { random }: Randomness): string {
   const preferred = [0x61 + drawInteger(26, random), 0x31 + drawInteger(9, random), 0x41, ...printable];
   const code = preferred.find((each) => includes(of, each));
   const [first] = of.ranges;

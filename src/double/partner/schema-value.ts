@@ -4,16 +4,16 @@ import { DeclarationError } from '../../schema/error.ts';
 import type { JsonSchema } from '../../service/openapi/document.ts';
 import { isObject, type Located, type LocatedSchema, type PartnerDocument } from './document.ts';
 import {
-  boundsOf,
   type Direction,
   isEqual,
+  listTypes,
   numberOr,
+  readBounds,
   type SchemaChecker,
   schemaIn,
   schemaMapIn,
   schemasIn,
   textsIn,
-  typesOf,
 } from './schema-check.ts';
 import {
   createFormatted,
@@ -292,7 +292,7 @@ class Creation {
   }
 
   #number(schemas: readonly Located[], isWhole: boolean): number {
-    const bounds = schemas.map(({ value }) => boundsOf(value));
+    const bounds = schemas.map(({ value }) => readBounds(value));
     const steps = schemas.flatMap(({ value }) =>
       typeof value['multipleOf'] === 'number' ? [value['multipleOf']] : [],
     );
@@ -380,7 +380,7 @@ function* alternativesOf(choices: Merged['choices']): Generator<readonly Located
 function commonTypes(schemas: readonly JsonSchema[]): readonly string[] | undefined {
   let common: readonly string[] | undefined;
   for (const schema of schemas) {
-    const types = typesOf(schema);
+    const types = listTypes(schema);
     if (types === undefined) continue;
     common = common === undefined ? types : intersect(common, types);
   }

@@ -6,13 +6,13 @@ import { oauth2Paths } from '../../oauth/paths.ts';
 import type { Access } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import { DeclarationError } from '../../schema/error.ts';
-import { kindOf } from '../../shape/fault.ts';
+import { describeKind } from '../../shape/fault.ts';
 import {
+  formatPlace,
   isObject,
   type Located,
   type Operation,
   type PartnerDocument,
-  placeOf,
   type Requirement,
 } from './document.ts';
 
@@ -59,7 +59,7 @@ export function readSecurity(
   return {
     schemes: { ...given, ...Object.fromEntries(security.declared) },
     scopes: [...security.scopes],
-    endpoints: endpointsOf(document),
+    endpoints: listEndpoints(document),
     warnings: security.warnings,
     accessOf: (operation) => access.get(operation) ?? { access: 'nobody' },
   };
@@ -126,7 +126,7 @@ class Security {
     if (pair !== undefined) return this.#declare(joined, pair);
     throw new DeclarationError(
       'value',
-      placeOf(at, 'security'),
+      formatPlace(at, 'security'),
       `requires ${names.join(' and ')} together, which is no scheme of the double; define one with the name ${JSON.stringify(joined)} in the option schemes`,
     );
   }
@@ -156,7 +156,7 @@ class Security {
     if (scheme === undefined)
       throw new DeclarationError(
         'name',
-        placeOf(from, 'security'),
+        formatPlace(from, 'security'),
         `there is no security scheme ${JSON.stringify(name)}`,
       );
     const { type } = scheme.value;
@@ -234,11 +234,11 @@ function unsupported(name: string, { at }: Located, what: string): DeclarationEr
 }
 
 function shown(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : kindOf(value);
+  return typeof value === 'string' ? JSON.stringify(value) : describeKind(value);
 }
 
 /** Returns the paths of the endpoints of OAuth 2.0 in the document, with those of the double. */
-function endpointsOf({ securitySchemes }: PartnerDocument): ReadonlyMap<string, string> {
+function listEndpoints({ securitySchemes }: PartnerDocument): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   const add = (url: unknown, own: string): void => {
     if (typeof url !== 'string' || !URL.canParse(url, 'http://localhost')) return;

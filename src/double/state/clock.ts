@@ -1,13 +1,13 @@
 import { types } from 'node:util';
 import {
   type AdjustableClock,
-  adjustableClock,
   type Clock,
   type ClockSetting,
+  createAdjustableClock,
   type DateLike,
 } from '../../clock.ts';
 import { type Duration, parseDuration } from '../../duration.ts';
-import { shown } from '../../service/argument-checks.ts';
+import { formatArgument } from '../../service/argument-checks.ts';
 import type { Snapshottable } from './snapshot.ts';
 
 /**
@@ -70,7 +70,7 @@ export function createDoubleTime(
   start: DateLike | undefined,
   onSetBack: () => void,
 ): DoubleTime {
-  const clock = adjustableClock(host);
+  const clock = createAdjustableClock(host);
   let skew = 0;
   if (start !== undefined) freezeAt(clock, start);
   const initial: TimeSnapshot = { setting: clock.setting, skew };
@@ -95,16 +95,16 @@ export function createDoubleTime(
     control: {
       now: () => clock.now(),
       advance(by) {
-        const length = lengthOf(by);
+        const length = toMilliseconds(by);
         checkRange(clock.now() + length);
         move(() => clock.advance(length));
       },
-      set: (to) => move(() => clock.set(checkRange(timeOf(to)))),
+      set: (to) => move(() => clock.set(checkRange(toTime(to)))),
       freeze: (at) => move(() => (at === undefined ? clock.freeze() : freezeAt(clock, at))),
       follow: () => move(() => clock.follow()),
       skewServerDate(by) {
-        const length = lengthOf(by);
-        if (Math.abs(length) > mostSkew) throw new RangeError('the skew of Date must be at most 366 days');
+        const length = toMilliseconds(by);
+        if (Math.abs(length) > maxSkew) throw new RangeError('the skew of Date must be at most 366 days');
         skew = length;
       },
     },
@@ -115,13 +115,13 @@ export function createDoubleTime(
 }
 
 function freezeAt(clock: AdjustableClock, at: DateLike): void {
-  const time = checkRange(timeOf(at));
+  const time = checkRange(toTime(at));
   clock.freeze();
   clock.set(time);
 }
 
 /** The greatest skew of a date in ms: 366 days. */
-export const mostSkew = 366 * 86_400_000;
+export const maxSkew = 366 * 86_400_000;
 
 /** The first ms of the year 2 and the last ms of 9997. Skewed by up to two years, they still have a year of four digits. */
 const [earliest, latest] = [-62_104_060_800_000, 253_339_228_799_999];
@@ -133,10 +133,10 @@ function checkRange(time: number): number {
 }
 
 /** Returns a duration in ms. Throws RangeError if it is invalid. */
-export function lengthOf(duration: Duration): number {
+export function toMilliseconds(duration: Duration): number {
   const size = typeof duration === 'string' ? lengthOfText(duration) : duration;
   if (typeof size === 'number' && Number.isFinite(size)) return size;
-  throw new RangeError(`${shown(duration)} is not a duration such as 1500, '90s', '11m' or '-24h'`);
+  throw new RangeError(`${formatArgument(duration)} is not a duration such as 1500, '90s', '11m' or '-24h'`);
 }
 
 function lengthOfText(text: string): number | undefined {
@@ -148,13 +148,13 @@ const isoForm =
   /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?(?:Z|[+-][0-9]{2}:[0-9]{2}))?$/;
 
 /** Returns a moment in ms since 1970-01-01T00:00:00Z. Throws RangeError if it is invalid. */
-export function timeOf(moment: DateLike): number {
+export function toTime(moment: DateLike): number {
   const time = typeof moment === 'string' ? timeOfText(moment) : moment;
   // A Date may be of another realm. Other values, such as null, would be converted to numbers.
   const ms = types.isDate(time) ? time.getTime() : time;
   if (typeof ms === 'number' && Number.isFinite(ms)) return ms;
   throw new RangeError(
-    `${shown(moment)} is not a time such as '2026-03-01T12:00:00Z', a Date or ms since 1970`,
+    `${formatArgument(moment)} is not a time such as '2026-03-01T12:00:00Z', a Date or ms since 1970`,
   );
 }
 

@@ -17,7 +17,7 @@ export interface DoubleNonces extends SynchronousNonces, Snapshottable<NoncesSna
 }
 
 /** The maximum number of claims in a snapshot. If there are more, the older half is dropped. */
-const mostClaims = 200_000;
+const maxClaims = 200_000;
 
 /** Determines which fresh nonces count as used: those for which `burns` returns true, and the next `left` ones. */
 export class BurntNonces {
@@ -73,7 +73,7 @@ export function createDoubleNonces(
       const claimed = burnt.take() ? 'seen' : current.claim(user, nonce, until, now);
       if (claimed === 'fresh') claims.push({ user, nonce, until });
       if (claimed === 'seen') onReplay(user);
-      if (claims.length > mostClaims) claims = claims.slice(-mostClaims / 2);
+      if (claims.length > maxClaims) claims = claims.slice(-maxClaims / 2);
       return claimed;
     },
     kept: () => undefined,

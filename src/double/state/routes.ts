@@ -2,7 +2,7 @@ import { type Collection, readCollection } from '../../collections/declaration.t
 import type { Resource } from '../../pipeline/resource.ts';
 import type { ServiceOptions } from '../../service/options.ts';
 import { checkResource } from '../../service/resource-checks.ts';
-import { collectionsOf } from '../../service/routes.ts';
+import { readCollections } from '../../service/routes.ts';
 import type { Snapshottable } from './snapshot.ts';
 
 /** The routes of a double at one time. */
@@ -24,7 +24,7 @@ export interface DoubleRoutes extends Snapshottable<ServedRoutes> {
 
 /** Creates the routes of a double. Throws DeclarationError if a declaration is invalid. */
 export function createDoubleRoutes(options: Pick<ServiceOptions, 'collections' | 'resources'>): DoubleRoutes {
-  const initial: ServedRoutes = { collections: collectionsOf(options), resources: options.resources ?? {} };
+  const initial: ServedRoutes = { collections: readCollections(options), resources: options.resources ?? {} };
   let state = initial;
   let notify: (state: ServedRoutes) => void = () => {};
 
@@ -32,7 +32,7 @@ export function createDoubleRoutes(options: Pick<ServiceOptions, 'collections' |
     notify(next);
     state = next;
   };
-  const without = (path: string): ServedRoutes => ({
+  const removePath = (path: string): ServedRoutes => ({
     collections: state.collections.filter((each) => each.path !== path),
     resources: Object.fromEntries(Object.entries(state.resources).filter(([template]) => template !== path)),
   });
@@ -41,12 +41,12 @@ export function createDoubleRoutes(options: Pick<ServiceOptions, 'collections' |
       return state;
     },
     collection(path, declaration) {
-      const { collections: others, resources } = without(path);
+      const { collections: others, resources } = removePath(path);
       change({ collections: [...others, readCollection(path, declaration)], resources });
     },
     resource(template, resource) {
       checkResource(template, resource);
-      const { collections, resources: others } = without(template);
+      const { collections, resources: others } = removePath(template);
       change({ collections, resources: { ...others, [template]: resource } });
     },
     onChange(listener) {

@@ -3,7 +3,7 @@ import type { KeyDeclaration, SignatureAlgorithm } from '../../auth/account-key.
 import { toAccountRecord, type UserDeclaration } from '../../auth/user-declaration.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { checkObject, checkString } from '../../service/argument-checks.ts';
-import { checkUser, secretsOf } from '../../service/user-checks.ts';
+import { checkUser, listUserSecrets } from '../../service/user-checks.ts';
 import { generateKey, type KeyPair } from './generate-key.ts';
 import type { Snapshottable } from './snapshot.ts';
 
@@ -46,7 +46,7 @@ export interface DoubleUsers extends Snapshottable<Users> {
   /** Returns the keys of a user by id, in the order in which they were added. Throws RangeError if there is no such user. */
   keys(name: string): Readonly<Record<string, KeyDeclaration>>;
   /** Returns the private key of a key that was generated; undefined for others. */
-  privateKeyOf(key: KeyDeclaration): KeyObject | undefined;
+  findPrivateKey(key: KeyDeclaration): KeyObject | undefined;
   /** Returns the user of this name, or the one with a key of this id; undefined if there is none. */
   ownerOf(id: string): string | undefined;
   /** Sets the function that is called before each change with all users. */
@@ -58,14 +58,16 @@ export function createDoubleUsers(
   declared: DoubleUsersOption,
   random: (size: number) => Uint8Array,
 ): DoubleUsers {
-  const randomSecret = (): string => Buffer.from(random(24)).toString('base64url');
-  const completed = (name: string, user: DoubleUser): UserDeclaration => {
+  const generateSecret = (): string => Buffer.from(random(24)).toString('base64url');
+  const completeUser = (name: string, user: DoubleUser): UserDeclaration => {
     checkUser(name, user, true);
     if ('secrets' in user) return user;
     if (user.secret !== undefined) return { ...user, secret: user.secret };
-    return { ...user, secret: randomSecret(), password: user.password ?? randomSecret() };
+    return { ...user, secret: generateSecret(), password: user.password ?? generateSecret() };
   };
-  const initial: Users = new Map(entriesOf(declared).map(([name, user]) => [name, completed(name, user)]));
+  const initial: Users = new Map(
+    listEntries(declared).map(([name, user]) => [name, completeUser(name, user)]),
+  );
   let users = initial;
   let notify: (users: Users) => void = () => {};
 
@@ -80,7 +82,7 @@ export function createDoubleUsers(
       throw new RangeError(`the double has no user ${name}${didYouMean(name, [...users.keys()])}`);
     return user;
   };
-  const credentials = (name: string): UserCredentials => credentialsOf(name, found(name));
+  const credentials = (name: string): UserCredentials => toCredentials(name, found(name));
   const addKey = (name: string, id: string, key: KeyDeclaration): void => {
     const user = toAccountRecord(found(name));
     checkString(id, 'the id of a key');
@@ -95,14 +97,14 @@ export function createDoubleUsers(
     },
     credentials,
     set(name, user = {}) {
-      change(new Map(users).set(name, completed(name, user)));
+      change(new Map(users).set(name, completeUser(name, user)));
       return credentials(name);
     },
     remove(name) {
       found(name);
       change(new Map([...users].filter(([each]) => each !== name)));
     },
-    rotate(name, secret = randomSecret(), until) {
+    rotate(name, secret = generateSecret(), until) {
       const { secrets, ...others } = toAccountRecord(found(name));
       checkUser(name, { secret }, false);
       const former = until === undefined ? [] : secrets.slice(0, 1).map((each) => ({ ...each, until }));
@@ -118,7 +120,7 @@ export function createDoubleUsers(
       return pair;
     },
     keys: (name) => toAccountRecord(found(name)).keys ?? {},
-    privateKeyOf: (key) =>
+    findPrivateKey: (key) =>
       'publicKey' in key && typeof key.publicKey === 'string' ? privateKeys.get(key.publicKey) : undefined,
     ownerOf(id) {
       if (users.has(id)) return id;
@@ -141,7 +143,7 @@ export function createDoubleUsers(
   };
 }
 
-function entriesOf(declared: DoubleUsersOption): (readonly [string, DoubleUser])[] {
+function listEntries(declared: DoubleUsersOption): (readonly [string, DoubleUser])[] {
   if (declared instanceof Map) return [...declared];
   checkUsers(declared);
   return isList(declared) ? declared.map((name) => [name, {}]) : Object.entries(declared);
@@ -161,10 +163,13 @@ function isList(declared: DoubleUsersOption): declared is readonly string[] {
 /** Returns the secrets of a user and of its keys, and the password unless only its hash is known. */
 export function listSecrets(user: UserDeclaration): string[] {
   const { password } = toAccountRecord(user);
-  return [...secretsOf(user), ...(password !== undefined && 'plain' in password ? [password.plain] : [])];
+  return [
+    ...listUserSecrets(user),
+    ...(password !== undefined && 'plain' in password ? [password.plain] : []),
+  ];
 }
 
-function credentialsOf(name: string, user: UserDeclaration): UserCredentials {
+function toCredentials(name: string, user: UserDeclaration): UserCredentials {
   const { secrets, password } = toAccountRecord(user);
   const secret = secrets[0]?.secret;
   if (secret === undefined) throw new RangeError(`${name} has no secret`);

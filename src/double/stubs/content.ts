@@ -12,7 +12,7 @@ import type { ContentReader } from '../../pipeline/resource.ts';
  * bytes. Content that is not what its type declares is rejected with 400.
  * @param maxDepth the maximum nesting of JSON
  */
-export function anyContent(maxDepth: number): ContentReader {
+export function createAnyReader(maxDepth: number): ContentReader {
   return {
     type: '*/*',
     decoder({ request: { headers: fields } }) {

@@ -9,7 +9,7 @@ import {
 } from '../../pipeline/resource.ts';
 import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
 import { checkResource } from '../../service/resource-checks.ts';
-import { kindOf } from '../../shape/fault.ts';
+import { describeKind } from '../../shape/fault.ts';
 import { checkFieldTexts, checkTexts, type TextsByName } from '../faults/match.ts';
 import { type BarePath, checkMatch, type MatchMethod } from '../match.ts';
 import type { StubResponse } from './response.ts';
@@ -102,9 +102,11 @@ export function checkStub(match: StubMatch, options: StubOptions): void {
   checkMembers(match, Object.keys(matchNames), 'the match of a stub', example);
   const { method, path, query, headers } = match;
   if (typeof path !== 'string')
-    throw new RangeError(`path of the match of a stub must be a path or a template, is ${kindOf(path)}`);
+    throw new RangeError(
+      `path of the match of a stub must be a path or a template, is ${describeKind(path)}`,
+    );
   checkMatch({ path, ...(method !== undefined && { method }) });
-  for (const each of methodsOf(match))
+  for (const each of listMethods(match))
     if (each === 'HEAD' || each === 'OPTIONS' || each === 'CONNECT' || !isToken(each))
       throw new RangeError(
         `a stub cannot have the method ${each}${each === 'HEAD' ? '; HEAD is answered as GET' : ''}`,
@@ -112,18 +114,18 @@ export function checkStub(match: StubMatch, options: StubOptions): void {
   checkTexts(query, 'query');
   checkFieldTexts(headers, 'headers');
   checkMembers(options, Object.keys(optionNames), 'the options of a stub');
-  checkNumber(options.times, 'times of a stub', { least: 1, whole: true });
+  checkNumber(options.times, 'times of a stub', { min: 1, whole: true });
 }
 
 /** Returns the methods that a stub answers. */
-export function methodsOf({ method }: StubMatch): readonly string[] {
+export function listMethods({ method }: StubMatch): readonly string[] {
   return method === undefined ? namedMethods.filter((each) => each !== 'HEAD') : [method].flat();
 }
 
 /** Returns the resource of a stub: one action under all its methods. Throws RangeError if the access rule or a scheme is invalid. */
 export function stubResource(match: StubMatch, { schemes }: StubOptions, action: Action): Resource {
   const names: readonly string[] = namedMethods;
-  const answered = methodsOf(match);
+  const answered = listMethods(match);
   const actions = (isNamed: boolean) =>
     Object.fromEntries(
       answered.filter((each) => names.includes(each) === isNamed).map((each) => [each, action]),

@@ -1,9 +1,9 @@
-import { type HeadersInput, linesOf } from '../../http/field-lines.ts';
-import { furtherLine, sendableLine } from '../../http/fields.ts';
+import { type HeadersInput, toLines } from '../../http/field-lines.ts';
+import { createFurtherLine, sendableLine } from '../../http/fields.ts';
 import { neverHasContent } from '../../http/message.ts';
 import type { ActionResponse, Representation } from '../../pipeline/resource.ts';
 import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
-import { kindOf } from '../../shape/fault.ts';
+import { describeKind } from '../../shape/fault.ts';
 
 /** The response of a stub. */
 export interface StubResponse {
@@ -20,7 +20,7 @@ export interface StubResponse {
 const responseNames: Readonly<Record<keyof StubResponse, true>> = { status: true, headers: true, body: true };
 
 /** Converts the response of a stub to an outcome. Throws RangeError if it cannot be sent. */
-export function outcomeOf(response: StubResponse): ActionResponse {
+export function toActionResponse(response: StubResponse): ActionResponse {
   checkMembers(
     response,
     Object.keys(responseNames),
@@ -28,31 +28,31 @@ export function outcomeOf(response: StubResponse): ActionResponse {
     'such as { status: 201, body: { id: 1 } }',
   );
   const { status = 200, headers = {}, body } = response;
-  checkNumber(status, 'status of the response of a stub', { least: 200, most: 599, whole: true });
-  const lines = linesOf(headers).map(([name, value]) => sendableLine(name, String(value)));
+  checkNumber(status, 'status of the response of a stub', { min: 200, max: 599, whole: true });
+  const lines = toLines(headers).map(([name, value]) => sendableLine(name, String(value)));
   const type = lines.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
   const fields = lines
     .filter(([name]) => name.toLowerCase() !== 'content-type')
-    .map(([name, value]) => furtherLine(name, value));
+    .map(([name, value]) => createFurtherLine(name, value));
   if (body === undefined) return { status, headers: fields };
   if (neverHasContent(status)) throw new RangeError(`a response with status ${status} cannot have content`);
-  const { type: own, body: content } = representationOf(body);
+  const { type: own, body: content } = toRepresentation(body);
   return { status, headers: fields, representation: { type: type ?? own, body: content } };
 }
 
-function representationOf(body: unknown): Representation {
+function toRepresentation(body: unknown): Representation {
   if (typeof body === 'string') return { type: 'text/plain; charset=utf-8', body };
   if (body instanceof Uint8Array) return { type: 'application/octet-stream', body };
   if (body instanceof ArrayBuffer) return { type: 'application/octet-stream', body: new Uint8Array(body) };
-  return { type: 'application/json', body: jsonOf(body) };
+  return { type: 'application/json', body: formatJson(body) };
 }
 
 /** Returns a value as JSON. Throws RangeError for what would be sent as `{}` or as nothing, such as a Map, a form or a promise. */
-function jsonOf(body: unknown): string {
+function formatJson(body: unknown): string {
   const tag = Object.prototype.toString.call(body).slice('[object '.length, -1);
   const isPlain = ['Object', 'Array', 'Number', 'Boolean', 'Null', 'Date'].includes(tag);
   const content = isPlain ? JSON.stringify(body) : undefined;
   if (content !== undefined && !(typeof body === 'number' && !Number.isFinite(body))) return content;
-  const found = isPlain || typeof body !== 'object' ? kindOf(body) : `a ${tag}`;
+  const found = isPlain || typeof body !== 'object' ? describeKind(body) : `a ${tag}`;
   throw new RangeError(`body of the response of a stub must be JSON, text or bytes, is ${found}`);
 }

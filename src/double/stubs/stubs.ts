@@ -5,7 +5,13 @@ import { type ConfiguredScheme, checkSchemeNames } from '../../auth/configured-s
 import { linesInTurn } from '../../http/field-lines.ts';
 import type { HttpRequest } from '../../http/message.ts';
 import { andThen } from '../../maybe-promise.ts';
-import { type Branch, branchOf, createBranch, findLeaves, nameParameters } from '../../pipeline/path-tree.ts';
+import {
+  type Branch,
+  createBranch,
+  ensureBranch,
+  findLeaves,
+  nameParameters,
+} from '../../pipeline/path-tree.ts';
 import {
   type Access,
   type Action,
@@ -13,14 +19,14 @@ import {
   action,
   type Call,
   type ContentReader,
-  furtherMethods,
+  listFurtherMethods,
   type Resource,
 } from '../../pipeline/resource.ts';
 import type { Match, RouteLayer } from '../../pipeline/router.ts';
 import { fitsTexts } from '../faults/match.ts';
 import type { RuleHandle } from '../match.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
-import { anyContent } from './content.ts';
+import { createAnyReader } from './content.ts';
 import {
   checkStub,
   checkStubMembers,
@@ -32,7 +38,7 @@ import {
   type StubRequest,
   stubResource,
 } from './declaration.ts';
-import { outcomeOf, type StubResponse } from './response.ts';
+import { type StubResponse, toActionResponse } from './response.ts';
 
 /** A stub with its number, for lists. */
 export interface PlannedStub extends RuleHandle {
@@ -98,7 +104,7 @@ export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptio
   let methods: ReadonlySet<string> | undefined;
 
   const insert = (plan: Plan): void => {
-    const { branch } = branchOf(root, plan.stub.match.path);
+    const { branch } = ensureBranch(root, plan.stub.match.path);
     branch.leaf ??= new Set();
     branch.leaf.add(plan);
     plans.add(plan);
@@ -107,12 +113,12 @@ export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptio
   const remove = (plan: Plan): void => {
     plan.left = 0;
     plans.delete(plan);
-    branchOf(root, plan.stub.match.path).branch.leaf?.delete(plan);
+    ensureBranch(root, plan.stub.match.path).branch.leaf?.delete(plan);
     methods = undefined;
   };
   const add = (stub: Stub<unknown>): PlannedStub => {
     const { match, response, access = 'authenticated', schemes: accepted, times } = stub;
-    checkStub(match, optionsOf(stub));
+    checkStub(match, selectOptions(stub));
     checkSchemeNames(accepted, schemes, `schemes of the stub for ${match.path}`);
     const respond = responder(match, response);
     const handle = (call: Call): ReturnType<typeof respond> => {
@@ -122,8 +128,8 @@ export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptio
       const outcome = respond(call);
       return check === undefined ? outcome : andThen(outcome, (made) => check.checkResponse(call, made));
     };
-    const resource = stubResource(match, stub, actionOf(access, handle));
-    const { names } = branchOf<Leaf>(createBranch(), match.path);
+    const resource = stubResource(match, stub, createAction(access, handle));
+    const { names } = ensureBranch<Leaf>(createBranch(), match.path);
     numbered += 1;
     const left = times ?? Number.POSITIVE_INFINITY;
     const plan: Plan = {
@@ -135,14 +141,14 @@ export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptio
       count: 0,
     };
     insert(plan);
-    return plannedOf(plan, remove);
+    return createPlannedStub(plan, remove);
   };
-  const actionOf = (
+  const createAction = (
     access: Access,
     handle: (call: Call) => ActionResponse | Promise<ActionResponse>,
   ): Action => {
     // On first use, because most doubles have no stubs.
-    reading ??= anyContent(maxDepth);
+    reading ??= createAnyReader(maxDepth);
     return action(access, handle, { reads: [reading], bodyOptional: true });
   };
   const restore = (records: readonly StubRecord[]): void => {
@@ -166,19 +172,19 @@ export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptio
         return [...plans].map(({ stub, resource }) => ({ template: stub.match.path, resource }));
       },
       furtherMethods() {
-        methods ??= new Set([...plans].flatMap(({ resource }) => furtherMethods(resource)));
+        methods ??= new Set([...plans].flatMap(({ resource }) => listFurtherMethods(resource)));
         return methods;
       },
     },
     add,
-    all: () => [...plans].filter(({ left }) => left > 0).map((plan) => plannedOf(plan, remove)),
+    all: () => [...plans].filter(({ left }) => left > 0).map((plan) => createPlannedStub(plan, remove)),
     snapshot,
     restore,
     reset: () => restore(initial),
   };
 }
 
-function optionsOf({ match: _, response: __, ...options }: Stub<unknown>): StubOptions {
+function selectOptions({ match: _, response: __, ...options }: Stub<unknown>): StubOptions {
   return options;
 }
 
@@ -216,13 +222,13 @@ function responder(
   response: StubHandler<unknown>,
 ): (call: Call) => ActionResponse | Promise<ActionResponse> {
   if (typeof response !== 'function') {
-    const outcome = outcomeOf(response);
+    const outcome = toActionResponse(response);
     return () => outcome;
   }
   return async (call) => {
-    const returned: StubResponse = await response(requestOf(call));
+    const returned: StubResponse = await response(toStubRequest(call));
     try {
-      return outcomeOf(returned);
+      return toActionResponse(returned);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       throw new RangeError(`the stub for ${describeStub(match)}: ${error.message}`, { cause: error });
@@ -230,7 +236,7 @@ function responder(
   };
 }
 
-function requestOf({
+function toStubRequest({
   request,
   method,
   path,
@@ -253,7 +259,7 @@ function requestOf({
   };
 }
 
-function plannedOf(plan: Plan, remove: (plan: Plan) => void): PlannedStub {
+function createPlannedStub(plan: Plan, remove: (plan: Plan) => void): PlannedStub {
   return {
     number: plan.number,
     stub: plan.stub,

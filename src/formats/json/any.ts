@@ -10,19 +10,19 @@ export function writeAnyJson(node: JsonNode): string {
     case 'null':
       return 'null';
     case 'string':
-      return quoted(node.text);
+      return quote(node.text);
     case 'number':
     case 'boolean':
       return node.text;
     case 'array':
       return `[${node.items.map(writeAnyJson).join(',')}]`;
     case 'object':
-      return `{${Array.from(node.members, ([name, { value }]) => `${quoted(name)}:${writeAnyJson(value)}`).join(',')}}`;
+      return `{${Array.from(node.members, ([name, { value }]) => `${quote(name)}:${writeAnyJson(value)}`).join(',')}}`;
   }
 }
 
 /** XML cannot represent these two characters; JSON.stringify escapes all others that it cannot (XML §2.2). */
-function quoted(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text).replace(/[\ufffe\uffff]/g, (character) =>
     character === '\ufffe' ? '\\ufffe' : '\\uffff',
   );

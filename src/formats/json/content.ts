@@ -1,9 +1,9 @@
 /** Validates a JSON document against a schema and converts its values to their stored form. */
 import { didYouMean } from '../../did-you-mean.ts';
-import { printable } from '../../schema/characters.ts';
+import { toPrintable } from '../../schema/characters.ts';
 import { buildElement, buildValue } from '../../schema/record.ts';
 import type { Attribute, Field, ListContent, Schema, Shape } from '../../schema/schema.ts';
-import { type Simple, storedValue, violationsOf } from '../../schema/simple-type.ts';
+import { listViolations, type Simple, toStoredValue } from '../../schema/simple-type.ts';
 import type { StoredRecord, StoredValue } from '../../store/store.ts';
 import { copyString } from '../../xml/copy-string.ts';
 import { joinPath, type Position, type ValidationErrors } from '../validation-errors.ts';
@@ -17,18 +17,18 @@ type Slot = StoredValue | undefined;
 /** Validates one document. */
 export class JsonContent {
   readonly #errors: ValidationErrors;
-  readonly #positionOf: (at: number) => Position | undefined;
+  readonly #findPosition: (at: number) => Position | undefined;
 
-  /** @param positionOf returns the line and column of an index into the document; called for errors only */
-  constructor(errors: ValidationErrors, positionOf: (at: number) => Position | undefined) {
+  /** @param findPosition returns the line and column of an index into the document; called for errors only */
+  constructor(errors: ValidationErrors, findPosition: (at: number) => Position | undefined) {
     this.#errors = errors;
-    this.#positionOf = positionOf;
+    this.#findPosition = findPosition;
   }
 
   /** Returns the item; undefined if it has an error. */
   item({ root, schema }: Shape, node: JsonNode, partial: boolean): StoredRecord | undefined {
     if (node.kind === 'object') return this.#element(root, schema, node, '', partial);
-    this.#report(node.at, root.name, 'root', `must be an object of fields, is ${kindOf(node)}`);
+    this.#report(node.at, root.name, 'root', `must be an object of fields, is ${describeNode(node)}`);
     return undefined;
   }
 
@@ -36,13 +36,13 @@ export class JsonContent {
     const { content } = field;
     if (content.kind === 'element') {
       if (node.kind === 'object') return this.#element(field, content.schema, node, path, false);
-      this.#report(node.at, path, 'element', `must be an object of fields, is ${kindOf(node)}`);
+      this.#report(node.at, path, 'element', `must be an object of fields, is ${describeNode(node)}`);
       return undefined;
     }
     if (field.attributes.length === 0) return this.#content(content, node, path);
     if (node.kind === 'object') return this.#attributed(field, content, node, path);
     const must = 'must be an object with the member value and its attributes';
-    this.#report(node.at, path, 'attributes', `${must}, is ${kindOf(node)}`);
+    this.#report(node.at, path, 'attributes', `${must}, is ${describeNode(node)}`);
     return undefined;
   }
 
@@ -90,7 +90,7 @@ export class JsonContent {
     if (!this.#errors.hasRoom()) return;
     const element = content.kind === 'element';
     const allowed = content.kind === 'element' ? [...content.schema.byName.keys()] : ['value'];
-    const sent = printable(name);
+    const sent = toPrintable(name);
     const detail = `is not known here${didYouMean(sent, [...allowed, ...attributeByName.keys()])}`;
     const rule = element ? 'unknown-element' : 'unknown-attribute';
     this.#report(at, joinPath(path, element ? sent : `@${sent}`), rule, detail);
@@ -99,7 +99,7 @@ export class JsonContent {
   #content(content: Plain, node: JsonNode, path: string): StoredValue | undefined {
     if (content.kind === 'simple') return this.#simple(content, node, path);
     if (node.kind !== 'array') {
-      this.#report(node.at, path, 'list', `must be an array, is ${kindOf(node)}`);
+      this.#report(node.at, path, 'list', `must be an array, is ${describeNode(node)}`);
       return undefined;
     }
     const { of } = content;
@@ -115,7 +115,7 @@ export class JsonContent {
     if (simple.type === 'json') return this.#checked(simple, node, writeAnyJson(node), path);
     const expected = simple.type === 'integer' ? 'number' : simple.type === 'boolean' ? 'boolean' : 'string';
     if (node.kind !== expected) {
-      this.#report(node.at, path, simple.type, `${mustBe(simple, expected)}, is ${kindOf(node)}`);
+      this.#report(node.at, path, simple.type, `${mustBe(simple, expected)}, is ${describeNode(node)}`);
       return undefined;
     }
     return this.#checked(simple, node, node.text, path);
@@ -123,15 +123,15 @@ export class JsonContent {
 
   /** Returns the stored form of a text. Reports violations and returns undefined if there are any. */
   #checked(simple: Simple, node: JsonNode, text: string, path: string): StoredValue | undefined {
-    const violations = violationsOf(simple, text);
+    const violations = listViolations(simple, text);
     for (const { rule, detail } of violations) this.#report(node.at, path, rule, detail);
     if (violations.length > 0) return undefined;
-    const value = storedValue(simple, text);
+    const value = toStoredValue(simple, text);
     return typeof value === 'string' ? copyString(value) : value;
   }
 
   #report(at: number, path: string, rule: string, detail: string): void {
-    if (this.#errors.hasRoom()) this.#errors.add(path, { rule, detail }, this.#positionOf(at));
+    if (this.#errors.hasRoom()) this.#errors.add(path, { rule, detail }, this.#findPosition(at));
   }
 }
 
@@ -140,8 +140,8 @@ function mustBe({ type }: Simple, expected: 'number' | 'boolean' | 'string'): st
   return `must be a JSON ${expected}`;
 }
 
-function kindOf(node: JsonNode): string {
+function describeNode(node: JsonNode): string {
   if (node.kind === 'null') return 'null; omit a member that has no value';
-  if (node.kind === 'number') return `the number ${printable(node.text)}`;
+  if (node.kind === 'number') return `the number ${toPrintable(node.text)}`;
   return node.kind === 'array' || node.kind === 'object' ? `an ${node.kind}` : `a ${node.kind}`;
 }

@@ -47,7 +47,7 @@ export function readJsonBytes(
   bytes: Buffer,
   maxDepth: number,
 ): { readonly text: string; readonly node: JsonNode } {
-  const text = textOf(bytes);
+  const text = decodeText(bytes);
   return { text, node: parse(text, maxDepth) };
 }
 
@@ -61,15 +61,15 @@ function parse(text: string, maxDepth: number): JsonNode {
 }
 
 /** Decodes a JSON document, which is UTF-8 without a byte order mark (RFC 8259 §8.1). */
-function textOf(bytes: Buffer): string {
-  const encoding = foreignEncoding(bytes);
+function decodeText(bytes: Buffer): string {
+  const encoding = detectEncoding(bytes);
   if (encoding !== undefined) {
     throw new Problem('unsupported-charset', `The document is in ${encoding}; only UTF-8 is supported.`, {
       members: { encoding },
     });
   }
   if (isUtf8(bytes)) return bytes.toString();
-  const text = bytes.toString('utf8', 0, validLength(bytes));
+  const text = bytes.toString('utf8', 0, computeValidLength(bytes));
   throw malformed(new JsonError('found bytes that are not UTF-8', positionAt(text, text.length)));
 }
 
@@ -77,7 +77,7 @@ function textOf(bytes: Buffer): string {
  * Detects UTF-16 and UTF-32. JSON begins with an ASCII character, so only they have a zero in the first two
  * bytes.
  */
-function foreignEncoding(bytes: Uint8Array): string | undefined {
+function detectEncoding(bytes: Uint8Array): string | undefined {
   const [first, second, third, fourth] = bytes;
   if (first === 0 && second === 0) return 'UTF-32BE';
   if (first === 0 || (first === 0xfe && second === 0xff)) return 'UTF-16BE';
@@ -87,7 +87,7 @@ function foreignEncoding(bytes: Uint8Array): string | undefined {
 }
 
 /** Returns the length of the longest valid UTF-8 prefix. */
-function validLength(bytes: Uint8Array): number {
+function computeValidLength(bytes: Uint8Array): number {
   let valid = 0;
   for (let end = blockEnd(bytes, 0); end > valid; end = blockEnd(bytes, valid)) {
     if (!isUtf8(bytes.subarray(valid, end))) break;

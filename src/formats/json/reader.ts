@@ -201,12 +201,15 @@ class JsonReader {
 
   #refuse(expected: string): never {
     const code = this.#text.codePointAt(this.#at);
-    throw new JsonError(`found ${nameOf(code)}, expected ${expected}`, positionAt(this.#text, this.#at));
+    throw new JsonError(
+      `found ${describeCharacter(code)}, expected ${expected}`,
+      positionAt(this.#text, this.#at),
+    );
   }
 }
 
 /** Returns a description of a character for a message. */
-function nameOf(code: number | undefined): string {
+function describeCharacter(code: number | undefined): string {
   if (code === undefined) return 'the end of the document';
   if (code > 0x20 && code < 0x7f) return code === 0x22 ? `'"'` : `"${String.fromCharCode(code)}"`;
   return `U+${code.toString(16).toUpperCase().padStart(4, '0')}`;

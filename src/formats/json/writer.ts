@@ -1,7 +1,7 @@
 /** Writes items as JSON, with the fields in declaration order. */
 
 import { isJsonText } from '../../schema/any-json.ts';
-import { isList, isRecord, memberOf } from '../../schema/record.ts';
+import { isList, isRecord, readMember } from '../../schema/record.ts';
 import type { Attribute, Content, Field, Schema, Shape } from '../../schema/schema.ts';
 import type { StoredRecord, StoredValue } from '../../store/store.ts';
 import { type ListForm, type ListItem, StoredValueError } from '../list-item.ts';
@@ -25,7 +25,7 @@ export function listFormJson({ element }: Shape): ListForm {
 function fieldMembers(schema: Schema, record: StoredRecord, before: string): string {
   let written = before;
   for (const field of schema.fields) {
-    const value = memberOf(record, field.name);
+    const value = readMember(record, field.name);
     if (value === undefined) continue;
     if (written !== '') written += ',';
     written += field.key + fieldValue(field, value);
@@ -40,7 +40,7 @@ function fieldValue(field: Field, value: StoredValue): string {
   if (content.kind === 'element') {
     return `{${attributeMembers(attributes, value, fieldMembers(content.schema, value, ''))}}`;
   }
-  const inner = memberOf(value, 'value');
+  const inner = readMember(value, 'value');
   if (inner === undefined) throw new StoredValueError(field.name);
   return `{${attributeMembers(attributes, value, `"value":${contentValue(field.name, content, inner)}`)}}`;
 }
@@ -71,7 +71,7 @@ function jsonText(name: string, value: string | number | boolean): string {
 function attributeMembers(attributes: readonly Attribute[], record: StoredRecord, before: string): string {
   let written = before;
   for (const attribute of attributes) {
-    const value = memberOf(record, attribute.name);
+    const value = readMember(record, attribute.name);
     if (value === undefined) continue;
     if (written !== '') written += ',';
     written += attribute.key + JSON.stringify(value);

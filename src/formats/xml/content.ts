@@ -4,10 +4,10 @@
  * or an attribute, the end tag for the content.
  */
 import { didYouMean } from '../../did-you-mean.ts';
-import { printable } from '../../schema/characters.ts';
+import { toPrintable } from '../../schema/characters.ts';
 import { buildElement, buildValue, isRecord } from '../../schema/record.ts';
 import type { Content, Field, Shape } from '../../schema/schema.ts';
-import { type Simple, storedValue, violationsOf } from '../../schema/simple-type.ts';
+import { listViolations, type Simple, toStoredValue } from '../../schema/simple-type.ts';
 import type { StoredRecord, StoredValue } from '../../store/store.ts';
 import { copyString } from '../../xml/copy-string.ts';
 import type { XmlHandler } from '../../xml/handler.ts';
@@ -59,14 +59,14 @@ export class XmlContent implements XmlHandler {
   }
 
   startElement(name: string, attributes: readonly [name: string, value: string][]): void {
-    const field = this.#skipped > 0 ? undefined : this.#fieldOf(name);
+    const field = this.#skipped > 0 ? undefined : this.#findField(name);
     if (field === undefined) {
       this.#skipped++;
       return;
     }
     const parent = this.#open.at(-1);
     const ordinal = parent?.field.content.kind === 'list' ? ++parent.count : 0;
-    this.#open.push(newFrame(field, ordinal));
+    this.#open.push(createFrame(field, ordinal));
     if (attributes.length > 0 || field.attributes.length > 0) this.#takeAttributes(field, attributes);
   }
 
@@ -80,7 +80,7 @@ export class XmlContent implements XmlHandler {
       this.#report(
         '',
         'unexpected-text',
-        `must contain only elements, contains the text “${printable(data.trim())}”`,
+        `must contain only elements, contains the text “${toPrintable(data.trim())}”`,
       );
     }
   }
@@ -104,11 +104,11 @@ export class XmlContent implements XmlHandler {
    * Returns the field for a child of the innermost open element. Reports an unknown or repeated one and
    * returns undefined.
    */
-  #fieldOf(name: string): Field | undefined {
+  #findField(name: string): Field | undefined {
     const frame = this.#open.at(-1);
     if (frame === undefined) return this.#root(name);
     const { content } = frame.field;
-    const field = childOf(content, name);
+    const field = findChild(content, name);
     if (field === undefined) {
       this.#unknown('', name, 'unknown-element', namesIn(content));
     } else if (content.kind === 'element') {
@@ -124,7 +124,7 @@ export class XmlContent implements XmlHandler {
   #root(name: string): Field | undefined {
     const { item, root } = this.#shape;
     if (name === item) return root;
-    this.#report('', 'root', `must be the root element, but that is “${printable(name)}”`);
+    this.#report('', 'root', `must be the root element, but that is “${toPrintable(name)}”`);
     return undefined;
   }
 
@@ -170,16 +170,16 @@ export class XmlContent implements XmlHandler {
       return undefined;
     }
     const text = read.value;
-    const violations = violationsOf(simple, text);
+    const violations = listViolations(simple, text);
     for (const { rule, detail } of violations) this.#report(within, rule, detail);
     if (violations.length > 0) return undefined;
-    const value = storedValue(simple, text);
+    const value = toStoredValue(simple, text);
     return typeof value === 'string' ? copyString(value) : value;
   }
 
   #unknown(mark: string, name: string, rule: string, allowed: Iterable<string>): void {
     if (!this.#errors.hasRoom()) return;
-    const sent = printable(name);
+    const sent = toPrintable(name);
     this.#report(mark + sent, rule, `is not known here${didYouMean(sent, [...allowed])}`);
   }
 
@@ -203,11 +203,11 @@ export class XmlContent implements XmlHandler {
 /** Replaces an invalid attribute, so that it is not also reported as missing. It is never stored. */
 const unusable = '';
 
-function newFrame(field: Field, ordinal: number): Frame {
+function createFrame(field: Field, ordinal: number): Frame {
   return { field, ordinal, attributes: [], text: '', values: [], seen: [], count: 0, textReported: false };
 }
 
-function childOf(content: Content, name: string): Field | undefined {
+function findChild(content: Content, name: string): Field | undefined {
   if (content.kind === 'element') return content.schema.byName.get(name);
   return content.kind === 'list' && content.of.name === name ? content.of : undefined;
 }

@@ -53,19 +53,19 @@ function withProblems(read: () => void): void {
   try {
     read();
   } catch (error) {
-    throw error instanceof XmlError ? problemOf(error) : error;
+    throw error instanceof XmlError ? toProblem(error) : error;
   }
 }
 
-function problemOf({ code, message, line, column, encoding }: XmlError): Problem {
+function toProblem({ code, message, line, column, encoding }: XmlError): Problem {
   if (code === 'encoding') {
     const members = { encoding: encoding ?? 'unknown', line, column };
     return new Problem('unsupported-charset', `${message}.`, { members });
   }
-  return new Problem(problemTypeOf(code), `${message}.`, { members: { line, column } });
+  return new Problem(chooseProblemType(code), `${message}.`, { members: { line, column } });
 }
 
-function problemTypeOf(code: XmlError['code']): ProblemType {
+function chooseProblemType(code: XmlError['code']): ProblemType {
   if (code === 'doctype') return 'doctype-refused';
   return code.startsWith('limit-') ? 'limit-exceeded' : 'xml-malformed';
 }

@@ -1,6 +1,6 @@
 /** Writes items as XML, with the fields in declaration order. */
 
-import { isList, isRecord, memberOf } from '../../schema/record.ts';
+import { isList, isRecord, readMember } from '../../schema/record.ts';
 import type { Attribute, Content, Field, Schema, Shape } from '../../schema/schema.ts';
 import type { StoredRecord, StoredValue } from '../../store/store.ts';
 import { escapeAttribute, escapeText } from '../../xml/writer.ts';
@@ -24,7 +24,7 @@ export function listFormXml({ element }: Shape): ListForm {
 function fieldElements(schema: Schema, record: StoredRecord): string {
   let written = '';
   for (const field of schema.fields) {
-    const value = memberOf(record, field.name);
+    const value = readMember(record, field.name);
     if (value !== undefined) written += fieldElement(field, value);
   }
   return written;
@@ -32,14 +32,14 @@ function fieldElements(schema: Schema, record: StoredRecord): string {
 
 function fieldElement(field: Field, value: StoredValue): string {
   const { content, attributes } = field;
-  if (attributes.length === 0) return field.open + contentOf(field, content, value) + field.close;
+  if (attributes.length === 0) return field.open + writeContent(field, content, value) + field.close;
   if (!isRecord(value)) throw new StoredValueError(field.name);
-  const inner = content.kind === 'element' ? value : memberOf(value, 'value');
+  const inner = content.kind === 'element' ? value : readMember(value, 'value');
   if (inner === undefined) throw new StoredValueError(field.name);
-  return `${field.begin}${attributesOf(attributes, value)}>${contentOf(field, content, inner)}${field.close}`;
+  return `${field.begin}${writeAttributes(attributes, value)}>${writeContent(field, content, inner)}${field.close}`;
 }
 
-function contentOf({ name }: Field, content: Content, value: StoredValue): string {
+function writeContent({ name }: Field, content: Content, value: StoredValue): string {
   if (content.kind === 'simple') {
     if (typeof value === 'object') throw new StoredValueError(name);
     return typeof value === 'string' ? escapeText(value) : String(value);
@@ -54,10 +54,10 @@ function contentOf({ name }: Field, content: Content, value: StoredValue): strin
   return items;
 }
 
-function attributesOf(attributes: readonly Attribute[], record: StoredRecord): string {
+function writeAttributes(attributes: readonly Attribute[], record: StoredRecord): string {
   let written = '';
   for (const attribute of attributes) {
-    const value = memberOf(record, attribute.name);
+    const value = readMember(record, attribute.name);
     if (value !== undefined) written += `${attribute.begin}${escapeAttribute(String(value))}"`;
   }
   return written;

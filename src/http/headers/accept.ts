@@ -18,16 +18,16 @@ interface MediaRange extends MediaType {
  * returned. Malformed elements are ignored. Returns undefined if no variant is acceptable. `type` is a media type, with or
  * without parameters.
  */
-export function preferred<T extends { readonly type: string }>(
+export function selectPreferred<T extends { readonly type: string }>(
   accept: string | undefined,
   variants: readonly T[],
 ): T | undefined {
   if (accept === undefined || accept === '' || accept === '*/*') return variants[0];
-  return exactMatch(accept, variants) ?? negotiated(listElements(accept), variants);
+  return findExactMatch(accept, variants) ?? negotiate(listElements(accept), variants);
 }
 
 /** Returns the variant whose type is the whole Accept value. */
-function exactMatch<T extends { readonly type: string }>(
+function findExactMatch<T extends { readonly type: string }>(
   accept: string,
   variants: readonly T[],
 ): T | undefined {
@@ -35,7 +35,7 @@ function exactMatch<T extends { readonly type: string }>(
   return variants.find(({ type }) => type === accept || type.startsWith(`${accept};`));
 }
 
-function negotiated<T extends { readonly type: string }>(
+function negotiate<T extends { readonly type: string }>(
   elements: readonly string[],
   variants: readonly T[],
 ): T | undefined {
@@ -44,7 +44,7 @@ function negotiated<T extends { readonly type: string }>(
   let best: T | undefined;
   let highest = 0;
   for (const variant of variants) {
-    const weight = weightOf(variant.type, ranges);
+    const weight = computeWeight(variant.type, ranges);
     if (weight > highest) {
       best = variant;
       highest = weight;
@@ -74,7 +74,7 @@ function width(type: string): number {
 }
 
 /** Returns a variant's weight in thousandths; 0 if no range matches. */
-function weightOf(type: string, ranges: readonly MediaRange[]): number {
+function computeWeight(type: string, ranges: readonly MediaRange[]): number {
   const media = parseMediaType(type);
   if (media === undefined) return 0;
   let rank = -1;
@@ -90,7 +90,7 @@ function weightOf(type: string, ranges: readonly MediaRange[]): number {
 function matches(range: MediaRange, media: MediaType): boolean {
   if (!includes(range, media.type)) return false;
   for (const [name, value] of range.parameters)
-    if (name !== 'q' && !sameValue(name, value, media.parameters.get(name))) return false;
+    if (name !== 'q' && !isSameValue(name, value, media.parameters.get(name))) return false;
   return true;
 }
 
@@ -103,7 +103,7 @@ function includes(range: MediaRange, type: string): boolean {
  * Compares parameter values. Only charset is known to be case-insensitive (RFC 9110 §8.3.2). A variant without one, such as JSON,
  * is in UTF-8.
  */
-function sameValue(name: string, wanted: string, actual: string | undefined): boolean {
+function isSameValue(name: string, wanted: string, actual: string | undefined): boolean {
   if (wanted === actual) return true;
   return name === 'charset' && wanted.toLowerCase() === (actual ?? 'utf-8').toLowerCase();
 }

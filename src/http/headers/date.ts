@@ -9,7 +9,7 @@ const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 const longWeekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const monthCodes = months.map((name) =>
-  inLowerCase(name.charCodeAt(0), name.charCodeAt(1), name.charCodeAt(2)),
+  packLowerCase(name.charCodeAt(0), name.charCodeAt(1), name.charCodeAt(2)),
 );
 const monthLengths = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
@@ -59,7 +59,7 @@ function parseFixdate(value: string): number | undefined {
   if (!isSpace(value, 7) || !isSpace(value, 11) || !isSpace(value, 16)) return undefined;
   const month = months.indexOf(value.slice(8, 11));
   const ms = instant(digits(value, 12, 4), month, digits(value, 5, 2), timeOfDay(value, 17));
-  return ms !== undefined && weekdays[weekdayOf(ms)] === value.slice(0, 3) ? ms : undefined;
+  return ms !== undefined && weekdays[computeWeekday(ms)] === value.slice(0, 3) ? ms : undefined;
 }
 
 /** Parses `Sun Nov  6 08:49:37 1994`. */
@@ -117,11 +117,11 @@ export function parseSignedDate(value: string): number | undefined {
 function monthInAnyCase(value: string, at: number): number {
   const [first, second, third] = [value.charCodeAt(at), value.charCodeAt(at + 1), value.charCodeAt(at + 2)];
   // ASCII only: the upper case of the long s (U+017F) is S, but it is not valid in `sep`.
-  return (first | second | third) < 0x80 ? monthCodes.indexOf(inLowerCase(first, second, third)) : -1;
+  return (first | second | third) < 0x80 ? monthCodes.indexOf(packLowerCase(first, second, third)) : -1;
 }
 
 /** Packs three letters into a number. The bit 0x20 makes ASCII capitals lower-case; no other character becomes a letter. */
-function inLowerCase(first: number, second: number, third: number): number {
+function packLowerCase(first: number, second: number, third: number): number {
   return (first << 16) | (second << 8) | third | 0x202020;
 }
 
@@ -163,6 +163,6 @@ function daysIn(year: number, month: number): number {
 }
 
 /** Returns the day of the week; 0 is Sunday. 1 January 1970 was a Thursday. */
-function weekdayOf(ms: number): number {
+function computeWeekday(ms: number): number {
   return (((Math.floor(ms / dayMs) + 4) % 7) + 7) % 7;
 }

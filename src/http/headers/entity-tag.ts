@@ -22,7 +22,7 @@ export function parseEntityTags(value: string): '*' | readonly EntityTag[] | und
     if (value.charCodeAt(at) !== comma) {
       const weak = value.startsWith('W/', at);
       const start = weak ? at + 2 : at;
-      const end = opaqueEnd(value, start);
+      const end = findOpaqueEnd(value, start);
       if (end < 0) return undefined;
       tags.push({ weak, opaque: value.slice(start + 1, end) });
       at = skipWhitespace(value, end + 1);
@@ -34,7 +34,7 @@ export function parseEntityTags(value: string): '*' | readonly EntityTag[] | und
 }
 
 /** Returns the index of the closing quote of the opaque tag at `at`, in which a backslash is no escape; -1 if there is none. */
-function opaqueEnd(value: string, at: number): number {
+function findOpaqueEnd(value: string, at: number): number {
   if (value.charCodeAt(at) !== quoteMark) return -1;
   for (let end = at + 1; end < value.length; end += 1) {
     const code = value.charCodeAt(end);

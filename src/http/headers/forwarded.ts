@@ -1,7 +1,7 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { isValidHost } from '../host.ts';
 import { valueBetween, valueEnd } from '../syntax/parameters.ts';
-import { listElements, tokenEnd, trimmed } from '../syntax/token.ts';
+import { listElements, tokenEnd, trimSpaces } from '../syntax/token.ts';
 
 /** The report of one proxy: the peer of a request, and the scheme. Undefined if it is not reported. */
 export interface Hop {
@@ -38,7 +38,7 @@ function parseElement(element: string): Hop | undefined {
     pairs.set(name, value);
     at = end;
   }
-  return { from: addressOf(pairs.get('for')), proto: pairs.get('proto')?.toLowerCase() };
+  return { from: parseNodeAddress(pairs.get('for')), proto: pairs.get('proto')?.toLowerCase() };
 }
 
 function isValid(name: string, value: string): boolean {
@@ -55,17 +55,21 @@ function isScheme(text: string): boolean {
 const nodeForm = /^(\[[^\]]*\]|[^:[\]]*)(?::(?:[0-9]{1,5}|_[A-Za-z0-9._-]+))?$/;
 
 /** Returns a node (RFC 7239 §6) without its port. */
-function nameOf(node: string): string | undefined {
+function parseNodeName(node: string): string | undefined {
   return nodeForm.exec(node)?.[1];
 }
 
 function isNode(text: string): boolean {
-  const name = nameOf(text) ?? '';
-  return addressOf(text) !== undefined || name.toLowerCase() === 'unknown' || /^_[A-Za-z0-9._-]+$/.test(name);
+  const name = parseNodeName(text) ?? '';
+  return (
+    parseNodeAddress(text) !== undefined ||
+    name.toLowerCase() === 'unknown' ||
+    /^_[A-Za-z0-9._-]+$/.test(name)
+  );
 }
 
-function addressOf(node: string | undefined): string | undefined {
-  const name = node === undefined ? undefined : nameOf(node);
+function parseNodeAddress(node: string | undefined): string | undefined {
+  const name = node === undefined ? undefined : parseNodeName(node);
   if (name === undefined) return undefined;
   if (!name.startsWith('[')) return isIPv4(name) ? name : undefined;
   const address = name.slice(1, -1);
@@ -78,10 +82,10 @@ function addressOf(node: string | undefined): string | undefined {
  * undefined if an element is empty.
  */
 export function parseForwardedFor(value: string): readonly (string | undefined)[] | undefined {
-  const elements = value.split(',').map((element) => trimmed(element, 0, element.length));
+  const elements = value.split(',').map((element) => trimSpaces(element, 0, element.length));
   if (elements.includes('')) return undefined;
   return elements.map((element) =>
-    isIPv6(element) && !element.includes('%') ? element : addressOf(element),
+    isIPv6(element) && !element.includes('%') ? element : parseNodeAddress(element),
   );
 }
 

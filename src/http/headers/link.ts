@@ -16,9 +16,11 @@ const notOfUri = /[^!#-;=?-[\]_a-z~]/gu;
  * RangeError for a relation that cannot be quoted.
  */
 export function formatLink(links: readonly Link[]): string {
-  return links.map(({ href, rel }) => `<${href.replace(notOfUri, escaped)}>; rel=${quote(rel)}`).join(', ');
+  return links
+    .map(({ href, rel }) => `<${href.replace(notOfUri, escapeCharacter)}>; rel=${quote(rel)}`)
+    .join(', ');
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   return Buffer.from(character).toString('hex').toUpperCase().replace(/../g, '%$&');
 }

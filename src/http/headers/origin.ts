@@ -44,14 +44,14 @@ export function originFault(text: string): string | undefined {
   if (isSerializedOrigin(text)) return undefined;
   if (text.includes('*')) return 'has a wildcard; write each origin, or * alone for all of them';
   if (text.toLowerCase() === 'null') return 'is not in lower case; write null';
-  const meant = meantOrigin(text);
+  const meant = guessOrigin(text);
   return meant === undefined
     ? 'is not an origin such as https://app.example'
     : `${reasonFor(text, meant)}; write ${meant}`;
 }
 
 /** Returns the origin that a text probably means. */
-function meantOrigin(text: string): string | undefined {
+function guessOrigin(text: string): string | undefined {
   const trimmed = text.trim();
   const isHost = !trimmed.includes('://');
   // RFC 6761 §6.3: localhost usually has no certificate.

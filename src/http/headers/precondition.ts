@@ -30,7 +30,8 @@ export function isConditional(fields: HttpHeaders): boolean {
  */
 export function requirePrecondition(fields: HttpHeaders, method: string, now: number): void {
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return;
-  if (fields.has('if-match') || dateOf(fields.get('if-unmodified-since'), now) !== undefined) return;
+  if (fields.has('if-match') || parseOptionalDate(fields.get('if-unmodified-since'), now) !== undefined)
+    return;
   if (method === 'PUT' && fields.get('if-none-match') === '*') return;
   const creation = method === 'PUT' ? ', or If-None-Match: * to create' : '';
   throw new Problem(
@@ -60,20 +61,20 @@ export function evaluatePreconditions(
 
   const ifNoneMatch = fields.get('if-none-match');
   if (ifNoneMatch !== undefined) {
-    const matched = matchedTag(ifNoneMatch, current);
+    const matched = findMatchedTag(ifNoneMatch, current);
     if (matched === undefined) return 'proceed';
     if (reads) return { notModified: matched };
     throw new Problem('precondition-failed', 'If-None-Match matches the current state.');
   }
 
   if (!reads || current === undefined) return 'proceed';
-  const date = dateOf(fields.get('if-modified-since'), now);
+  const date = parseOptionalDate(fields.get('if-modified-since'), now);
   return date !== undefined && wholeSecond(current.modified) <= date ? { notModified: '' } : 'proceed';
 }
 
 /** Evaluates If-Match (RFC 9110 §13.1.1). */
 function requireMatch(value: string, current: Current | undefined): void {
-  const wanted = tagsOf('If-Match', value);
+  const wanted = parseTags('If-Match', value);
   if (current !== undefined) {
     if (wanted === '*') return;
     for (const opaque of current.tags) if (isAmong(wanted, opaque, matchesStrongly)) return;
@@ -90,7 +91,7 @@ function weakTag({ opaque }: EntityTag): string {
 
 /** Evaluates If-Unmodified-Since (RFC 9110 §13.1.4). It is ignored without a valid date or a time of modification. */
 function requireUnmodified(value: string | undefined, current: Current | undefined, now: number): void {
-  const date = dateOf(value, now);
+  const date = parseOptionalDate(value, now);
   if (date === undefined || current === undefined) return;
   if (wholeSecond(current.modified) > date)
     throw new Problem(
@@ -100,10 +101,10 @@ function requireUnmodified(value: string | undefined, current: Current | undefin
 }
 
 /** Returns the current tag that If-None-Match names; undefined if there is none (RFC 9110 §13.1.2). */
-function matchedTag(value: string, current: Current | undefined): string | undefined {
+function findMatchedTag(value: string, current: Current | undefined): string | undefined {
   // Most clients send a single tag, which is compared without parsing.
   if (current !== undefined) for (const opaque of current.tags) if (isTag(value, opaque)) return opaque;
-  const unwanted = tagsOf('If-None-Match', value);
+  const unwanted = parseTags('If-None-Match', value);
   if (current === undefined) return undefined;
   if (unwanted === '*') return current.tags[0] ?? '';
   for (const opaque of current.tags) if (isAmong(unwanted, opaque, matchesWeakly)) return opaque;
@@ -117,7 +118,7 @@ function isAmong(tags: readonly EntityTag[], opaque: string, matches: typeof mat
   return false;
 }
 
-function tagsOf(field: string, value: string): '*' | readonly EntityTag[] {
+function parseTags(field: string, value: string): '*' | readonly EntityTag[] {
   const tags = parseEntityTags(value);
   if (tags !== undefined) return tags;
   throw new Problem('malformed-field', `${field} is neither * nor a list of entity tags in quotes.`, {
@@ -126,7 +127,7 @@ function tagsOf(field: string, value: string): '*' | readonly EntityTag[] {
 }
 
 /** Parses a date. Returns undefined if it is absent or invalid, as two joined field lines are. */
-function dateOf(value: string | undefined, now: number): number | undefined {
+function parseOptionalDate(value: string | undefined, now: number): number | undefined {
   return value === undefined ? undefined : parseDate(value, now);
 }
 

@@ -44,7 +44,7 @@ export function wantsMinimal(fields: HttpHeaders): boolean {
 }
 
 /** Returns `Preference-Applied` for the supported preference, `return` (RFC 7240 §3). */
-export function appliedPreference(fields: HttpHeaders): FieldLine[] {
+export function formatAppliedPreference(fields: HttpHeaders): FieldLine[] {
   const preference = returnPreference(fields);
   if (preference !== 'minimal' && preference !== 'representation') return [];
   return [['Preference-Applied', `return=${preference}`]];

@@ -16,12 +16,12 @@ export function parseIpAddress(text: string): IpAddress | undefined {
   if (!isIPv6(text)) return undefined;
   const zone = text.indexOf('%');
   const [head = '', tail] = (zone < 0 ? text : text.slice(0, zone)).split('::');
-  const before = groupsOf(head);
-  const after = groupsOf(tail ?? '');
+  const before = parseGroups(head);
+  const after = parseGroups(tail ?? '');
   return [...before, ...new Array<number>(groupCount - before.length - after.length).fill(0), ...after];
 }
 
-function groupsOf(text: string): number[] {
+function parseGroups(text: string): number[] {
   if (text === '') return [];
   return text
     .split(':')
@@ -64,7 +64,7 @@ export function parseIpNetwork(text: string): IpNetwork | string {
   const bits = length === undefined ? groupCount * groupBits : offset + Number(length);
   if (address === undefined || bits > groupCount * groupBits)
     return 'is not a network such as 10.0.0.0/8 or fd00::/8';
-  const network = { address: masked(address, bits), bits };
+  const network = { address: maskAddress(address, bits), bits };
   // 10.1.2.3/8 may be meant as one host, but would match sixteen million.
   if (network.address.some((group, index) => group !== address[index]))
     return `has bits set behind its prefix; the network is ${formatIpAddress(network.address)}/${bits - offset}`;
@@ -74,15 +74,15 @@ export function parseIpNetwork(text: string): IpNetwork | string {
 /** Returns whether a network contains an address. Only IPv4 networks contain IPv4 addresses, so `::/0` does not. */
 export function contains(network: IpNetwork, address: IpAddress): boolean {
   if (network.bits < mappedBits && isMapped(address)) return false;
-  return network.address.every((group, index) => maskedGroup(address, index, network.bits) === group);
+  return network.address.every((group, index) => maskGroup(address, index, network.bits) === group);
 }
 
 /** Returns the address with all but its first `bits` bits cleared. */
-export function masked(address: IpAddress, bits: number): IpAddress {
-  return address.map((_, index) => maskedGroup(address, index, bits));
+export function maskAddress(address: IpAddress, bits: number): IpAddress {
+  return address.map((_, index) => maskGroup(address, index, bits));
 }
 
-function maskedGroup(address: IpAddress, index: number, bits: number): number {
+function maskGroup(address: IpAddress, index: number, bits: number): number {
   const cleared = groupBits - Math.min(groupBits, Math.max(0, bits - index * groupBits));
   return ((address[index] ?? 0) >> cleared) << cleared;
 }

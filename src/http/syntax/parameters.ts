@@ -1,4 +1,4 @@
-import { quotedEnd, unquote } from './quoted-string.ts';
+import { findQuotedEnd, unquote } from './quoted-string.ts';
 import { skipWhitespace, tokenEnd } from './token.ts';
 
 const quoteMark = 0x22;
@@ -34,7 +34,7 @@ export function parseParameters(text: string, at: number): ReadonlyMap<string, s
 
 /** Returns where the token or quoted string at `at` ends; -1 if there is none. */
 export function valueEnd(text: string, at: number): number {
-  if (text.charCodeAt(at) === quoteMark) return quotedEnd(text, at);
+  if (text.charCodeAt(at) === quoteMark) return findQuotedEnd(text, at);
   const end = tokenEnd(text, at);
   return end === at ? -1 : end;
 }

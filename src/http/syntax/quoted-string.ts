@@ -12,7 +12,7 @@ function isQuotable(code: number): boolean {
  * Returns where the quoted string that begins at `at` ends, including its closing quote; -1 if there is none, it is not closed, or
  * it contains an invalid character.
  */
-export function quotedEnd(text: string, at: number): number {
+export function findQuotedEnd(text: string, at: number): number {
   if (text.charCodeAt(at) !== quoteMark) return -1;
   let next = at + 1;
   while (next < text.length) {

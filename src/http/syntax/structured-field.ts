@@ -61,7 +61,7 @@ export function parametersEnd(text: string, start: number): number {
     end += 1;
     while (text.charCodeAt(end) === 0x20) end += 1;
     end = keyEnd(text, end);
-    if (end >= 0 && text.charCodeAt(end) === equals) end = bareItemEnd(text, end + 1);
+    if (end >= 0 && text.charCodeAt(end) === equals) end = findBareItemEnd(text, end + 1);
     if (end < 0) return -1;
   }
   return end;
@@ -77,14 +77,14 @@ export function nextMember(text: string, start: number): number {
 }
 
 /** Scans a bare item (RFC 9651 §4.2.3.1). */
-function bareItemEnd(text: string, start: number): number {
+function findBareItemEnd(text: string, start: number): number {
   const code = text.charCodeAt(start);
   if (code === colon) return byteSequenceEnd(text, start);
   if (code === quoteMark) return stringEnd(text, start);
   if (code === questionMark) return isBooleanDigit(text.charCodeAt(start + 1)) ? start + 2 : -1;
   if (code === at) return integerEnd(text, start + 1);
   if (code === percent) return displayStringEnd(text, start);
-  if (isLetter(code) || code === 0x2a) return bareTokenEnd(text, start);
+  if (isLetter(code) || code === 0x2a) return findBareTokenEnd(text, start);
   return numberEnd(text, start);
 }
 
@@ -93,7 +93,7 @@ function isBooleanDigit(code: number): boolean {
 }
 
 /** Scans a token. In structured fields it may also contain colons and slashes (RFC 9651 §4.2.6). */
-function bareTokenEnd(text: string, start: number): number {
+function findBareTokenEnd(text: string, start: number): number {
   let end = tokenEnd(text, start);
   while (text.charCodeAt(end) === colon || text.charCodeAt(end) === slash) end = tokenEnd(text, end + 1);
   return end;

@@ -1,5 +1,5 @@
 // Lexical elements of field values: lists (RFC 9110 §5.6.1), tokens (§5.6.2) and white space (§5.6.3).
-import { quotedEnd } from './quoted-string.ts';
+import { findQuotedEnd } from './quoted-string.ts';
 
 const tab = 0x09;
 const space = 0x20;
@@ -43,7 +43,7 @@ export function listElements(value: string): string[] {
   let start = 0;
   while (start < value.length) {
     const end = elementEnd(value, start);
-    const element = trimmed(value, start, end);
+    const element = trimSpaces(value, start, end);
     if (element !== '') elements.push(element);
     start = end + 1;
   }
@@ -57,7 +57,7 @@ function elementEnd(value: string, start: number): number {
     if (code === comma) return at;
     if (code !== quote) at += 1;
     else {
-      at = quotedEnd(value, at);
+      at = findQuotedEnd(value, at);
       if (at < 0) return value.length;
     }
   }
@@ -65,7 +65,7 @@ function elementEnd(value: string, start: number): number {
 }
 
 /** Returns the part of the value from `start` to `end` without the spaces and tabs around it, in linear time. */
-export function trimmed(value: string, start: number, end: number): string {
+export function trimSpaces(value: string, start: number, end: number): string {
   const first = skipWhitespace(value, start);
   let last = end;
   while (last > first && isWhitespace(value.charCodeAt(last - 1))) last -= 1;

@@ -2,15 +2,15 @@ import { createHash, createPublicKey, generateKeyPairSync, type KeyObject, sign 
 import {
   bitString,
   booleanTrue,
-  explicitly,
-  implicitly,
+  encodeSet,
+  encodeUtf8String,
   integer,
   objectIdentifier,
   octetString,
   sequence,
-  setOf,
+  tagExplicitly,
+  tagImplicitly,
   time,
-  utf8String,
 } from './der.ts';
 
 /** The contents of a certificate. */
@@ -46,23 +46,23 @@ export function canCertify(key: KeyObject): boolean {
  */
 export function makeCertificate(parts: CertificateParts): string {
   const { subject, key, issuer = { name: subject, key }, names, from, until, random } = parts;
-  const subjectKey = publicKeyOf(key);
+  const subjectKey = encodePublicKey(key);
   const toBeSigned = sequence(
-    explicitly(0, integer(Buffer.of(2))), // version 3 is encoded as 2
+    tagExplicitly(0, integer(Buffer.of(2))), // version 3 is encoded as 2
     integer(serialNumber(random)),
     ecdsaWithSha256,
-    commonName(issuer.name),
+    encodeCommonName(issuer.name),
     sequence(time(from), time(until)),
-    commonName(subject),
+    encodeCommonName(subject),
     subjectKey,
-    explicitly(
+    tagExplicitly(
       3,
       sequence(
         ...(names === 'authority' ? authorityExtensions() : serverExtensions(names)),
         extension(oids.subjectKeyIdentifier, octetString(keyIdentifier(subjectKey))),
         extension(
           oids.authorityKeyIdentifier,
-          sequence(implicitly(0, keyIdentifier(publicKeyOf(issuer.key)))),
+          sequence(tagImplicitly(0, keyIdentifier(encodePublicKey(issuer.key)))),
         ),
       ),
     ),
@@ -96,7 +96,7 @@ const digitalSignature = [Buffer.of(0x80), 7] as const;
 const keyCertSignAndCrlSign = [Buffer.of(0x06), 1] as const;
 
 /** Encodes SubjectPublicKeyInfo (§4.1.2.7). */
-function publicKeyOf(key: KeyObject): Buffer {
+function encodePublicKey(key: KeyObject): Buffer {
   if (!canCertify(key)) throw new RangeError('the key of a certificate must be on the curve P-256');
   return createPublicKey(key).export({ type: 'spki', format: 'der' });
 }
@@ -109,8 +109,8 @@ function serialNumber(random: (size: number) => Uint8Array): Uint8Array {
 }
 
 /** Encodes a Name (§4.1.2.4) with only a common name. */
-function commonName(name: string): Buffer {
-  return sequence(setOf(sequence(objectIdentifier(oids.commonName), utf8String(name))));
+function encodeCommonName(name: string): Buffer {
+  return sequence(encodeSet(sequence(objectIdentifier(oids.commonName), encodeUtf8String(name))));
 }
 
 /** Returns 160 bits of the SHA-256 of the public key's BIT STRING, which is an uncompressed point (RFC 7093 §2, method 1). */
@@ -134,7 +134,7 @@ function serverExtensions(names: readonly string[]): Buffer[] {
     extension(oids.basicConstraints, sequence(), 'critical'),
     extension(oids.keyUsage, bitString(...digitalSignature), 'critical'),
     extension(oids.extendedKeyUsage, sequence(objectIdentifier(oids.serverAuthentication))),
-    extension(oids.subjectAlternativeName, sequence(...names.map(generalName))),
+    extension(oids.subjectAlternativeName, sequence(...names.map(encodeGeneralName))),
   ];
 }
 
@@ -147,11 +147,11 @@ function authorityExtensions(): Buffer[] {
 }
 
 /** Encodes a GeneralName (§4.2.1.6). Does not use isIP of node:net, whose first call adds milliseconds to a start. */
-function generalName(name: string): Buffer {
-  if (name.includes(':')) return implicitly(7, octetsOfIPv6(name));
-  if (/^[0-9.]*$/.test(name)) return implicitly(7, octetsOfIPv4(name));
+function encodeGeneralName(name: string): Buffer {
+  if (name.includes(':')) return tagImplicitly(7, octetsOfIPv6(name));
+  if (/^[0-9.]*$/.test(name)) return tagImplicitly(7, octetsOfIPv4(name));
   if (!/^(\*\.)?[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*$/.test(name)) throw notAName(name);
-  return implicitly(2, Buffer.from(name, 'latin1'));
+  return tagImplicitly(2, Buffer.from(name, 'latin1'));
 }
 
 function notAName(name: string): RangeError {

@@ -33,17 +33,17 @@ export function sequence(...elements: readonly Uint8Array[]): Buffer {
 }
 
 /** Encodes a SET of one element; several would have to be sorted (X.690 §11.6). */
-export function setOf(only: Uint8Array): Buffer {
+export function encodeSet(only: Uint8Array): Buffer {
   return element(tags.set, only);
 }
 
 /** Tags an element with `[number]` EXPLICIT. */
-export function explicitly(number: number, inner: Uint8Array): Buffer {
+export function tagExplicitly(number: number, inner: Uint8Array): Buffer {
   return element(0xa0 + number, inner);
 }
 
 /** Encodes a primitive element with the tag `[number]` IMPLICIT. */
-export function implicitly(number: number, content: Uint8Array): Buffer {
+export function tagImplicitly(number: number, content: Uint8Array): Buffer {
   return element(0x80 + number, content);
 }
 
@@ -75,11 +75,11 @@ export function octetString(octets: Uint8Array): Buffer {
 /** Encodes an OBJECT IDENTIFIER in dotted notation: `2.5.4.3`. */
 export function objectIdentifier(dotted: string): Buffer {
   const [first = 0, second = 0, ...others] = dotted.split('.').map(Number);
-  return element(tags.objectIdentifier, Buffer.from([first * 40 + second, ...others].flatMap(base128)));
+  return element(tags.objectIdentifier, Buffer.from([first * 40 + second, ...others].flatMap(encodeBase128)));
 }
 
 /** Encodes a number with seven bits an octet; the eighth bit is set in all but the last octet (X.690 §8.19.2). */
-function base128(number: number): number[] {
+function encodeBase128(number: number): number[] {
   const octets = [number % 128];
   for (let rest = Math.floor(number / 128); rest > 0; rest = Math.floor(rest / 128))
     octets.unshift(0x80 + (rest % 128));
@@ -87,7 +87,7 @@ function base128(number: number): number[] {
 }
 
 /** Encodes a UTF8String. */
-export function utf8String(text: string): Buffer {
+export function encodeUtf8String(text: string): Buffer {
   return element(tags.utf8String, Buffer.from(text, 'utf8'));
 }
 

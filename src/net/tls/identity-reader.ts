@@ -49,6 +49,9 @@ export function tryIdentity({ cert, key }: TlsIdentity): void {
 }
 
 /** Returns the validity period of a certificate, in milliseconds since 1970-01-01T00:00:00Z. */
-export function validityOf(certificate: X509Certificate): { readonly from: number; readonly until: number } {
+export function readValidity(certificate: X509Certificate): {
+  readonly from: number;
+  readonly until: number;
+} {
   return { from: Date.parse(certificate.validFrom), until: Date.parse(certificate.validTo) };
 }

@@ -25,14 +25,14 @@ export function usable<T>(use: () => T): T {
   } catch (cause) {
     throw new TlsError(
       'certificate',
-      `TLS does not accept the certificate and its key (${reasonOf(cause)})`,
+      `TLS does not accept the certificate and its key (${formatReason(cause)})`,
       cause,
     );
   }
 }
 
 /** Returns OpenSSL's reason, without the position in its source. */
-function reasonOf(error: unknown): string {
+function formatReason(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   return 'reason' in error && typeof error.reason === 'string' ? error.reason : error.message;
 }

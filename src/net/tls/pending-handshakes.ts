@@ -20,7 +20,7 @@ export class Handshakes {
 
   /** Adds an accepted connection with its sequence number. Calls `closed` when the socket closes. */
   begin(socket: Socket, since: number, closed: () => void): void {
-    const remote = remoteOf(socket);
+    const remote = formatRemote(socket);
     this.#sockets.delete(remote); // so that it becomes the last one
     this.#sockets.set(remote, { socket, since });
     socket.once('close', () => {
@@ -32,7 +32,7 @@ export class Handshakes {
 
   /** Removes the handshake of a TCP socket or of the TLS socket on it. Returns the TCP socket; undefined if there is none. */
   finish(socket: Socket): Socket | undefined {
-    const remote = remoteOf(socket);
+    const remote = formatRemote(socket);
     const tcpSocket = this.#sockets.get(remote)?.socket;
     this.#sockets.delete(remote);
     return tcpSocket;
@@ -44,6 +44,6 @@ export class Handshakes {
   }
 }
 
-function remoteOf(socket: Socket): string {
+function formatRemote(socket: Socket): string {
   return `${socket.remoteAddress} ${socket.remotePort}`;
 }

@@ -1,12 +1,12 @@
 import type { Authenticator } from '../../auth/authenticate.ts';
-import { traceOf } from '../../auth/trace.ts';
+import { findTrace } from '../../auth/trace.ts';
 import type { Clock } from '../../clock.ts';
 import type { HttpRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ActionResponse, Variant } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import type { FormContent } from '../form-body.ts';
-import { firstOf, type Grants, isLive, tokenLength } from '../grants.ts';
+import { type Grants, isLive, requireFirst, tokenLength } from '../grants.ts';
 import { readParameters } from '../parameters.ts';
 import type { Reason } from '../reasons.ts';
 import type { Mechanism } from '../records.ts';
@@ -59,7 +59,7 @@ export interface Consents {
     user: string,
   ): Promise<ConsentAnswer | undefined>;
   /** Returns why an answer was not accepted. It contains no ticket. */
-  reasonOf(content: FormContent | undefined, mechanism: Mechanism, user: string): Promise<Reason>;
+  findReason(content: FormContent | undefined, mechanism: Mechanism, user: string): Promise<Reason>;
 }
 
 /** Dependencies of the consents. */
@@ -78,7 +78,7 @@ export function createConsents({ grants, clock, lifetimes }: ConsentContext): Co
       if (form.method === 'HEAD')
         return showQuestion({ ...question, ...form, ticket: '-'.repeat(tokenLength), lifetime });
       const expires = clock.now() + lifetime;
-      const ticket = firstOf(await grants.issue([{ ...question, kind: 'ticket', expires }]));
+      const ticket = requireFirst(await grants.issue([{ ...question, kind: 'ticket', expires }]));
       return showQuestion({ ...question, ...form, ticket: ticket.value, lifetime });
     },
 
@@ -95,7 +95,7 @@ export function createConsents({ grants, clock, lifetimes }: ConsentContext): Co
       return { mechanism, client, user, scopes, details, allowed: decision === 'allow' };
     },
 
-    async reasonOf(content, mechanism, user) {
+    async findReason(content, mechanism, user) {
       const check = 'consent_ticket';
       if (content === undefined || typeof content === 'string')
         return { check: 'parameters', hint: 'the content is not a valid form in UTF-8' };
@@ -119,12 +119,12 @@ export function createConsents({ grants, clock, lifetimes }: ConsentContext): Co
 }
 
 /** Returns the name of the authenticated user. Rejects with a Problem (401 with a challenge) if there are no credentials. */
-export async function approvingUser(
+export async function requireApprovingUser(
   approver: Authenticator,
   request: HttpRequest,
   detail = 'Sign in to allow or refuse the request of a client.',
 ): Promise<string> {
-  const principal = await approver.authenticate(request, traceOf(request));
+  const principal = await approver.authenticate(request, findTrace(request));
   if (principal !== undefined) return principal.name;
   throw new Problem('authentication-required', detail, {
     headers: approver.challenges(request.connection),

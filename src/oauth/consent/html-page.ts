@@ -32,7 +32,7 @@ export function showPage({ status, title, body, json }: Page, variant: Variant |
     const representation = { type: 'application/json', body: JSON.stringify(json) };
     return { status, noStore: true, representation };
   }
-  const content = documentOf(html(title), body);
+  const content = formatDocument(html(title), body);
   return {
     status,
     noStore: true,
@@ -83,7 +83,7 @@ function contentSecurityPolicy(): string {
   ].join('; ');
 }
 
-function documentOf(title: string, body: string): string {
+function formatDocument(title: string, body: string): string {
   return `<!DOCTYPE html>
 <html lang="en">
 <head>

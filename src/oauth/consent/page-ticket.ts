@@ -21,17 +21,17 @@ export interface PageTicketContext {
 /** Creates tickets that are not stored: the expiry time and a keyed digest of it and the user. */
 export function createPageTickets({ clock, masterKey, lifetime }: PageTicketContext): PageTickets {
   const key = createHmac('sha256', masterKey).update('tickets of the page of grants').digest();
-  const digestOf = (user: string, expires: string): Buffer =>
+  const computeDigest = (user: string, expires: string): Buffer =>
     createHmac('sha256', key).update(`${expires}\n${user}`).digest();
   return {
     issue(user) {
       const expires = (clock.now() + lifetime).toString(36);
-      return `${expires}.${digestOf(user, expires).toString('base64url')}`;
+      return `${expires}.${computeDigest(user, expires).toString('base64url')}`;
     },
     accepts(user, ticket) {
       const [, expires = '', digest = ''] = /^([0-9a-z]{1,11})\.([\w-]{43})$/.exec(ticket) ?? [];
       const sent = Buffer.from(digest, 'base64url');
-      const expected = digestOf(user, expires);
+      const expected = computeDigest(user, expires);
       const isGenuine = sent.length === expected.length && timingSafeEqual(sent, expected);
       return isGenuine && Number.parseInt(expires, 36) > clock.now();
     },

@@ -1,9 +1,9 @@
 import type { Resource } from '../../pipeline/resource.ts';
-import { type Found, firstOf, type Grants, isLive } from '../grants.ts';
+import { type Found, type Grants, isLive, requireFirst } from '../grants.ts';
 import { type Reason, uriDifference } from '../reasons.ts';
 import { formatScope } from '../scopes.ts';
 import { matchesSha256 } from '../sha256.ts';
-import { type Explain, type SignedEndpointContext, signedAction } from './endpoint.ts';
+import { createSignedAction, type Explain, type SignedEndpointContext } from './endpoint.ts';
 import { oauth1Error, rejectedParameters } from './error.ts';
 
 /** Maximum number of verifiers tried with one request token. The last wrong one uses it up. */
@@ -11,36 +11,40 @@ const maxAttempts = 3;
 
 /** Creates the endpoint that exchanges authorized request tokens for access tokens (token credentials, RFC 5849 §2.3). */
 export function accessTokenResource(context: SignedEndpointContext): Resource {
-  const { grants, clock, lifetimes, secretOf } = context;
+  const { grants, clock, lifetimes, deriveSecret } = context;
   return {
     ownCredentials: true,
-    POST: signedAction(context, 'access_token', async ({ token, parameters: { protocol } }, explain) => {
-      const found = await grants.find(token, 'oauth1', 'request');
-      const callback = protocol.get('oauth_callback');
-      if (callback !== undefined && callback !== found?.token.details['callback'])
-        throw explain(
-          rejectedParameters('oauth_callback differs from the callback of the request token.', [
-            'oauth_callback',
-          ]),
-          callbackReason(callback, found?.token.details['callback'] ?? ''),
-        );
-      const verifier = protocol.get('oauth_verifier') ?? '';
-      const spent = await useRequestToken(context, found, token, verifier, explain);
-      const { client, user, scopes } = spent.token;
-      const ends = clock.now() + lifetimes.oauth1Access;
-      const draft = { mechanism: 'oauth1', client, user, scopes } as const;
-      const { issued } = await grants.begin({ ...draft, ends }, [
-        { ...draft, kind: 'access', expires: ends },
-      ]);
-      const access = firstOf(issued);
-      // No further name begins with oauth_: some clients fail on an unknown one.
-      return {
-        oauth_token: access.value,
-        oauth_token_secret: secretOf('access', access.value),
-        expires_in: String(Math.floor(lifetimes.oauth1Access / 1000)),
-        scope: formatScope(scopes),
-      };
-    }),
+    POST: createSignedAction(
+      context,
+      'access_token',
+      async ({ token, parameters: { protocol } }, explain) => {
+        const found = await grants.find(token, 'oauth1', 'request');
+        const callback = protocol.get('oauth_callback');
+        if (callback !== undefined && callback !== found?.token.details['callback'])
+          throw explain(
+            rejectedParameters('oauth_callback differs from the callback of the request token.', [
+              'oauth_callback',
+            ]),
+            callbackReason(callback, found?.token.details['callback'] ?? ''),
+          );
+        const verifier = protocol.get('oauth_verifier') ?? '';
+        const spent = await useRequestToken(context, found, token, verifier, explain);
+        const { client, user, scopes } = spent.token;
+        const ends = clock.now() + lifetimes.oauth1Access;
+        const draft = { mechanism: 'oauth1', client, user, scopes } as const;
+        const { issued } = await grants.begin({ ...draft, ends }, [
+          { ...draft, kind: 'access', expires: ends },
+        ]);
+        const access = requireFirst(issued);
+        // No further name begins with oauth_: some clients fail on an unknown one.
+        return {
+          oauth_token: access.value,
+          oauth_token_secret: deriveSecret('access', access.value),
+          expires_in: String(Math.floor(lifetimes.oauth1Access / 1000)),
+          scope: formatScope(scopes),
+        };
+      },
+    ),
   };
 }
 
@@ -89,7 +93,7 @@ function verifierReason({ token: { details } }: Found, sent: string): Reason {
   const mistakes: readonly (readonly [what: string, verifier: string])[] = [
     ['it was sent with white space around it', sent.trim()],
     ['it was sent in another letter case', sent.toLowerCase()],
-    ['it was percent-encoded twice', decoded(sent)],
+    ['it was percent-encoded twice', decodePercent(sent)],
   ];
   const mistake = mistakes.find(([, verifier]) => matchesSha256(verifier, details['verifier'] ?? ''))?.[0];
   const cause =
@@ -97,7 +101,7 @@ function verifierReason({ token: { details } }: Found, sent: string): Reason {
   return { check: 'oauth_verifier', hint: `${cause}; attempts left with this token: ${Math.max(0, left)}` };
 }
 
-function decoded(text: string): string {
+function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

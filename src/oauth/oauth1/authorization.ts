@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import { createSecretBox, type SecretBox } from '../../accounts/secret-box.ts';
 import type { Accounts } from '../../auth/accounts.ts';
 import type { Authenticator } from '../../auth/authenticate.ts';
-import { traceOf } from '../../auth/trace.ts';
+import { findTrace } from '../../auth/trace.ts';
 import type { Clock } from '../../clock.ts';
-import { parseQueryOf } from '../../http/form.ts';
+import { parseTargetQuery } from '../../http/form.ts';
 import type { HttpRequest } from '../../http/message.ts';
 import { noOrigins } from '../../pipeline/cors/policy.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
@@ -15,18 +15,18 @@ import {
   type Resource,
   type Variant,
 } from '../../pipeline/resource.ts';
-import { encodeOctets, octetsOf } from '../../signature/oauth1-parameters.ts';
+import { encodeOctets, toOctets } from '../../signature/oauth1-parameters.ts';
 import type { Consumer, Registry } from '../clients.ts';
 import { showRefusal, tooManyParameters } from '../consent/consent-page.ts';
-import { approvingUser, type Consents } from '../consent/consents.ts';
+import { type Consents, requireApprovingUser } from '../consent/consents.ts';
 import { html, pageVariants, showPage } from '../consent/html-page.ts';
 import { type FormContent, formReading } from '../form-body.ts';
 import { type Found, type Grants, isIssuedTo, isLive } from '../grants.ts';
 import { readParameters } from '../parameters.ts';
 import { grantsPath } from '../paths.ts';
 import { type Reason, recordReason, tokenReason } from '../reasons.ts';
-import { withParameters } from '../redirect.ts';
-import { sha256 } from '../sha256.ts';
+import { appendParameters } from '../redirect.ts';
+import { hashSha256 } from '../sha256.ts';
 
 /** Dependencies of the authorization endpoint. */
 export interface OAuth1AuthorizationContext {
@@ -72,15 +72,15 @@ export function oauth1AuthorizationResource(
 }
 
 async function ask(endpoint: EndpointContext, { request, method, variant }: Call): Promise<ActionResponse> {
-  const user = await approvingUser(endpoint.approver, request);
-  const query = parseQueryOf(request.target);
+  const user = await requireApprovingUser(endpoint.approver, request);
+  const query = parseTargetQuery(request.target);
   const token = query && readParameters(query, ['oauth_token']).values.get('oauth_token');
   if (token === undefined)
     return refusal(request, 'The parameter oauth_token is required, exactly once.', variant);
   const found = await openToken(endpoint, token);
   if (found === undefined) return notOpen(endpoint, request, token, variant);
   const { client, scopes } = found.token;
-  const callback = callbackOf(found);
+  const callback = readCallback(found);
   const details = { token: endpoint.seal.seal(token, sealedAs) };
   return endpoint.consents.ask(
     { mechanism: 'oauth1', client, user, scopes, details },
@@ -98,11 +98,11 @@ async function conclude(
   endpoint: EndpointContext,
   { request, body: content, variant }: Call<unknown, FormContent>,
 ): Promise<ActionResponse> {
-  const user = await approvingUser(endpoint.approver, request);
+  const user = await requireApprovingUser(endpoint.approver, request);
   if (content === 'too-many-parameters') return showRefusal(tooManyParameters, variant);
   const answer = await endpoint.consents.answer(content, 'oauth1', user);
   if (answer === undefined) {
-    const reason = await endpoint.consents.reasonOf(content, 'oauth1', user);
+    const reason = await endpoint.consents.findReason(content, 'oauth1', user);
     return refusal(request, 'The form has expired, was already submitted, or is not yours.', variant, reason);
   }
   const token = endpoint.seal.open(answer.details['token'] ?? '', sealedAs);
@@ -122,10 +122,10 @@ async function openToken(
   if (found === undefined || !isLive(found, clock.now()) || found.token.user !== undefined) return undefined;
   const consumer = consumers.find(found.token.client);
   if (consumer === undefined || !isIssuedTo(found, consumer)) return undefined;
-  return consumer.callbacks.includes(callbackOf(found)) ? found : undefined;
+  return consumer.callbacks.includes(readCallback(found)) ? found : undefined;
 }
 
-function callbackOf({ token }: Found): string {
+function readCallback({ token }: Found): string {
   return token.details['callback'] ?? outOfBand;
 }
 
@@ -137,7 +137,7 @@ function refusal(
   reason?: Reason,
 ): ActionResponse {
   const details = { detail: sentence, error: 'invalid_request' };
-  recordReason(traceOf(request), 'oauth', reason ?? { check: 'parameters', hint: sentence }, details);
+  recordReason(findTrace(request), 'oauth', reason ?? { check: 'parameters', hint: sentence }, details);
   return showRefusal(sentence, variant);
 }
 
@@ -147,7 +147,7 @@ async function notOpen(
   value: string,
   variant: Variant | undefined,
 ): Promise<ActionResponse> {
-  if (traceOf(request) === undefined) return showRefusal(notOpenSentence, variant);
+  if (findTrace(request) === undefined) return showRefusal(notOpenSentence, variant);
   const found = await grants.find(value, 'oauth1', 'request');
   const unknown = { check: 'token', hint: 'the request token is unknown, or was deleted after it expired' };
   if (found === undefined) return refusal(request, notOpenSentence, variant, unknown);
@@ -171,10 +171,10 @@ async function allow(
   user: string,
   variant: Variant | undefined,
 ): Promise<ActionResponse> {
-  const callback = callbackOf(found);
+  const callback = readCallback(found);
   const verifier =
-    callback === outOfBand ? readableCode(random(12)) : Buffer.from(random(32)).toString('base64url');
-  const amended = await grants.update(found, { user, details: { verifier: sha256(verifier) } });
+    callback === outOfBand ? formatReadableCode(random(12)) : Buffer.from(random(32)).toString('base64url');
+  const amended = await grants.update(found, { user, details: { verifier: hashSha256(verifier) } });
   if (amended === undefined) return alreadyAnswered(variant);
   if (callback !== outOfBand) return redirect(callback, { oauth_token: token, oauth_verifier: verifier });
   return showPage(
@@ -196,7 +196,7 @@ async function refuse(
   variant: Variant | undefined,
 ): Promise<ActionResponse> {
   if (!(await grants.consume(found))) return alreadyAnswered(variant);
-  const callback = callbackOf(found);
+  const callback = readCallback(found);
   if (callback !== outOfBand)
     return redirect(callback, { oauth_token: token, oauth_problem: 'user_refused' });
   return showPage(
@@ -214,13 +214,13 @@ async function refuse(
 const readableCharacters = 'abcdefghjkmnpqrstuvwxyz023456789';
 
 /** Returns one character for five bits of each byte. */
-function readableCode(bytes: Uint8Array): string {
+function formatReadableCode(bytes: Uint8Array): string {
   return Array.from(bytes, (byte) => readableCharacters.charAt(byte % readableCharacters.length)).join('');
 }
 
 /** Redirects the browser to the callback of the consumer (RFC 5849 §2.2). */
 function redirect(callback: string, parameters: Readonly<Record<string, string>>): ActionResponse {
-  const added = Object.entries(parameters).map(([name, value]) => `${name}=${encodeOctets(octetsOf(value))}`);
-  const location = withParameters(callback, added.join('&'));
+  const added = Object.entries(parameters).map(([name, value]) => `${name}=${encodeOctets(toOctets(value))}`);
+  const location = appendParameters(callback, added.join('&'));
   return { status: 303, noStore: true, headers: [['Location', location]] };
 }

@@ -1,6 +1,6 @@
 // The signature base string (RFC 5849 §3.4.1) in named parts. Each character is one octet.
 import { octetsOfPiece, type Part, type PartKind } from '../../signature/message.ts';
-import { baseUriOf, encodePair, normalizePairs } from '../../signature/oauth1.ts';
+import { encodePair, formatBaseUri, normalizePairs } from '../../signature/oauth1.ts';
 import { encodeOctets, type Parameter } from '../../signature/oauth1-parameters.ts';
 import { isProtocol } from './parameters.ts';
 import type { OAuth1Presented } from './presented.ts';
@@ -30,7 +30,7 @@ export function baseStringParts(
   { request, parameters: { signed, form = [] } }: OAuth1Presented,
   origin: string,
 ): Part[] {
-  const uri = baseUriOf(origin, pathOf(request.target));
+  const uri = formatBaseUri(origin, parsePath(request.target));
   const colon = uri.indexOf(':');
   const slash = uri.indexOf('/', colon + 3);
   const parts: Part[] = [
@@ -50,7 +50,7 @@ export function baseStringParts(
 }
 
 /** Returns the path of a target. The absolute form (RFC 9112 §3.2.2) has it after the authority. */
-function pathOf(target: string): string {
+function parsePath(target: string): string {
   const question = target.indexOf('?');
   const path = question < 0 ? target : target.slice(0, question);
   return path.startsWith('/') ? path : path.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*/, '');

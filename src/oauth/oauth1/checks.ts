@@ -25,12 +25,12 @@ const acceptedFor: Readonly<Record<SignedFor, readonly string[]>> = {
 };
 
 const supportedFor: Readonly<Record<SignedFor, ReadonlySet<string>>> = {
-  resource: supported('resource'),
-  request_token: supported('request_token'),
-  access_token: supported('access_token'),
+  resource: listSupported('resource'),
+  request_token: listSupported('request_token'),
+  access_token: listSupported('access_token'),
 };
 
-function supported(signedFor: SignedFor): ReadonlySet<string> {
+function listSupported(signedFor: SignedFor): ReadonlySet<string> {
   const own = [...requiredFor[signedFor], ...acceptedFor[signedFor]];
   return new Set([...always, ...freshness, ...optional, ...own]);
 }

@@ -1,26 +1,25 @@
 import { type RateLimiter, tooManyFailures } from '../../auth/rate-limit.ts';
-import { type AuthenticationTrace, traceOf } from '../../auth/trace.ts';
+import { type AuthenticationTrace, findTrace } from '../../auth/trace.ts';
 import { holdForm } from '../../http/form.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
 import type { HttpRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { type Action, type ActionResponse, action, type Representation } from '../../pipeline/resource.ts';
 import type { Principal } from '../../principal.ts';
-import { encodeOctets, octetsOf, type Parameter } from '../../signature/oauth1-parameters.ts';
+import { encodeOctets, type Parameter, toOctets } from '../../signature/oauth1-parameters.ts';
 import type { Consumer } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
-import type { Reason } from '../reasons.ts';
+import { type Reason, recordReason } from '../reasons.ts';
 import type { SignedFor } from './checks.ts';
-import { challengeOf, oauth1Error, reportOf } from './error.ts';
+import { addAdvice, buildReport, formatReportChallenge, oauth1Error } from './error.ts';
 import { addForm, type OAuth1Parameters } from './parameters.ts';
 import type { OAuth1Presented } from './presented.ts';
-import { withReason } from './reason.ts';
 import type { TokenSecrets } from './secrets.ts';
 import { createSignedRequests } from './signed-requests.ts';
 
 /** Dependencies of the endpoints that require a signed request. */
 export interface SignedEndpointContext extends OAuthContext {
-  readonly secretOf: TokenSecrets;
+  readonly deriveSecret: TokenSecrets;
 }
 
 /** A request whose signature is valid and whose nonce is fresh. */
@@ -38,7 +37,7 @@ export type Explain = (problem: Problem, reason: Reason) => Problem;
 export type Respond = (verified: Verified, explain: Explain) => Promise<Readonly<Record<string, string>>>;
 
 /** Creates the POST action of an endpoint whose responses, errors included, are forms. */
-export function signedAction(
+export function createSignedAction(
   context: SignedEndpointContext,
   signedFor: Exclude<SignedFor, 'resource'>,
   respond: Respond,
@@ -47,11 +46,11 @@ export function signedAction(
   const { reader, verifier } = createSignedRequests(signedFor, context);
   return action('anyone', async ({ request }): Promise<ActionResponse> => {
     const { peer } = request.connection;
-    const authTrace = traceOf(request);
+    const authTrace = findTrace(request);
     if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
     let claimed: string | undefined;
     try {
-      const read = (await reader.read(request, authorizationOf(request))) ?? reader.absent;
+      const read = (await reader.read(request, readAuthorization(request))) ?? reader.absent;
       if (!('user' in read)) claimed = read.claimed;
       else {
         claimed = read.countedAs;
@@ -60,14 +59,18 @@ export function signedAction(
       const verdict = await verifier(read, authTrace, false);
       if (verdict.outcome === 'bad') throw verdict.problem;
       if (!('user' in read)) throw new Error('a request without credentials was admitted');
-      const verified = await verifiedOf(read, context);
-      const explain: Explain = (problem, reason) => withReason(problem, reason, context.explain, authTrace);
+      const verified = await readVerified(read, context);
+      const explain: Explain = (problem, reason) => addReason(problem, reason, context.explain, authTrace);
       // The nonce is durable before the response is sent.
       const [response] = await Promise.all([
         respond(verified, explain),
         keepNonce(verdict.principal, nonces),
       ]);
-      return { status: 200, noStore: true, representation: formOf(Object.entries(response).map(encoded)) };
+      return {
+        status: 200,
+        noStore: true,
+        representation: formatForm(Object.entries(response).map(encodeParameter)),
+      };
     } catch (error) {
       if (error instanceof Problem) return errorResponse(error, request, claimed, context);
       throw error;
@@ -76,7 +79,7 @@ export function signedAction(
 }
 
 /** Returns what an endpoint uses of a request that was verified. */
-async function verifiedOf(
+async function readVerified(
   { request, user, token, parameters }: OAuth1Presented,
   { consumers, bodyLimit }: SignedEndpointContext,
 ): Promise<Verified> {
@@ -95,7 +98,7 @@ function keepNonce({ nonce }: Principal, nonces: OAuthContext['nonces']): Promis
 }
 
 /** Returns the part of the Authorization field after `OAuth`; undefined without the field. */
-function authorizationOf({ headers: fields }: HttpRequest): string | undefined {
+function readAuthorization({ headers: fields }: HttpRequest): string | undefined {
   const lines = fields.getAll('authorization');
   if (lines.length === 0) return undefined;
   const [credentials] = lines.map(parseCredentials);
@@ -111,9 +114,9 @@ function errorResponse(
   claimed: string | undefined,
   { realm, rateLimiter }: { readonly realm: string; readonly rateLimiter: RateLimiter },
 ): ActionResponse {
-  const challenge = challengeOf(realm, problem);
+  const challenge = formatReportChallenge(realm, problem);
   if (challenge === undefined) throw problem;
-  recordProblem(problem, traceOf(request));
+  recordProblem(problem, findTrace(request));
   const { connection } = request;
   if (problem.status === 400) rateLimiter.fail(connection.peer, undefined);
   if (problem.status === 401) {
@@ -125,7 +128,7 @@ function errorResponse(
     status: problem.status,
     noStore: true,
     headers: [['WWW-Authenticate', challenge]],
-    representation: formOf(reportOf(problem)),
+    representation: formatForm(buildReport(problem)),
   };
 }
 
@@ -136,11 +139,29 @@ function recordProblem({ detail, members }: Problem, authTrace: AuthenticationTr
   authTrace.fail('parse', { detail, ...members });
 }
 
-function encoded([name, value]: readonly [string, string]): Parameter {
-  return [name, encodeOctets(octetsOf(value))];
+function encodeParameter([name, value]: readonly [string, string]): Parameter {
+  return [name, encodeOctets(toOctets(value))];
 }
 
-function formOf(pairs: readonly Parameter[]): Representation {
+function formatForm(pairs: readonly Parameter[]): Representation {
   const content = pairs.map(([name, value]) => `${name}=${value}`).join('&');
   return { type: 'application/x-www-form-urlencoded', body: content };
+}
+
+/**
+ * Records the reason of a Problem of OAuth 1.0a in the trace. Returns the Problem; with `explain`, its report has the reason as
+ * advice (OAuth Problem Reporting extension).
+ */
+function addReason(
+  problem: Problem,
+  reason: Reason,
+  explain: boolean,
+  authTrace: AuthenticationTrace | undefined,
+): Problem {
+  const { type, detail, members } = problem;
+  recordReason(authTrace, 'oauth', reason, {
+    detail,
+    oauth_problem: String(members['oauth_problem'] ?? type),
+  });
+  return explain && reason.isPrivate !== true ? addAdvice(problem, reason.hint) : problem;
 }

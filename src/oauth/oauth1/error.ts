@@ -1,7 +1,7 @@
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
-import { encodeOctets, octetsOf, type Parameter } from '../../signature/oauth1-parameters.ts';
+import { encodeOctets, type Parameter, toOctets } from '../../signature/oauth1-parameters.ts';
 
 /** A problem code of the OAuth Problem Reporting extension. */
 export type OAuth1Problem = keyof typeof typeOf;
@@ -42,22 +42,22 @@ export function oauth1Error(
 
 /** Returns the Problem for rejected parameters. Names are octets. */
 export function rejectedParameters(detail: string, names: readonly string[]): Problem {
-  return oauth1Error('parameter_rejected', detail, { oauth_parameters_rejected: listed(names) });
+  return oauth1Error('parameter_rejected', detail, { oauth_parameters_rejected: formatNames(names) });
 }
 
 /** Returns the Problem for missing parameters. */
 export function missingParameters(names: readonly string[]): Problem {
   const detail = `These parameters are required and must not be empty: ${names.join(', ')}.`;
-  return oauth1Error('parameter_absent', detail, { oauth_parameters_absent: listed(names) });
+  return oauth1Error('parameter_absent', detail, { oauth_parameters_absent: formatNames(names) });
 }
 
 /** Lists each name once, encoded. The list is encoded once more when it is sent. */
-function listed(names: readonly string[]): string {
+function formatNames(names: readonly string[]): string {
   return [...new Set(names)].map(encodeOctets).join('&');
 }
 
 /** Returns a Problem with a hint, which is also the advice of its report. */
-export function withAdvice(problem: Problem, hint: string | undefined): Problem {
+export function addAdvice(problem: Problem, hint: string | undefined): Problem {
   if (hint === undefined) return problem;
   const { type, detail, members, headers: fields } = problem;
   return new Problem(type, detail, {
@@ -70,17 +70,17 @@ export function withAdvice(problem: Problem, hint: string | undefined): Problem 
 const maxReportedLength = 4096;
 
 /** Returns the encoded parameters of the report of a Problem; none if it is not a Problem of OAuth 1.0a. */
-export function reportOf({ members }: Problem): Parameter[] {
+export function buildReport({ members }: Problem): Parameter[] {
   return Object.entries(members)
     .filter(
       (member): member is [string, string] => member[0].startsWith('oauth_') && typeof member[1] === 'string',
     )
-    .map(([name, value]): Parameter => [name, encodeOctets(octetsOf(value))])
+    .map(([name, value]): Parameter => [name, encodeOctets(toOctets(value))])
     .filter(([, value]) => value.length <= maxReportedLength);
 }
 
 /** Returns the challenge with the report of a Problem; undefined if there is no report. */
-export function challengeOf(realm: string, problem: Problem): string | undefined {
-  const report = reportOf(problem);
+export function formatReportChallenge(realm: string, problem: Problem): string | undefined {
+  const report = buildReport(problem);
   return report.length === 0 ? undefined : formatChallenge('OAuth', [['realm', realm], ...report]);
 }

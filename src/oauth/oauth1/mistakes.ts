@@ -2,7 +2,7 @@
 import type { Variant } from '../../auth/explain/mistake.ts';
 import { orderMistakes, separatorMistakes } from '../../auth/explain/whole.ts';
 import type { MessageMistake } from '../../auth/signature-scheme.ts';
-import { queryOf } from '../../http/form.ts';
+import { findQuery } from '../../http/form.ts';
 import { octetsOfPiece, type Part } from '../../signature/message.ts';
 import { normalizePairs } from '../../signature/oauth1.ts';
 import { decodeOctets, encodeOctets } from '../../signature/oauth1-parameters.ts';
@@ -29,7 +29,7 @@ function uriMistakes(
   const other = scheme === 'https' ? 'http' : 'https';
   const uri = `${scheme}://${authority}${path}`;
   return [
-    ['the query was left in the base URI', `${uri}?${queryOf(target)}`],
+    ['the query was left in the base URI', `${uri}?${findQuery(target)}`],
     [`${other} was signed, without the port`, `${other}://${authority.replace(/:\d*$/, '')}${path}`],
     ...(host === authority
       ? []
@@ -53,9 +53,9 @@ export function* messageMistakes(
   { request }: OAuth1Presented,
   parts: readonly Part[],
 ): Generator<MessageMistake> {
-  const textOf = (name: string): string =>
+  const readText = (name: string): string =>
     octetsOfPiece(parts.find((part) => part.name === name)?.value ?? '');
-  const [method, scheme, host, path] = ['method', 'scheme', 'host', 'path'].map(textOf);
+  const [method, scheme, host, path] = ['method', 'scheme', 'host', 'path'].map(readText);
   const uri = `${scheme}://${host}${path}`;
   const pairs = pairsIn(parts);
   const normalized = normalizePairs(pairs);
@@ -64,7 +64,7 @@ export function* messageMistakes(
     hint,
     message: Buffer.from(base, 'latin1'),
   });
-  const withParameters = (hint: string, parameters: string): MessageMistake =>
+  const buildMistake = (hint: string, parameters: string): MessageMistake =>
     mistake(hint, [method, uri, parameters].map((each = '') => encodeOctets(each)).join('&'));
   for (const [hint, other] of uriMistakes(request, scheme ?? '', host ?? '', path ?? ''))
     yield mistake(hint, [method, other, normalized].map((each = '') => encodeOctets(each)).join('&'));
@@ -73,46 +73,46 @@ export function* messageMistakes(
     'the parameters were encoded once instead of twice',
     [...[method, uri].map((each = '') => encodeOctets(each)), normalized].join('&'),
   );
-  yield mistake('the base string has escapes in lower case', right.replace(/%[0-9A-F]{2}/g, lower));
-  yield withParameters('the parameters were not sorted', pairs.join('&'));
-  yield withParameters(
+  yield mistake('the base string has escapes in lower case', right.replace(/%[0-9A-F]{2}/g, toLowerCase));
+  yield buildMistake('the parameters were not sorted', pairs.join('&'));
+  yield buildMistake(
     'the parameters were sorted as one text, not by name and then by value',
     [...pairs].sort().join('&'),
   );
-  yield withParameters(
+  yield buildMistake(
     'the parameters were not percent-encoded',
     pairs
       .map((pair) => decodeOctets(pair) ?? pair)
       .sort()
       .join('&'),
   );
-  yield withParameters('spaces were encoded as "+" instead of %20', normalized.replaceAll('%20', '+'));
-  yield withParameters(
+  yield buildMistake('spaces were encoded as "+" instead of %20', normalized.replaceAll('%20', '+'));
+  yield buildMistake(
     "the characters !*'() were not percent-encoded",
     normalized.replace(/%(?:21|27|28|29|2A)/g, (octet) => decodeOctets(octet) ?? octet),
   );
-  yield withParameters('"~" was percent-encoded', normalized.replaceAll('~', '%7E'));
-  yield withParameters(
+  yield buildMistake('"~" was percent-encoded', normalized.replaceAll('~', '%7E'));
+  yield buildMistake(
     'the escapes of the parameters are in lower case',
-    normalized.replace(/%[0-9A-F]{2}/g, lower),
+    normalized.replace(/%[0-9A-F]{2}/g, toLowerCase),
   );
   const protocol = pairs.filter((pair) => pair.startsWith('oauth_'));
   const groups = parts.filter(({ name }) => name.endsWith(' parameters'));
   if (groups.length > 1)
-    yield withParameters('the parameters of query and form were left out', normalizePairs(protocol));
-  const added = (hint: string, pair: string): MessageMistake =>
-    withParameters(hint, normalizePairs([...pairs, pair]));
-  yield added('oauth_signature was signed too', 'oauth_signature=');
+    yield buildMistake('the parameters of query and form were left out', normalizePairs(protocol));
+  const addPair = (hint: string, pair: string): MessageMistake =>
+    buildMistake(hint, normalizePairs([...pairs, pair]));
+  yield addPair('oauth_signature was signed too', 'oauth_signature=');
   if (!pairs.some((pair) => pair.startsWith('oauth_token=')))
-    yield added('an empty oauth_token was signed, but not sent', 'oauth_token=');
+    yield addPair('an empty oauth_token was signed, but not sent', 'oauth_token=');
   if (!pairs.some((pair) => pair.startsWith('oauth_version=')))
-    yield added('oauth_version was signed, but not sent', 'oauth_version=1.0');
+    yield addPair('oauth_version was signed, but not sent', 'oauth_version=1.0');
   for (const pair of pairs.length > maxTried ? [] : pairs) {
     const [name = ''] = pair.split('=');
     const others = normalizePairs(pairs.filter((each) => each !== pair));
-    yield withParameters(`the parameter ${decodeOctets(name)} was left out, or added after signing`, others);
+    yield buildMistake(`the parameter ${decodeOctets(name)} was left out, or added after signing`, others);
   }
-  const segments = segmentsOf(method, uri, normalized);
+  const segments = buildSegments(method, uri, normalized);
   yield* separatorMistakes(segments, (changed) => changed.map(({ value }) => value));
   yield* orderMistakes(segments, (changed) =>
     changed.map(({ kind, value }) => (kind === 'text' ? value : encodeOctets(octetsOfPiece(value)))),
@@ -120,7 +120,7 @@ export function* messageMistakes(
 }
 
 /** Returns the three parts of the base string that are encoded and joined. */
-function segmentsOf(method: string | undefined, uri: string, parameters: string): Part[] {
+function buildSegments(method: string | undefined, uri: string, parameters: string): Part[] {
   const ampersand: Part = { kind: 'text', name: '', value: '&' };
   const segments = [
     ['method', method ?? ''],
@@ -133,7 +133,7 @@ function segmentsOf(method: string | undefined, uri: string, parameters: string)
   });
 }
 
-function lower(text: string): string {
+function toLowerCase(text: string): string {
   return text.toLowerCase();
 }
 

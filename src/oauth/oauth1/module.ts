@@ -1,3 +1,9 @@
+import { tooManyFailures } from '../../auth/rate-limit.ts';
+import type { BadVerdict, Scheme, Verdict } from '../../auth/scheme.ts';
+import type { AuthenticationTrace } from '../../auth/trace.ts';
+import { formatChallenge } from '../../http/headers/authorization.ts';
+import type { HttpRequest } from '../../http/message.ts';
+import { Problem } from '../../http/problem.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import { createConsents } from '../consent/consents.ts';
 import type { OAuthContext } from '../context.ts';
@@ -5,28 +11,88 @@ import { lazily, type OAuthModule, routesTo } from '../module.ts';
 import { oauth1Paths as paths } from '../paths.ts';
 import { accessTokenResource } from './access-token.ts';
 import { oauth1AuthorizationResource } from './authorization.ts';
+import { formatReportChallenge } from './error.ts';
+import { placeElsewhere } from './parameters.ts';
 import { requestTokenResource } from './request-token.ts';
-import { createOAuth1Scheme } from './scheme.ts';
 import { createTokenSecrets } from './secrets.ts';
-import { createSignedRequests } from './signed-requests.ts';
+import { createSignedRequests, type SignedRequests } from './signed-requests.ts';
 
 /** Creates OAuth 1.0a: its endpoints and the scheme of signed requests. Neither is offered while no consumer is registered. */
 export function createOAuth1(context: OAuthContext): OAuthModule {
   const open = (): boolean => context.consumers.size > 0;
   const signedRequests = lazily(open, () => createSignedRequests('resource', context));
-  const endpoints = lazily(open, () => endpointsOf(context));
+  const endpoints = lazily(open, () => createEndpoints(context));
   return {
     schemes: [createOAuth1Scheme(context, signedRequests)],
     routes: routesTo(endpoints, Object.values(paths), open),
   };
 }
 
-function endpointsOf(context: OAuthContext): Readonly<Record<(typeof paths)[keyof typeof paths], Resource>> {
-  const endpoints = { ...context, secretOf: createTokenSecrets(context.masterKey) };
+function createEndpoints(
+  context: OAuthContext,
+): Readonly<Record<(typeof paths)[keyof typeof paths], Resource>> {
+  const endpoints = { ...context, deriveSecret: createTokenSecrets(context.masterKey) };
   const consents = createConsents(context);
   return {
     [paths.requestToken]: requestTokenResource(endpoints),
     [paths.authorize]: oauth1AuthorizationResource(paths.authorize, { ...context, consents }),
     [paths.accessToken]: accessTokenResource(endpoints),
   };
+}
+
+/** Creates the scheme OAuth 1.0a (RFC 5849): requests signed with the secrets of a consumer and an access token. */
+function createOAuth1Scheme(
+  { realm, consumers, rateLimiter }: OAuthContext,
+  signedRequests: () => SignedRequests,
+): Scheme {
+  const challengeWith = (problem: string): string =>
+    formatChallenge('OAuth', [
+      ['realm', realm],
+      ['oauth_problem', problem],
+    ]);
+  const challenge = formatChallenge('OAuth', [['realm', realm]]);
+  const isOffered = (): boolean => consumers.size > 0;
+
+  const addReport = (verdict: BadVerdict): BadVerdict => {
+    const report = formatReportChallenge(realm, verdict.problem);
+    return report === undefined ? verdict : { ...verdict, challenge: report };
+  };
+
+  const verify = async (
+    request: HttpRequest,
+    rest: string | undefined,
+    authTrace: AuthenticationTrace | undefined,
+    deferrable: boolean,
+  ): Promise<Verdict | undefined> => {
+    const { reader, verifier } = signedRequests();
+    const read = await reader.read(request, rest);
+    if (read === undefined) return undefined;
+    if ('user' in read && rateLimiter.blocksPair(request.connection.peer, read.countedAs))
+      return { outcome: 'bad', problem: tooManyFailures(rateLimiter, 'peer-and-user') };
+    const verdict = await verifier(read, authTrace, deferrable);
+    if (verdict.outcome === 'bad') return addReport(verdict);
+    const { refuse } = verdict;
+    return refuse === undefined ? verdict : { ...verdict, refuse: (claimed) => addReport(refuse(claimed)) };
+  };
+
+  return {
+    name: 'oauth',
+    async authenticate(request, rest, authTrace, deferrable = false) {
+      const verdict = isOffered() ? await verify(request, rest, authTrace, deferrable) : undefined;
+      return verdict ?? notOffered();
+    },
+    // RFC 5849 §3.1 reserves this prefix.
+    ownsParameter: (parameter) => parameter.startsWith('oauth_'),
+    elsewhere: (request) => (isOffered() ? placeElsewhere(request) : undefined),
+    authenticateElsewhere: (request, authTrace, deferrable = false) =>
+      verify(request, undefined, authTrace, deferrable),
+    challenge: ({ secure }) => (secure && isOffered() ? challenge : undefined),
+    severalChallenge: () => (isOffered() ? challengeWith('parameter_rejected') : undefined),
+    scopeChallenge: () => challengeWith('permission_denied'),
+  };
+}
+
+function notOffered(): Verdict {
+  const detail = 'The authentication scheme is not supported here.';
+  return { outcome: 'bad', problem: new Problem('scheme-not-offered', detail) };
 }

@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import {
+  findQuery,
   hasForm,
   hasTooManyParameters,
   isCoded,
   isDeclaredLonger,
   maxFormLength,
   maxFormParameters,
-  queryOf,
 } from '../../http/form.ts';
 import type { HttpRequest } from '../../http/message.ts';
 import { isMethod, isSafe } from '../../http/method.ts';
@@ -40,7 +40,7 @@ const rawName = /(?:^|&)oauth(?:_|%5f)/i;
  * `content` if it may have some in the content.
  */
 export function placeElsewhere(request: HttpRequest): 'target' | 'content' | undefined {
-  if (hasProtocol(queryOf(request.target))) return 'target';
+  if (hasProtocol(findQuery(request.target))) return 'target';
   return mayHaveSignedForm(request) ? 'content' : undefined;
 }
 
@@ -71,7 +71,7 @@ function mayHaveSignedForm(request: HttpRequest): boolean {
 export function readParameters(request: HttpRequest, rest: string | undefined): OAuth1Parameters | Problem {
   const header = rest === undefined ? [] : parseHeaderParameters(rest);
   if (typeof header === 'string') return oauth1Error('parameter_rejected', `Authorization: ${header}.`);
-  const query = parseParameters(queryOf(request.target), 'query');
+  const query = parseParameters(findQuery(request.target), 'query');
   if (query instanceof Problem) return query;
   const signsForm = hasForm(request);
   if (signsForm && isCoded(request))
@@ -113,7 +113,7 @@ function octetsIn({ buffer, byteOffset, byteLength }: Uint8Array): string {
 }
 
 /** Returns the values of a parameter that is not a protocol parameter, in UTF-8, in the order sent, or a Problem. */
-export function valuesOf({ signed, form = [] }: OAuth1Parameters, name: string): string[] | Problem {
+export function readValues({ signed, form = [] }: OAuth1Parameters, name: string): string[] | Problem {
   const values: string[] = [];
   for (const [each, octets] of [...signed, ...form]) {
     const value = each === name ? decodeText(octets) : undefined;

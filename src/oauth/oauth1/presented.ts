@@ -6,9 +6,9 @@ import type { HttpRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { OAuth1Method } from '../../signature/oauth1.ts';
 import type { OAuthContext } from '../context.ts';
-import { sha256 } from '../sha256.ts';
+import { hashSha256 } from '../sha256.ts';
 import { absenceProblem, checks, type SignedFor } from './checks.ts';
-import { oauth1Error, rejectedParameters, withAdvice } from './error.ts';
+import { addAdvice, oauth1Error, rejectedParameters } from './error.ts';
 import { addForm, mayHaveProtocol, type OAuth1Parameters, readParameters } from './parameters.ts';
 import { createTokenSecrets, type SecretKind } from './secrets.ts';
 
@@ -48,17 +48,17 @@ const methods: readonly OAuth1Method[] = ['HMAC-SHA256', 'HMAC-SHA1', 'PLAINTEXT
 /** Creates the reader for a purpose. */
 export function createReader(signedFor: SignedFor, context: OAuthContext): Reader {
   const { bodyLimit } = context;
-  const secretOf = createTokenSecrets(context.masterKey);
-  const kind = tokenKindOf(signedFor);
+  const deriveSecret = createTokenSecrets(context.masterKey);
+  const kind = chooseTokenKind(signedFor);
 
   const present = (request: HttpRequest, parameters: OAuth1Parameters): OAuth1Presented | Fault => {
     const { protocol } = parameters;
-    const fault = faultOf(protocol, signedFor, context);
+    const fault = findFault(protocol, signedFor, context);
     if (fault !== undefined) return fault;
     const method = methods.find((each) => each === protocol.get('oauth_signature_method'));
     return method === undefined || !context.consumers.some((one) => one.methods.includes(method))
       ? faultWith(methodRejected(), 'method', claimedBy(protocol))
-      : presentedOf(request, parameters, method, secretOf(kind, protocol.get('oauth_token') ?? ''));
+      : buildPresented(request, parameters, method, deriveSecret(kind, protocol.get('oauth_token') ?? ''));
   };
 
   const readField: Reader['readField'] = (request, rest) => {
@@ -94,7 +94,7 @@ export function createReader(signedFor: SignedFor, context: OAuthContext): Reade
 }
 
 /** Returns the kind of token with which requests for a purpose are signed. */
-export function tokenKindOf(signedFor: SignedFor): SecretKind {
+export function chooseTokenKind(signedFor: SignedFor): SecretKind {
   return signedFor === 'resource' ? 'access' : 'request';
 }
 
@@ -106,11 +106,11 @@ function faultWith(problem: Problem, check: string, claimed?: string, hint?: str
 /** Returns the name under which failures of the consumer are counted; undefined if it is not named. */
 function claimedBy(protocol: OAuth1Parameters['protocol']): string | undefined {
   const consumer = protocol.get('oauth_consumer_key');
-  return consumer === undefined ? undefined : countedName(consumer);
+  return consumer === undefined ? undefined : formatCountedName(consumer);
 }
 
 /** Returns the first fault of the protocol parameters. */
-function faultOf(
+function findFault(
   protocol: OAuth1Parameters['protocol'],
   signedFor: SignedFor,
   { explain }: OAuthContext,
@@ -120,11 +120,11 @@ function faultOf(
     if (problem !== undefined) return faultWith(problem, name, claimedBy(protocol));
   }
   const sent = protocol.get('oauth_timestamp');
-  if (sent === undefined || timeOf(sent) !== undefined) return undefined;
+  if (sent === undefined || parseTime(sent) !== undefined) return undefined;
   const hint = explainSecondsForm(sent);
   const detail = 'oauth_timestamp must be a positive number of seconds since 1970.';
   const problem = rejectedParameters(detail, ['oauth_timestamp']);
-  return faultWith(explain ? withAdvice(problem, hint) : problem, 'timestamp', claimedBy(protocol), hint);
+  return faultWith(explain ? addAdvice(problem, hint) : problem, 'timestamp', claimedBy(protocol), hint);
 }
 
 /** Returns the Problem (400) of a signature method that is not allowed. */
@@ -133,32 +133,32 @@ export function methodRejected(): Problem {
 }
 
 /** Returns a timestamp in ms; undefined if it is not a positive integer (RFC 5849 §3.3). */
-function timeOf(sent: string): number | undefined {
+function parseTime(sent: string): number | undefined {
   return /^[1-9][0-9]{0,11}$/.test(sent) ? Number(sent) * 1000 : undefined;
 }
 
-function presentedOf(
+function buildPresented(
   request: HttpRequest,
   parameters: OAuth1Parameters,
   method: OAuth1Method,
   secret: string,
 ): OAuth1Presented {
   const { protocol } = parameters;
-  const textOf = (name: string): string => protocol.get(name) ?? '';
+  const readText = (name: string): string => protocol.get(name) ?? '';
   const [user, token, signature] = [
-    textOf('oauth_consumer_key'),
-    textOf('oauth_token'),
-    textOf('oauth_signature'),
+    readText('oauth_consumer_key'),
+    readText('oauth_token'),
+    readText('oauth_signature'),
   ];
   const timestamp = protocol.get('oauth_timestamp');
   return {
     request,
     user,
-    countedAs: countedName(user),
-    signatures: [encodedSignature(method, signature)],
-    time: timestamp === undefined ? undefined : timeOf(timestamp),
+    countedAs: formatCountedName(user),
+    signatures: [encodeSignature(method, signature)],
+    time: timestamp === undefined ? undefined : parseTime(timestamp),
     // A nonce is unique for its consumer, token and timestamp (RFC 5849 §3.3).
-    nonce: timestamp && digestOfAll([user, token, timestamp, textOf('oauth_nonce')]),
+    nonce: timestamp && digestOfAll([user, token, timestamp, readText('oauth_nonce')]),
     parameters,
     signsForm: hasForm(request),
     method,
@@ -174,7 +174,7 @@ const usualRsaSignature = Buffer.alloc(256).toString('base64');
 const [minRsaLength, maxRsaLength] = [128, 1024];
 
 /** Returns a signature in base64. One of RSA that has no possible length is replaced, because dummy keys are made for each length. */
-function encodedSignature(method: OAuth1Method, signature: string): string {
+function encodeSignature(method: OAuth1Method, signature: string): string {
   if (method === 'PLAINTEXT') return Buffer.from(signature, 'utf8').toString('base64');
   if (method !== 'RSA-SHA1') return signature;
   const length = Buffer.byteLength(signature, 'base64');
@@ -182,11 +182,11 @@ function encodedSignature(method: OAuth1Method, signature: string): string {
 }
 
 /** Returns the name under which failures and nonces of a consumer are counted: a digest, so that files contain no text of clients. */
-function countedName(consumer: string): string {
+function formatCountedName(consumer: string): string {
   return `oauth1:${digestOfAll([consumer])}`;
 }
 
 /** Returns the digest of several texts. JSON makes the encoding of the list unambiguous. */
 function digestOfAll(texts: readonly string[]): string {
-  return sha256(JSON.stringify(texts));
+  return hashSha256(JSON.stringify(texts));
 }

@@ -2,32 +2,32 @@ import { Problem } from '../../http/problem.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import type { Consumer } from '../clients.ts';
-import { firstOf } from '../grants.ts';
+import { requireFirst } from '../grants.ts';
 import { type Reason, scopeReason, uriDifference } from '../reasons.ts';
 import { isWithin, parseScope } from '../scopes.ts';
-import { type Explain, type SignedEndpointContext, signedAction } from './endpoint.ts';
+import { createSignedAction, type Explain, type SignedEndpointContext } from './endpoint.ts';
 import { rejectedParameters } from './error.ts';
-import { type OAuth1Parameters, valuesOf } from './parameters.ts';
+import { type OAuth1Parameters, readValues } from './parameters.ts';
 
 /** Creates the endpoint that issues request tokens (temporary credentials, RFC 5849 §2.1). */
 export function requestTokenResource(context: SignedEndpointContext): Resource {
-  const { grants, clock, lifetimes, secretOf } = context;
+  const { grants, clock, lifetimes, deriveSecret } = context;
   return {
     ownCredentials: true,
-    POST: signedAction(context, 'request_token', async ({ consumer, parameters }, explain) => {
+    POST: createSignedAction(context, 'request_token', async ({ consumer, parameters }, explain) => {
       const callback = parameters.protocol.get('oauth_callback') ?? '';
       if (!consumer.callbacks.includes(callback))
         throw explain(
           rejectedParameters('oauth_callback is not registered for this consumer.', ['oauth_callback']),
           callbackReason(callback, consumer),
         );
-      const scopes = requestedScopes(parameters, consumer, explain);
+      const scopes = readRequestedScopes(parameters, consumer, explain);
       const expires = clock.now() + lifetimes.requestToken;
       const draft = { mechanism: 'oauth1', kind: 'request', client: consumer.key } as const;
-      const issued = firstOf(await grants.issue([{ ...draft, scopes, expires, details: { callback } }]));
+      const issued = requireFirst(await grants.issue([{ ...draft, scopes, expires, details: { callback } }]));
       return {
         oauth_token: issued.value,
-        oauth_token_secret: secretOf('request', issued.value),
+        oauth_token_secret: deriveSecret('request', issued.value),
         oauth_callback_confirmed: 'true',
       };
     }),
@@ -35,12 +35,12 @@ export function requestTokenResource(context: SignedEndpointContext): Resource {
 }
 
 /** Returns the scopes in the parameter `scope`, which RFC 5849 does not define. Default: all scopes of the consumer. */
-function requestedScopes(
+function readRequestedScopes(
   parameters: OAuth1Parameters,
   consumer: Consumer,
   explain: Explain,
 ): readonly Scope[] {
-  const values = valuesOf(parameters, 'scope');
+  const values = readValues(parameters, 'scope');
   if (values instanceof Problem) throw values;
   const [requested = '', ...others] = values;
   if (requested === '' && others.length === 0) return consumer.scopes;

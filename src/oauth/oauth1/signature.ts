@@ -1,31 +1,31 @@
 // OAuth 1.0a (RFC 5849) as a signature scheme. Its holder is a consumer with a token, found in the store of grants.
 import { createHash, createPublicKey } from 'node:crypto';
 import { describeOtherUnit, wholeSecond } from '../../auth/freshness.ts';
-import { derivedOnce, type Key, type KeyHolder, type KeyKind } from '../../auth/keyring.ts';
+import { deriveOnce, type Key, type KeyHolder, type KeyKind } from '../../auth/keyring.ts';
 import type { DigestFault, Fault, Refusal, SignatureScheme } from '../../auth/signature-scheme.ts';
 import type { Problem } from '../../http/problem.ts';
 import type { Principal } from '../../principal.ts';
 import { decodeSignature, signatureFault } from '../../signature/declared/key.ts';
-import { keyOf } from '../../signature/hmac.ts';
+import { createKey } from '../../signature/hmac.ts';
 import { messageBytes, type Part, type Piece } from '../../signature/message.ts';
 import {
+  computeSignature,
   createKeyCheck,
   hmacHashes,
   isSameSignature,
   type SignatureCheck,
-  signatureOf,
 } from '../../signature/oauth1.ts';
 import { encodeOctets } from '../../signature/oauth1-parameters.ts';
 import type { Consumer } from '../clients.ts';
 import type { OAuthContext } from '../context.ts';
 import { type Found, isIssuedTo, isLive } from '../grants.ts';
 import { type Reason, tokenReason } from '../reasons.ts';
-import { commonScopes } from '../scopes.ts';
+import { intersectScopes } from '../scopes.ts';
 import { assemble, baseStringParts } from './base-string.ts';
 import type { SignedFor } from './checks.ts';
-import { oauth1Error, rejectedParameters, withAdvice } from './error.ts';
+import { addAdvice, oauth1Error, rejectedParameters } from './error.ts';
 import { keyMistakes, messageMistakes, partMistakes } from './mistakes.ts';
-import { methodRejected, type OAuth1Presented, type Reader, tokenKindOf } from './presented.ts';
+import { chooseTokenKind, methodRejected, type OAuth1Presented, type Reader } from './presented.ts';
 import { createTokenSecrets } from './secrets.ts';
 
 /** A consumer, and the token that the request names. */
@@ -42,16 +42,16 @@ export function createOAuth1Signature(
   context: OAuthContext,
 ): SignatureScheme<OAuth1Presented, OAuth1Holder> {
   const { consumers, grants, origins, lifetimes, explain, bodyLimit } = context;
-  const kind = tokenKindOf(signedFor);
+  const kind = chooseTokenKind(signedFor);
   const otherKind = kind === 'access' ? 'request' : 'access';
-  const secretOf = createTokenSecrets(context.masterKey);
-  const keysOf = createKeyLookup();
+  const deriveSecret = createTokenSecrets(context.masterKey);
+  const findKeys = createKeyLookup();
   const isSigned = createSignatureCheck();
-  const partsOf = (presented: OAuth1Presented): Part[] =>
+  const buildParts = (presented: OAuth1Presented): Part[] =>
     presented.method === 'PLAINTEXT'
       ? []
       : baseStringParts(presented, origins.asAddressed(presented.request));
-  const baseStringOf = (presented: OAuth1Presented): string => assemble(partsOf(presented)).join('');
+  const buildBaseString = (presented: OAuth1Presented): string => assemble(buildParts(presented)).join('');
   return {
     name: 'oauth',
     owner: 'consumer',
@@ -65,13 +65,13 @@ export function createOAuth1Signature(
       const consumer = consumers.find(user);
       const found = token === '' ? undefined : await grants.find(token, 'oauth1', kind);
       if (consumer === undefined) return undefined;
-      return { principal: principalOf(consumer, found), keys: keysOf(consumer), consumer, found };
+      return { principal: toPrincipal(consumer, found), keys: findKeys(consumer), consumer, found };
     },
     kinds: ({ method }) => (method === 'RSA-SHA1' ? onlyRsa : onlySecret),
-    messages: (presented) => [partsOf(presented)],
+    messages: (presented) => [buildParts(presented)],
     assemble,
     signs: isSigned,
-    signatureFault: (presented) => formFault(presented, () => baseStringOf(presented), explain),
+    signatureFault: (presented) => formFault(presented, () => buildBaseString(presented), explain),
     holderFault(presented, holder) {
       // Only a consumer with a valid signature learns that it may not use this method.
       if (!holder.consumer.methods.includes(presented.method)) {
@@ -96,14 +96,16 @@ export function createOAuth1Signature(
     partMistakes,
     messageMistakes,
     keyMistakes: (secret, { token, tokenSecret }) =>
-      keyMistakes(secret, tokenSecret, token === '' ? '' : secretOf(otherKind, token)),
+      keyMistakes(secret, tokenSecret, token === '' ? '' : deriveSecret(otherKind, token)),
     unknownHint: ({ token }, { consumer, found }) =>
-      token === '' ? undefined : foreignHint(found, consumer),
+      token === '' ? undefined : findForeignHint(found, consumer),
     timeHint: ({ time = 0 }, _off, now) => describeOtherUnit('the timestamp', time / 1000, 's', now),
     // The base string contains the token, so it is shown only where it matters.
     explanationMembers: (presented, _content, reason) =>
-      reason !== 'signature' || presented.method === 'PLAINTEXT' ? {} : { message: baseStringOf(presented) },
-    problem: (refusal) => problemOf(refusal, context),
+      reason !== 'signature' || presented.method === 'PLAINTEXT'
+        ? {}
+        : { message: buildBaseString(presented) },
+    problem: (refusal) => toProblem(refusal, context),
   };
 }
 
@@ -112,10 +114,10 @@ const wrong = 'The consumer, its secret, the token secret or the signed base str
 const onlySecret: readonly KeyKind[] = ['secret'];
 const onlyRsa: readonly KeyKind[] = ['rsa-v1_5-sha1'];
 
-function principalOf({ key, scopes }: Consumer, found: Found | undefined): Principal {
+function toPrincipal({ key, scopes }: Consumer, found: Found | undefined): Principal {
   const { user = key, scopes: granted = [] } = found?.token ?? {};
   // A scope that was removed from the consumer's registration is removed from its tokens too.
-  const lent = { client: key, scopes: commonScopes(granted, scopes), users: undefined };
+  const lent = { client: key, scopes: intersectScopes(granted, scopes), users: undefined };
   return { name: user, scheme: 'oauth', lent };
 }
 
@@ -131,7 +133,7 @@ function createKeyLookup(): (consumer: Consumer) => readonly Key[] {
 
 function prepareKeys({ secret, rsaPublicKey }: Consumer): readonly Key[] {
   const keys: Key[] = [];
-  if (secret !== undefined) keys.push({ kind: 'secret', secret: keyOf(secret) });
+  if (secret !== undefined) keys.push({ kind: 'secret', secret: createKey(secret) });
   if (rsaPublicKey !== undefined) {
     const publicKey = createPublicKey(rsaPublicKey);
     const rsaLength = Math.ceil((publicKey.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
@@ -147,14 +149,17 @@ function keyBytes(secret: Buffer, tokenSecret: string): Buffer {
 
 /** Creates the function that returns whether a key made the signature. What depends on the key alone is computed once. */
 function createSignatureCheck(): SignatureScheme<OAuth1Presented>['signs'] {
-  const prepared = derivedOnce((secret) => ({ text: `${encodeOctets(secret.toString('latin1'))}&` }));
+  const prepared = deriveOnce((secret) => ({ text: `${encodeOctets(secret.toString('latin1'))}&` }));
   const checks = new WeakMap<object, SignatureCheck>();
   return (key, message, { method, signature, tokenSecret }) => {
     const base = octetsIn(message);
     if (key.kind === 'secret') {
       if (method === 'RSA-SHA1') return false;
       // A token secret is base64url, which percent-encoding does not change.
-      return isSameSignature(signatureOf(method, base, prepared(key.secret).text + tokenSecret), signature);
+      return isSameSignature(
+        computeSignature(method, base, prepared(key.secret).text + tokenSecret),
+        signature,
+      );
     }
     const check = checks.get(key.publicKey) ?? createKeyCheck(key.publicKey);
     checks.set(key.publicKey, check);
@@ -191,7 +196,7 @@ function formFault(
 }
 
 /** Returns the Problem of a refusal in the form of OAuth. */
-function problemOf(
+function toProblem(
   { reason, detail, members, now }: Refusal<OAuth1Presented>,
   { lifetimes, notBefore = Number.NEGATIVE_INFINITY }: OAuthContext,
 ): Problem {
@@ -204,15 +209,15 @@ function problemOf(
       const second = wholeSecond(now);
       const first = Math.max(second - lifetimes.oauth1Window, wholeSecond(notBefore));
       const accepted = `${Math.ceil(first / 1000)}-${Math.floor((second + lifetimes.oauth1Window) / 1000)}`;
-      return withAdvice(
+      return addAdvice(
         oauth1Error('timestamp_refused', detail, { oauth_acceptable_timestamps: accepted }),
         advice,
       );
     }
     case 'content':
-      return withAdvice(rejectedParameters(detail, ['oauth_body_hash']), advice);
+      return addAdvice(rejectedParameters(detail, ['oauth_body_hash']), advice);
     case 'replayed':
-      return withAdvice(oauth1Error('nonce_used', 'A request with this nonce was already accepted.'), advice);
+      return addAdvice(oauth1Error('nonce_used', 'A request with this nonce was already accepted.'), advice);
     default:
       // The advice is the base string, which contains all parts.
       return oauth1Error('signature_invalid', detail, {
@@ -227,7 +232,7 @@ async function tokenFault(holder: OAuth1Holder, context: OAuthContext): Promise<
   const problem = await tokenProblem(holder, context);
   if (problem === undefined) return undefined;
   const { check, hint, isPrivate } = await reasonOfToken(holder, context);
-  const shown = context.explain && isPrivate !== true ? withAdvice(problem, hint) : problem;
+  const shown = context.explain && isPrivate !== true ? addAdvice(problem, hint) : problem;
   return { detail: problem.detail, check, hint, problem: shown };
 }
 
@@ -257,14 +262,14 @@ async function reasonOfToken(
   { consumer, found }: OAuth1Holder,
   { accounts, clock }: OAuthContext,
 ): Promise<Reason> {
-  const hint = foreignHint(found, consumer);
+  const hint = findForeignHint(found, consumer);
   if (hint !== undefined || found === undefined) return { check: 'token', hint: hint ?? '' };
   const reason = await tokenReason(found, { accounts, now: clock.now(), owner: consumer });
   return reason ?? { check: 'token', hint: 'the token is not valid' };
 }
 
 /** Returns why a token is not one of this consumer. */
-function foreignHint(found: Found | undefined, { key }: Consumer): string | undefined {
+function findForeignHint(found: Found | undefined, { key }: Consumer): string | undefined {
   if (found === undefined) return 'the token is unknown, of another kind, or was deleted after it expired';
   return found.token.client === key ? undefined : `the token was issued to another consumer, not to ${key}`;
 }

@@ -1,7 +1,7 @@
 import type { Authenticator } from '../../auth/authenticate.ts';
-import { traceOf } from '../../auth/trace.ts';
+import { findTrace } from '../../auth/trace.ts';
 import type { FieldLine } from '../../http/fields.ts';
-import { type Form, maxFormParameters, parseQueryOf } from '../../http/form.ts';
+import { type Form, maxFormParameters, parseTargetQuery } from '../../http/form.ts';
 import type { HttpRequest } from '../../http/message.ts';
 import { noOrigins } from '../../pipeline/cors/policy.ts';
 import type { Origins } from '../../pipeline/origin.ts';
@@ -16,16 +16,16 @@ import {
 import type { Scope } from '../../principal.ts';
 import type { Client, Registry } from '../clients.ts';
 import { showRefusal, tooManyParameters } from '../consent/consent-page.ts';
-import { approvingUser, type ConsentAnswer, type Consents } from '../consent/consents.ts';
+import { type ConsentAnswer, type Consents, requireApprovingUser } from '../consent/consents.ts';
 import { pageVariants } from '../consent/html-page.ts';
 import { type FormContent, formReading } from '../form-body.ts';
-import { firstOf } from '../grants.ts';
+import { requireFirst } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
 import { readParameters } from '../parameters.ts';
 import { grantsPath } from '../paths.ts';
 import { type Reason, scopeReason } from '../reasons.ts';
 import type { Grant } from '../records.ts';
-import { withParameters } from '../redirect.ts';
+import { appendParameters } from '../redirect.ts';
 import { defaultScopesFor, isWithin, parseScope } from '../scopes.ts';
 import type { TokenHolderContext } from '../token-holder.ts';
 import { describe, recordRefusal } from './oauth-error.ts';
@@ -65,14 +65,14 @@ async function ask(
   context: AuthorizationContext,
   { request, method, variant }: Call,
 ): Promise<ActionResponse> {
-  const user = await approvingUser(context.approver, request);
-  const authorization = readRequest(parseQueryOf(request.target), context.clients);
+  const user = await requireApprovingUser(context.approver, request);
+  const authorization = readRequest(parseTargetQuery(request.target), context.clients);
   if ('sentence' in authorization) return refuse(context, request, authorization, variant);
   const { client, redirectUri, state } = authorization;
   const requested = readRequested(authorization);
   if ('error' in requested) {
     const { error, error_description, reason } = requested;
-    recordRefusal(traceOf(request), error, error_description, reason);
+    recordRefusal(findTrace(request), error, error_description, reason);
     const shown = context.explain ? describe(error_description, reason) : error_description;
     const iss = context.origins.forLinks(request);
     return redirect(redirectUri, { error, error_description: shown, state, iss });
@@ -88,7 +88,7 @@ async function ask(
     {
       action: pathForClient(request, path),
       grants: pathForClient(request, grantsPath),
-      destination: destinationOf(redirectUri),
+      destination: formatDestination(redirectUri),
       variant,
       method,
     },
@@ -100,13 +100,13 @@ async function conclude(
   call: Call<unknown, FormContent>,
 ): Promise<ActionResponse> {
   const { request, body: content, variant } = call;
-  const user = await approvingUser(context.approver, request);
+  const user = await requireApprovingUser(context.approver, request);
   if (content === 'too-many-parameters')
     return refuse(context, request, { sentence: tooManyParameters }, variant);
   const answer = await context.consents.answer(content, 'oauth2', user);
   if (answer === undefined) {
     const sentence = 'The form has expired, was already submitted, or is not yours.';
-    const reason = await context.consents.reasonOf(content, 'oauth2', user);
+    const reason = await context.consents.findReason(content, 'oauth2', user);
     return refuse(context, request, { sentence, reason }, variant);
   }
   const { redirect_uri: redirectUri = '', state } = answer.details;
@@ -128,7 +128,7 @@ function refuse(
   { sentence, reason }: UserError,
   variant: Variant | undefined,
 ): ActionResponse {
-  recordRefusal(traceOf(request), 'invalid_request', sentence, reason);
+  recordRefusal(findTrace(request), 'invalid_request', sentence, reason);
   return showRefusal(explain ? describe(sentence, reason) : sentence, variant);
 }
 
@@ -153,11 +153,11 @@ async function issueCode(
   const { issued } = await grants.begin({ ...grant, ends: now + lifetime }, [
     { ...grant, kind: 'code', expires: now + lifetimes.code, details: { redirect_uri, code_challenge } },
   ]);
-  return firstOf(issued).value;
+  return requireFirst(issued).value;
 }
 
 /** Returns the part of a redirect URI that is shown to the user: its origin, or all of it without one (a private-use scheme). */
-function destinationOf(uri: string): string {
+function formatDestination(uri: string): string {
   const { origin } = new URL(uri);
   return origin === 'null' ? uri : origin;
 }
@@ -268,7 +268,7 @@ function readRequested({ client, values, repeated }: AuthorizationRequest): Requ
 /** Redirects the browser to the redirect URI of the client, with these parameters (RFC 6749 §4.1.2). */
 function redirect(uri: string, parameters: Readonly<Record<string, string | undefined>>): ActionResponse {
   const pairs = Object.entries(parameters).filter((pair): pair is [string, string] => pair[1] !== undefined);
-  const location: FieldLine = ['Location', withParameters(uri, String(new URLSearchParams(pairs)))];
+  const location: FieldLine = ['Location', appendParameters(uri, String(new URLSearchParams(pairs)))];
   // The URL of this page contains the client's state (RFC 9700 §4.2.4).
   return { status: 303, noStore: true, headers: [location, ['Referrer-Policy', 'no-referrer']] };
 }

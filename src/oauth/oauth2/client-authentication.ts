@@ -2,15 +2,15 @@ import { isUtf8 } from 'node:buffer';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { blockedAttempt, type HashQueue, queueFull } from '../../auth/hash-queue.ts';
 import { type RateLimiter, rateLimitKey, tooManyFailures } from '../../auth/rate-limit.ts';
-import { traceOf } from '../../auth/trace.ts';
+import { findTrace } from '../../auth/trace.ts';
 import { decodeFormText } from '../../http/form.ts';
 import { formatChallenge, parseCredentials } from '../../http/headers/authorization.ts';
 import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
 import type { HttpRequest } from '../../http/message.ts';
 import type { Client, ClientSecret, Registry } from '../clients.ts';
-import { matchesSha256, sha256 } from '../sha256.ts';
+import { hashSha256, matchesSha256 } from '../sha256.ts';
 import { OAuthError } from './oauth-error.ts';
-import { clientReason, unsupportedAuthentication } from './reasons.ts';
+import { clientReason, findUnsupportedAuthentication } from './reasons.ts';
 
 /** The credentials that a client presents. A public client has no secret. */
 interface Presented {
@@ -68,7 +68,7 @@ export function createClientAuthentication(context: ClientAuthenticationContext)
   const invalidClient = (description: string): OAuthError =>
     new OAuthError('invalid_client', description, [['WWW-Authenticate', challenge]]);
 
-  const counted = (error: OAuthError, peer: string): OAuthError => {
+  const countFailure = (error: OAuthError, peer: string): OAuthError => {
     rateLimiter.fail(peer, undefined);
     return error;
   };
@@ -76,11 +76,11 @@ export function createClientAuthentication(context: ClientAuthenticationContext)
   return async (request, values, which) => {
     const { peer } = request.connection;
     if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
-    if (values instanceof OAuthError) throw counted(values, peer);
-    const presented = presentedIn(request, values, invalidClient);
-    const unsupported = unsupportedAuthentication(request, values);
+    if (values instanceof OAuthError) throw countFailure(values, peer);
+    const presented = readPresented(request, values, invalidClient);
+    const unsupported = findUnsupportedAuthentication(request, values);
     if (presented instanceof OAuthError)
-      throw counted(unsupported === undefined ? presented : presented.because(unsupported), peer);
+      throw countFailure(unsupported === undefined ? presented : presented.because(unsupported), peer);
     const claimed = claimedBy(presented);
     if (rateLimiter.blocksPair(peer, claimed)) throw tooManyFailures(rateLimiter, 'peer-and-user');
     for (const { id, secret } of presented) {
@@ -105,7 +105,7 @@ function refusedClient(
   clients: Registry<Client>,
   request: HttpRequest,
 ): OAuthError {
-  const authTrace = traceOf(request);
+  const authTrace = findTrace(request);
   const error = invalidClient('The client is unknown or its secret is wrong.');
   if (authTrace === undefined || first === undefined) return error;
   return error.because(clientReason(first.id, clients.find(first.id), first.secret, request, authTrace));
@@ -117,7 +117,7 @@ function claimedBy([first]: readonly Presented[]): string {
 }
 
 /** Returns the credentials in a request (two candidates if those of Basic can be read in two ways), or the error. */
-function presentedIn(
+function readPresented(
   { headers: fields }: HttpRequest,
   values: ReadonlyMap<string, string>,
   invalidClient: (description: string) => OAuthError,
@@ -135,7 +135,7 @@ function presentedIn(
   const credentials = parseCredentials(lines[0]);
   if (credentials?.scheme !== 'basic')
     return invalidClient('The authentication scheme is not supported here.');
-  const presented = presentedByBasic(credentials.rest);
+  const presented = readBasic(credentials.rest);
   if (presented.length === 0)
     return new OAuthError('invalid_request', 'The Basic credentials are malformed.');
   const matching = presented.filter((each) => id === undefined || each.id === id);
@@ -148,26 +148,26 @@ function presentedIn(
  * Reads Basic credentials. RFC 6749 §2.3.1 requires form-encoded id and secret, but many clients send them raw: returns both
  * readings.
  */
-function presentedByBasic(text: string): readonly Presented[] {
+function readBasic(text: string): readonly Presented[] {
   const bytes = decodeCanonicalBase64(text);
   if (bytes === undefined) return [];
   const octets = Buffer.from(bytes).toString('latin1');
   const colon = octets.indexOf(':');
   if (colon < 0) return [];
   const halves = [octets.slice(0, colon), octets.slice(colon + 1)] as const;
-  const decoded = presentedAs(halves.map(decodeFormText));
-  const raw = presentedAs(halves.map(textOf));
+  const decoded = toPresented(halves.map(decodeFormText));
+  const raw = toPresented(halves.map(decodeText));
   const different = decoded?.id !== raw?.id || decoded?.secret !== raw?.secret;
   return [decoded, different ? raw : undefined].filter((each) => each !== undefined);
 }
 
 /** Treats an empty secret as omitted (RFC 6749 §2.3.1). */
-function presentedAs([id, secret]: readonly (string | undefined)[]): Presented | undefined {
+function toPresented([id, secret]: readonly (string | undefined)[]): Presented | undefined {
   if (id === undefined || secret === undefined) return undefined;
   return { id, secret: secret === '' ? undefined : secret };
 }
 
-function textOf(octets: string): string | undefined {
+function decodeText(octets: string): string | undefined {
   const bytes = Buffer.from(octets, 'latin1');
   return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
 }
@@ -213,7 +213,7 @@ function createComparison(context: ClientAuthenticationContext) {
     const digest = createHmac('sha256', key).update(secret).digest();
     const cached = client && verified.get(client);
     if (cached !== undefined && timingSafeEqual(cached, digest)) return true;
-    const hash = client && hashOf(client);
+    const hash = client && findHash(client);
     if (client !== undefined && hash !== undefined) {
       const right = await isHashed(digest, secret, hash, peer, claimed);
       if (right) verified.set(client, digest);
@@ -226,14 +226,14 @@ function createComparison(context: ClientAuthenticationContext) {
   };
 }
 
-function hashOf({ secret }: Client): string | undefined {
+function findHash({ secret }: Client): string | undefined {
   return secret !== undefined && 'scrypt' in secret ? secret.scrypt : undefined;
 }
 
 function someHash(clients: Registry<Client>): string | undefined {
   let hash: string | undefined;
   clients.some((client) => {
-    hash = hashOf(client);
+    hash = findHash(client);
     return hash !== undefined;
   });
   return hash;
@@ -241,5 +241,5 @@ function someHash(clients: Registry<Client>): string | undefined {
 
 function digestIn(secret: ClientSecret | undefined): string | undefined {
   if (secret === undefined || 'scrypt' in secret) return undefined;
-  return 'sha256' in secret ? secret.sha256 : sha256(secret.plain);
+  return 'sha256' in secret ? secret.sha256 : hashSha256(secret.plain);
 }

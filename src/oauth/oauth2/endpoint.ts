@@ -1,5 +1,5 @@
-import { traceOf } from '../../auth/trace.ts';
-import { parseQueryOf } from '../../http/form.ts';
+import { findTrace } from '../../auth/trace.ts';
+import { parseTargetQuery } from '../../http/form.ts';
 import type { HttpRequest } from '../../http/message.ts';
 import { type Action, action } from '../../pipeline/resource.ts';
 import type { Client } from '../clients.ts';
@@ -62,19 +62,19 @@ export function clientAction({
     ({ request, body: content }) =>
       respondWith(
         async () => {
-          const authenticated = await authenticate(request, valuesOf(request, content, allNames), admits);
-          traceOf(request)?.pass('client');
+          const authenticated = await authenticate(request, readValues(request, content, allNames), admits);
+          findTrace(request)?.pass('client');
           return respond({ ...authenticated, request });
         },
         explain,
-        traceOf(request),
+        findTrace(request),
       ),
     { reads: [formReading] },
   );
 }
 
 /** Returns the value of a parameter. Throws an OAuthError (invalid_request) if it is missing. */
-export function requiredParameter(values: ReadonlyMap<string, string>, name: string): string {
+export function requireParameter(values: ReadonlyMap<string, string>, name: string): string {
   const value = values.get(name);
   if (value === undefined) throw missingParameter(name);
   return value;
@@ -85,12 +85,12 @@ export function missingParameter(name: string): OAuthError {
   return new OAuthError('invalid_request', `${name} is missing.`);
 }
 
-function valuesOf(
+function readValues(
   { target }: HttpRequest,
   content: FormContent | undefined,
   names: readonly string[],
 ): ReadValues {
-  const query = parseQueryOf(target);
+  const query = parseTargetQuery(target);
   if (query === undefined || query.some(([name]) => neverInQuery.has(name)))
     return new OAuthError('invalid_request', 'Send the parameters in the content, not in the query.');
   if (content === 'too-many-parameters') return new OAuthError('invalid_request', tooManyParameters);

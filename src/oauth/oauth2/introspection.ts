@@ -2,9 +2,9 @@ import type { Origins } from '../../pipeline/origin.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Token } from '../records.ts';
 import { formatScope } from '../scopes.ts';
-import { type TokenHolder, type TokenHolderContext, tokenHolderOf } from '../token-holder.ts';
+import { findTokenHolder, type TokenHolder, type TokenHolderContext } from '../token-holder.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
-import { clientAction, type Respond, requiredParameter } from './endpoint.ts';
+import { clientAction, type Respond, requireParameter } from './endpoint.ts';
 import { writeOAuthProblem } from './oauth-error.ts';
 import { findToken } from './revocation.ts';
 
@@ -20,8 +20,8 @@ export function introspectionResource(
   authenticate: AuthenticateClient,
 ): Resource {
   const respond: Respond = async ({ client, values, request }) => {
-    const found = await findToken(context.grants, requiredParameter(values, 'token'));
-    const holder = found?.token.client === client.id ? await tokenHolderOf(context, found) : undefined;
+    const found = await findToken(context.grants, requireParameter(values, 'token'));
+    const holder = found?.token.client === client.id ? await findTokenHolder(context, found) : undefined;
     if (found === undefined || holder === undefined) return { active: false };
     return describe(found.token, holder, context.origins.forLinks(request));
   };

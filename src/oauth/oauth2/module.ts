@@ -5,7 +5,7 @@ import type { OAuthContext } from '../context.ts';
 import { lazily, type OAuthModule, routesTo } from '../module.ts';
 import { oauth2Paths as paths } from '../paths.ts';
 import type { Reason } from '../reasons.ts';
-import { principalOf } from '../token-holder.ts';
+import { findPrincipal } from '../token-holder.ts';
 import { authorizationResource } from './authorization.ts';
 import { createClientAuthentication } from './client-authentication.ts';
 import { introspectionResource } from './introspection.ts';
@@ -20,12 +20,12 @@ export function createOAuth2(context: OAuthContext): OAuthModule {
   const bearer = createBearerScheme({
     realm: context.realm,
     offered: open,
-    principalOf: (token) => principalOf(context, token),
-    reasonOf: (token) => bearerReason(context, token),
+    findPrincipal: (token) => findPrincipal(context, token),
+    findReason: (token) => bearerReason(context, token),
     explain: context.explain,
     bodyLimit: context.bodyLimit,
   });
-  const endpoints = lazily(open, () => endpointsOf(context));
+  const endpoints = lazily(open, () => createEndpoints(context));
   return { schemes: [bearer], routes: routesTo(endpoints, Object.values(paths), open) };
 }
 
@@ -41,7 +41,9 @@ async function bearerReason(context: OAuthContext, token: string): Promise<Reaso
   return accessReason(context, found, code ?? refresh ?? oauth1);
 }
 
-function endpointsOf(context: OAuthContext): Readonly<Record<(typeof paths)[keyof typeof paths], Resource>> {
+function createEndpoints(
+  context: OAuthContext,
+): Readonly<Record<(typeof paths)[keyof typeof paths], Resource>> {
   const authenticate = createClientAuthentication(context);
   const consents = createConsents(context);
   return {

@@ -90,24 +90,28 @@ export function recordRefusal(
  * 2.0 (RFC 6749 §5.2). Status and fields are those of the problem.
  */
 export function writeOAuthProblem({ status, detail, headers: fields }: Problem): ActionResponse {
-  return jsonOutcome(status, { error: errorOf(status), error_description: printable(detail, "'") }, fields);
+  return jsonOutcome(
+    status,
+    { error: chooseErrorCode(status), error_description: toPrintable(detail, "'") },
+    fields,
+  );
 }
 
 /** Returns the error code for a status: that of a wrong request, or those of failures (RFC 6749 §4.1.2.1). */
-function errorOf(status: number): string {
+function chooseErrorCode(status: number): string {
   if (status === 429 || status === 503) return 'temporarily_unavailable';
   return status < 500 ? 'invalid_request' : 'server_error';
 }
 
 /** Replaces the characters that RFC 6749 §5.2 does not allow, and quotes by `quote`. */
-function printable(text: string, quote: string): string {
+function toPrintable(text: string, quote: string): string {
   return text.replace(/"/g, quote).replace(/[^\x20-\x7e]|\\/g, '?');
 }
 
 /** Appends the reason to a description, in the characters that RFC 6749 §5.2 allows. */
 export function describe(description: string, reason: Reason | undefined): string {
   if (reason === undefined || reason.isPrivate === true) return description;
-  const hint = printable(reason.hint, '?').slice(0, maxHintLength);
+  const hint = toPrintable(reason.hint, '?').slice(0, maxHintLength);
   return `${description} Reason: ${hint}.`;
 }
 

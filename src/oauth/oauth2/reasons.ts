@@ -1,13 +1,13 @@
 // Reasons of refusals of OAuth 2.0. None contains a secret or a token.
 
 import type { AuthenticationTrace, KnownSecret } from '../../auth/trace.ts';
-import { counted } from '../../counted.ts';
-import { closestMatch } from '../../did-you-mean.ts';
+import { formatCount } from '../../counted.ts';
+import { findClosestMatch } from '../../did-you-mean.ts';
 import type { HttpRequest } from '../../http/message.ts';
 import type { Client } from '../clients.ts';
 import type { Found } from '../grants.ts';
-import { nameOf, type Reason, tokenReason, uriDifference } from '../reasons.ts';
-import { sha256 } from '../sha256.ts';
+import { formatTokenName, type Reason, tokenReason, uriDifference } from '../reasons.ts';
+import { hashSha256 } from '../sha256.ts';
 import type { TokenHolderContext } from '../token-holder.ts';
 
 /** Returns why a code was refused, in the order of the checks. */
@@ -17,7 +17,7 @@ export async function codeReason(
   values: ReadonlyMap<string, string>,
   found: Found | undefined,
 ): Promise<Reason> {
-  if (found === undefined) return unknownToken('code');
+  if (found === undefined) return describeUnknownToken('code');
   const { token } = found;
   if (token.used) return { check: 'reuse', hint: 'the code was used before; its grant is revoked' };
   return (
@@ -38,7 +38,7 @@ export async function refreshReason(
   client: Client,
   found: Found | undefined,
 ): Promise<Reason> {
-  if (found === undefined) return unknownToken('refresh token');
+  if (found === undefined) return describeUnknownToken('refresh token');
   return (
     otherClient(client, found) ??
     (await stateReason(context, found)) ?? {
@@ -57,15 +57,15 @@ export async function accessReason(
   if (found === undefined && other !== undefined)
     return {
       check: 'token',
-      hint: `the ${nameOf(other.token)} of ${mechanisms[other.token.mechanism]} was sent instead of an access token`,
+      hint: `the ${formatTokenName(other.token)} of ${mechanisms[other.token.mechanism]} was sent instead of an access token`,
     };
-  if (found === undefined) return unknownToken('access token');
+  if (found === undefined) return describeUnknownToken('access token');
   return (await stateReason(context, found)) ?? { check: 'token', hint: 'the access token is not valid' };
 }
 
 const mechanisms = { oauth1: 'OAuth 1.0a', oauth2: 'OAuth 2.0' } as const;
 
-function unknownToken(what: string): Reason {
+function describeUnknownToken(what: string): Reason {
   return {
     check: what === 'code' ? 'code' : 'token',
     hint: `the ${what} is unknown: it was not issued here, was truncated or changed, or was deleted after it expired`,
@@ -79,7 +79,10 @@ function stateReason(context: TokenHolderContext, found: Found): Promise<Reason 
 
 function otherClient(client: Client, { token }: Found): Reason | undefined {
   if (token.client === client.id) return undefined;
-  return { check: 'client', hint: `the ${nameOf(token)} was issued to another client, not to ${client.id}` };
+  return {
+    check: 'client',
+    hint: `the ${formatTokenName(token)} was issued to another client, not to ${client.id}`,
+  };
 }
 
 /** Returns how a redirect URI differs from the expected one; undefined if it does not. */
@@ -114,7 +117,7 @@ export function challengeReason(challenge: string | undefined, method: string | 
     ? 'it is hexadecimal'
     : /^[A-Za-z0-9+/]{43}=$/.test(challenge)
       ? 'it is base64; base64url without padding is required'
-      : `it has ${counted(challenge.length, 'character')}`;
+      : `it has ${formatCount(challenge.length, 'character')}`;
   return { check, hint: `the code_challenge is not base64url of a SHA-256: ${mistake}` };
 }
 
@@ -122,9 +125,9 @@ export function challengeReason(challenge: string | undefined, method: string | 
 function verifierReason(verifier: string | undefined, challenge: string): Reason | undefined {
   const check = 'code_verifier';
   if (verifier === undefined) return { check, hint: 'code_verifier is missing' };
-  const computed = sha256(verifier);
+  const computed = hashSha256(verifier);
   if (!/^[A-Za-z0-9._~-]{43,128}$/.test(verifier)) {
-    const hint = `code_verifier has ${counted(verifier.length, 'character')}; 43 to 128 out of A-Z a-z 0-9 - . _ ~ are required`;
+    const hint = `code_verifier has ${formatCount(verifier.length, 'character')}; 43 to 128 out of A-Z a-z 0-9 - . _ ~ are required`;
     return { check, hint };
   }
   if (computed === challenge) return undefined;
@@ -137,7 +140,7 @@ function verifierReason(verifier: string | undefined, challenge: string): Reason
  * Returns how a client tried to authenticate if that is not supported: with a JWT (RFC 7523 §2.2), or with the scheme DPoP
  * (RFC 9449). It depends on nothing but the request.
  */
-export function unsupportedAuthentication(
+export function findUnsupportedAuthentication(
   { headers: fields }: HttpRequest,
   values: ReadonlyMap<string, string>,
 ): Reason | undefined {
@@ -201,7 +204,7 @@ function clientHint(
   known: readonly KnownSecret[],
 ): string {
   if (client === undefined) {
-    const nearest = closestMatch(
+    const nearest = findClosestMatch(
       id,
       [...new Set(known.map(({ name }) => name))].filter((name) => name !== id),
     );

@@ -1,7 +1,7 @@
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Found, Grants } from '../grants.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
-import { clientAction, type Respond, requiredParameter } from './endpoint.ts';
+import { clientAction, type Respond, requireParameter } from './endpoint.ts';
 import { OAuthError, writeOAuthProblem } from './oauth-error.ts';
 
 /**
@@ -13,7 +13,7 @@ export function revocationResource(
   authenticate: AuthenticateClient,
 ): Resource {
   const respond: Respond = async ({ client, values }) => {
-    const found = await findToken(grants, requiredParameter(values, 'token'));
+    const found = await findToken(grants, requireParameter(values, 'token'));
     if (found === undefined) return {};
     if (found.token.client !== client.id)
       throw new OAuthError('invalid_grant', 'The token was issued to another client.');

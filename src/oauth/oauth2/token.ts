@@ -1,20 +1,20 @@
-import { traceOf } from '../../auth/trace.ts';
+import { findTrace } from '../../auth/trace.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import type { Client, GrantType } from '../clients.ts';
-import { type Found, firstOf, type Issued } from '../grants.ts';
+import { type Found, type Issued, requireFirst } from '../grants.ts';
 import type { Lifetimes } from '../lifetimes.ts';
 import { type Reason, scopeReason } from '../reasons.ts';
 import type { Grant, Token, TokenDraft } from '../records.ts';
-import { commonScopes, defaultScopesFor, formatScope, isWithin, parseScope } from '../scopes.ts';
-import { type TokenHolderContext, tokenHolderOf } from '../token-holder.ts';
+import { defaultScopesFor, formatScope, intersectScopes, isWithin, parseScope } from '../scopes.ts';
+import { findTokenHolder, type TokenHolderContext } from '../token-holder.ts';
 import type { AuthenticateClient } from './client-authentication.ts';
 import {
   type ClientRequest,
   clientAction,
   missingParameter,
   type Respond,
-  requiredParameter,
+  requireParameter,
 } from './endpoint.ts';
 import { OAuthError, writeOAuthProblem } from './oauth-error.ts';
 import { verifies } from './pkce.ts';
@@ -36,7 +36,7 @@ export function tokenResource(context: TokenContext, authenticate: AuthenticateC
     client_credentials: (request) => issueToClient(context, request),
   };
   const respond: Respond = async (request) => {
-    const type = grantTypeOf(requiredParameter(request.values, 'grant_type'));
+    const type = parseGrantType(requireParameter(request.values, 'grant_type'));
     const { id, grants } = request.client;
     if (!grants.includes(type))
       throw new OAuthError(
@@ -57,7 +57,7 @@ export function tokenResource(context: TokenContext, authenticate: AuthenticateC
   };
 }
 
-function grantTypeOf(text: string): GrantType {
+function parseGrantType(text: string): GrantType {
   if (text === 'authorization_code' || text === 'refresh_token' || text === 'client_credentials') return text;
   throw new OAuthError('unsupported_grant_type', 'The grant_type is not supported.', [], {
     check: 'grant_type',
@@ -71,21 +71,21 @@ function grantTypeOf(text: string): GrantType {
  */
 async function exchangeCode(context: TokenContext, request: ClientRequest): Promise<TokenResponse> {
   const { client, values } = request;
-  const code = requiredParameter(values, 'code');
+  const code = requireParameter(values, 'code');
   const missing = ['redirect_uri', 'code_verifier'].find((name) => !values.has(name));
   const found = await context.grants.find(code, 'oauth2', 'code');
-  const refused = explained(
+  const refused = createExplainer(
     context,
     request,
     missing === undefined ? codeRefused() : missingParameter(missing),
     () => codeReason(context, client, values, found),
   );
   if (found === undefined) throw await refused();
-  if (found.token.used) throw await reuseDetected(context, found, refused);
+  if (found.token.used) throw await revokeReused(context, found, refused);
   const { token, grant } = found;
   const matches = token.client === client.id && matchesCode(values, token);
-  if (!matches || grant === undefined || (await tokenHolderOf(context, found)) === undefined) {
-    if (!(await context.grants.consume(found))) throw await reuseDetected(context, found, refused);
+  if (!matches || grant === undefined || (await findTokenHolder(context, found)) === undefined) {
+    if (!(await context.grants.consume(found))) throw await revokeReused(context, found, refused);
     throw await refused();
   }
   return exchange(context, client, grant, found, token.scopes, refused);
@@ -95,13 +95,13 @@ async function exchangeCode(context: TokenContext, request: ClientRequest): Prom
 type Refused = () => Promise<OAuthError>;
 
 /** Returns a function that adds the reason to an error, if a trace or the client is to see it. */
-function explained(
+function createExplainer(
   { explain }: TokenContext,
   { request }: ClientRequest,
   error: OAuthError,
   reason: () => Promise<Reason>,
 ): Refused {
-  const isShown = explain || traceOf(request) !== undefined;
+  const isShown = explain || findTrace(request) !== undefined;
   return async () => (isShown ? error.because(await reason()) : error);
 }
 
@@ -124,15 +124,18 @@ function codeRefused(): OAuthError {
 /** Exchanges a refresh token (RFC 6749 §6). Each works once; reuse revokes the grant (RFC 9700 §4.14.2). */
 async function refresh(context: TokenContext, request: ClientRequest): Promise<TokenResponse> {
   const { client, values } = request;
-  const value = requiredParameter(values, 'refresh_token');
+  const value = requireParameter(values, 'refresh_token');
   const found = await context.grants.find(value, 'oauth2', 'refresh');
-  const refused = explained(context, request, refreshRefused(), () => refreshReason(context, client, found));
+  const refused = createExplainer(context, request, refreshRefused(), () =>
+    refreshReason(context, client, found),
+  );
   if (found === undefined || found.token.client !== client.id) throw await refused();
-  if (found.token.used) throw await reuseDetected(context, found, refused);
-  if (found.grant === undefined || (await tokenHolderOf(context, found)) === undefined) throw await refused();
+  if (found.token.used) throw await revokeReused(context, found, refused);
+  if (found.grant === undefined || (await findTokenHolder(context, found)) === undefined)
+    throw await refused();
   const granted = found.token.scopes;
   const reason = scopeReason(values.get('scope'), granted, 'granted');
-  const scopes = requestedScopes(values, granted, reason, granted);
+  const scopes = readRequestedScopes(values, granted, reason, granted);
   if (!isWithin(scopes, granted)) throw scopeRefused(reason);
   return exchange(context, client, found.grant, found, scopes, refused);
 }
@@ -153,13 +156,13 @@ async function issueToClient(
   { client, values }: ClientRequest,
 ): Promise<TokenResponse> {
   const reason = scopeReason(values.get('scope'), client.scopes, 'registered');
-  const scopes = requestedScopes(values, defaultScopesFor(client.scopes), reason, client.scopes);
+  const scopes = readRequestedScopes(values, defaultScopesFor(client.scopes), reason, client.scopes);
   if (!isWithin(scopes, client.scopes)) throw scopeRefused(reason);
   const expires = context.clock.now() + context.lifetimes.access;
   const issued = await context.grants.issue([
     { mechanism: 'oauth2', kind: 'access', client: client.id, scopes, expires },
   ]);
-  return responseOf(issued);
+  return buildResponse(issued);
 }
 
 /** Exchanges a code or refresh token for an access token, and for a refresh token if the client is registered for it. */
@@ -171,7 +174,7 @@ async function exchange(
   requested: readonly Scope[],
   refused: Refused,
 ): Promise<TokenResponse> {
-  const scopes = commonScopes(requested, client.scopes);
+  const scopes = intersectScopes(requested, client.scopes);
   if (scopes.length === 0) throw scopeRefused(scopeReason(undefined, client.scopes, 'registered'));
   const { clock, lifetimes, grants } = context;
   const draft = (kind: 'access' | 'refresh', lifetime: number, of: readonly Scope[]): TokenDraft => ({
@@ -188,12 +191,12 @@ async function exchange(
   if (client.grants.includes('refresh_token'))
     drafts.push(draft('refresh', lifetimes.refresh, found.token.scopes));
   const issued = await grants.exchange(found, drafts);
-  if (issued === undefined) throw await reuseDetected(context, found, refused);
-  return responseOf(issued);
+  if (issued === undefined) throw await revokeReused(context, found, refused);
+  return buildResponse(issued);
 }
 
 /** Revokes the grant of a reused token, and returns the error. */
-async function reuseDetected(
+async function revokeReused(
   { grants }: TokenContext,
   { token }: Found,
   refused: Refused,
@@ -202,7 +205,7 @@ async function reuseDetected(
   return refused();
 }
 
-function requestedScopes(
+function readRequestedScopes(
   values: ReadonlyMap<string, string>,
   defaults: readonly Scope[],
   reason: Reason,
@@ -222,9 +225,9 @@ function scopeRefused(reason: Reason): OAuthError {
 /** A successful token response (RFC 6749 §5.1). */
 type TokenResponse = Readonly<Record<string, string | number>>;
 
-function responseOf(issued: readonly Issued[]): TokenResponse {
+function buildResponse(issued: readonly Issued[]): TokenResponse {
   // The access token is always drafted first.
-  const [access, refreshToken] = [firstOf(issued), issued[1]];
+  const [access, refreshToken] = [requireFirst(issued), issued[1]];
   return {
     access_token: access.value,
     token_type: 'Bearer',

@@ -7,14 +7,14 @@ import { maxFractionDigits } from '../../schema/simple-declaration.ts';
 import { type SimpleTypeName, simpleTypes } from '../../schema/simple-type.ts';
 import { optionTable } from '../table.ts';
 import {
-  arrayOf,
+  addDescription,
+  buildArray,
+  buildMap,
+  buildObject,
   definition,
-  described,
   flag,
   type JsonSchema,
   type MembersOf,
-  mapOf,
-  objectOf,
   text,
   wholeNumber,
   word,
@@ -24,7 +24,7 @@ const string: JsonSchema = { type: 'string' };
 const safeInteger = wholeNumber(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 
 function choices(item: JsonSchema): JsonSchema {
-  return described('the permitted values', arrayOf(item, { minItems: 1, uniqueItems: true }));
+  return addDescription('the permitted values', buildArray(item, { minItems: 1, uniqueItems: true }));
 }
 
 function range(value: JsonSchema): Readonly<Record<'enum' | 'min' | 'max', JsonSchema>> {
@@ -34,8 +34,8 @@ function range(value: JsonSchema): Readonly<Record<'enum' | 'min' | 'max', JsonS
 /** The members of each simple type, in addition to those of every field. */
 const simpleMembers: Readonly<Record<SimpleTypeName, Readonly<Record<string, JsonSchema>>>> = {
   text: {
-    maxLength: described('characters', wholeNumber(1, Number.MAX_SAFE_INTEGER)),
-    pattern: described('an I-Regexp (RFC 9485) that must match the whole value', string),
+    maxLength: addDescription('characters', wholeNumber(1, Number.MAX_SAFE_INTEGER)),
+    pattern: addDescription('an I-Regexp (RFC 9485) that must match the whole value', string),
     enum: choices(string),
   },
   decimal: { fractionDigits: wholeNumber(0, maxFractionDigits), ...range(string) },
@@ -45,7 +45,7 @@ const simpleMembers: Readonly<Record<SimpleTypeName, Readonly<Record<string, Jso
   dateTime: range(string),
   currency: { enum: choices(string) },
   json: {
-    maxLength: described('characters', {
+    maxLength: addDescription('characters', {
       ...wholeNumber(1, Number.MAX_SAFE_INTEGER),
       default: defaultJsonLength,
     }),
@@ -53,12 +53,12 @@ const simpleMembers: Readonly<Record<SimpleTypeName, Readonly<Record<string, Jso
 };
 
 /** Returns the schemas of the simple types, each with the members of its place. */
-function simpleFields(
+function buildSimpleFields(
   general: Readonly<Record<string, JsonSchema>>,
   types: readonly SimpleTypeName[] = simpleTypes,
 ): JsonSchema[] {
   return types.map((type) =>
-    objectOf({ type: { const: type }, ...general, ...simpleMembers[type] }, ['type']),
+    buildObject({ type: { const: type }, ...general, ...simpleMembers[type] }, ['type']),
   );
 }
 
@@ -70,86 +70,93 @@ function fieldSchema(general: Readonly<Record<string, JsonSchema>>): JsonSchema 
     type: { const: 'list' },
     ...general,
     of,
-    item: described('the element name of each value', { ...text, default: 'item' }),
+    item: addDescription('the element name of each value', { ...text, default: 'item' }),
   };
   return {
-    oneOf: [...simpleFields(general), objectOf(element, ['type', 'fields']), objectOf(list, ['type', 'of'])],
+    oneOf: [
+      ...buildSimpleFields(general),
+      buildObject(element, ['type', 'fields']),
+      buildObject(list, ['type', 'of']),
+    ],
   };
 }
 
-const required = described('whether every item has it', { ...flag, default: false });
-const attributes = described('attributes by name', mapOf(text, definition('attribute')));
+const required = addDescription('whether every item has it', { ...flag, default: false });
+const attributes = addDescription('attributes by name', buildMap(text, definition('attribute')));
 
 const access: JsonSchema = {
   anyOf: [
     word(accessRules),
     { type: 'string', pattern: '^owner:[A-Za-z][A-Za-z0-9_]*$' },
-    arrayOf(text, { uniqueItems: true }),
+    buildArray(text, { uniqueItems: true }),
   ],
 };
 
 const corsMembers: MembersOf<CorsOptions> = {
-  origins: arrayOf(text),
+  origins: buildArray(text),
   credentials: flag,
-  maxAge: described('seconds', wholeNumber(0, longestCorsMaxAge)),
+  maxAge: addDescription('seconds', wholeNumber(0, longestCorsMaxAge)),
 };
 
 const collectionMembers: MembersOf<CollectionDeclaration> = {
-  element: described('the element name of the collection', text),
-  item: described('the element name of an item', text),
+  element: addDescription('the element name of the collection', text),
+  item: addDescription('the element name of an item', text),
   fields: definition('fields'),
-  access: described(
+  access: addDescription(
     'access rules; the rule of a method takes precedence over read and write',
-    objectOf(Object.fromEntries(accessKeys.map((key) => [key, definition('access')]))),
+    buildObject(Object.fromEntries(accessKeys.map((key) => [key, definition('access')]))),
   ),
-  createWithPut: described('whether PUT creates an item that does not exist', { ...flag, default: true }),
-  schemes: described(
+  createWithPut: addDescription('whether PUT creates an item that does not exist', {
+    ...flag,
+    default: true,
+  }),
+  schemes: addDescription(
     'names of the authentication schemes that it accepts; by default all',
-    arrayOf(text, { minItems: 1, uniqueItems: true }),
+    buildArray(text, { minItems: 1, uniqueItems: true }),
   ),
-  filter: described('fields by which clients may select items', arrayOf(text, { uniqueItems: true })),
-  sort: described('fields by which clients may sort the list', arrayOf(text, { uniqueItems: true })),
-  defaultFormat: described(
+  filter: addDescription('fields by which clients may select items', buildArray(text, { uniqueItems: true })),
+  sort: addDescription('fields by which clients may sort the list', buildArray(text, { uniqueItems: true })),
+  defaultFormat: addDescription(
     'format of responses to clients that accept both; by default that of the service',
     word(optionTable.defaultFormat.words),
   ),
-  idempotency: described('whether requests with an Idempotency-Key can be repeated', {
+  idempotency: addDescription('whether requests with an Idempotency-Key can be repeated', {
     ...word(idempotencyModes),
     default: 'off',
   }),
-  requirePrecondition: described('whether changes of an item require a precondition, such as If-Match', {
+  requirePrecondition: addDescription('whether changes of an item require a precondition, such as If-Match', {
     ...flag,
     default: false,
   }),
-  cors: described('other origins whose pages may use it; by default those of the service', {
-    anyOf: [arrayOf(text), objectOf(corsMembers, ['origins'])],
+  cors: addDescription('other origins whose pages may use it; by default those of the service', {
+    anyOf: [buildArray(text), buildObject(corsMembers, ['origins'])],
   }),
 };
 
 const segment = `(?:${segmentForm.source.slice(1, -1)})`;
 
 /** The schema of `collections`. */
-export const collectionsSchema = described(
+export const collectionsSchema = addDescription(
   'collections by path template, such as /users/{name}/notes',
-  mapOf({ pattern: `^(?:/${segment})+$` }, objectOf(collectionMembers, ['element', 'item', 'fields'])),
+  buildMap({ pattern: `^(?:/${segment})+$` }, buildObject(collectionMembers, ['element', 'item', 'fields'])),
 );
 
 /** The schema of `seed`. The reader checks the items by the fields of their collection. */
-export const seedSchema = described(
+export const seedSchema = addDescription(
   'initial items by the path of a collection',
-  mapOf({ pattern: '^/' }, arrayOf({ type: 'object' })),
+  buildMap({ pattern: '^/' }, buildArray({ type: 'object' })),
 );
 
 /** The definitions that the schema of `collections` refers to. */
 export const collectionDefinitions: Readonly<Record<string, JsonSchema>> = {
-  fields: described(
+  fields: addDescription(
     'fields by name, in the order in which they are written',
-    mapOf(text, definition('field')),
+    buildMap(text, definition('field')),
   ),
   field: fieldSchema({ required, attributes }),
   value: fieldSchema({ attributes }),
   attribute: {
-    oneOf: simpleFields(
+    oneOf: buildSimpleFields(
       { required },
       simpleTypes.filter((type) => type !== 'json'),
     ),

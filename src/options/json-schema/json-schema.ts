@@ -26,12 +26,12 @@ export function word(words: readonly string[]): JsonSchema {
 }
 
 /** Returns the schema of an array. */
-export function arrayOf(items: JsonSchema, rules: JsonSchema = {}): JsonSchema {
+export function buildArray(items: JsonSchema, rules: JsonSchema = {}): JsonSchema {
   return { type: 'array', items, ...rules };
 }
 
 /** Returns the schema of an object that has no other members than these. */
-export function objectOf<Name extends string>(
+export function buildObject<Name extends string>(
   properties: Readonly<Record<Name, JsonSchema>>,
   required: readonly NoInfer<Name>[] = [],
   rules: JsonSchema = {},
@@ -41,12 +41,12 @@ export function objectOf<Name extends string>(
 }
 
 /** Returns the schema of an object whose members have any name of one form. */
-export function mapOf(names: JsonSchema, values: JsonSchema): JsonSchema {
+export function buildMap(names: JsonSchema, values: JsonSchema): JsonSchema {
   return { type: 'object', propertyNames: names, additionalProperties: values };
 }
 
 /** Returns a schema with a description. */
-export function described(description: string, schema: JsonSchema): JsonSchema {
+export function addDescription(description: string, schema: JsonSchema): JsonSchema {
   return { description, ...schema };
 }
 

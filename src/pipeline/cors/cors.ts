@@ -4,10 +4,9 @@ import type { HttpRequest, Response } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { listElements } from '../../http/syntax/token.ts';
 import { parseTarget } from '../../http/target.ts';
-import { possibleMethods, type Resource } from '../resource.ts';
-import { findRoute, type Match, possibleMethodsAt, type Router } from '../router.ts';
-import { type CorsDeclaration, type CorsPolicy, corsPolicyOf } from './policy.ts';
-import { fieldsOf } from './request-fields.ts';
+import { listPossibleMethods, type Resource } from '../resource.ts';
+import { findRoute, listPossibleMethodsAt, type Match, type Router } from '../router.ts';
+import { type CorsDeclaration, type CorsPolicy, toCorsPolicy } from './policy.ts';
 
 /** The conditions of a request from another origin, in the order of their check. */
 export type CorsCondition = 'origin' | 'status' | 'method' | 'header';
@@ -51,11 +50,11 @@ export interface CorsParts {
 
 /** Creates the CORS protocol of a service. */
 export function createCors({ declared, router, schemeFields }: CorsParts): Cors {
-  const byDefault = declared === undefined ? undefined : corsPolicyOf(declared);
+  const byDefault = declared === undefined ? undefined : toCorsPolicy(declared);
   const policies = new WeakMap<CorsDeclaration, CorsPolicy>();
-  const policyOf = (resource: Resource | undefined): CorsPolicy | undefined => {
+  const selectPolicy = (resource: Resource | undefined): CorsPolicy | undefined => {
     if (resource?.cors === undefined) return byDefault;
-    const policy = policies.get(resource.cors) ?? corsPolicyOf(resource.cors);
+    const policy = policies.get(resource.cors) ?? toCorsPolicy(resource.cors);
     policies.set(resource.cors, policy);
     return policy;
   };
@@ -67,8 +66,8 @@ export function createCors({ declared, router, schemeFields }: CorsParts): Cors 
     { maxAge }: CorsPolicy,
   ): Pick<JournalCors, 'failedAt' | 'detail'> => {
     const resource = match?.resource ?? {};
-    const understood = [...fieldsOf(resource), ...schemeFields(resource.schemes)];
-    const methods = match === undefined ? possibleMethods(resource) : possibleMethodsAt(match);
+    const understood = [...listRequestFields(resource), ...schemeFields(resource.schemes)];
+    const methods = match === undefined ? listPossibleMethods(resource) : listPossibleMethodsAt(match);
     const { lines, failedAt, detail } = permissionsFor(request, methods, understood, status);
     fields.push(...lines);
     if (failedAt !== 'status') fields.push(['Access-Control-Max-Age', String(maxAge)]);
@@ -77,12 +76,12 @@ export function createCors({ declared, router, schemeFields }: CorsParts): Cors 
 
   return {
     isPreflight(request, resource) {
-      const policy = isPreflight(request) ? policyOf(resource) : undefined;
+      const policy = isPreflight(request) ? selectPolicy(resource) : undefined;
       return policy !== undefined && (policy.any || policy.origins.size > 0);
     },
     share(response, request, trace) {
-      const match = request && matchOf(request, router());
-      const policy = policyOf(match?.resource);
+      const match = request && findMatch(request, router());
+      const policy = selectPolicy(match?.resource);
       const { headers: fields } = response;
       // A resource in code, or a fault of a double, may have its own fields.
       if (policy === undefined || fields.some(isAllowOrigin)) return false;
@@ -93,7 +92,7 @@ export function createCors({ declared, router, schemeFields }: CorsParts): Cors 
       if (request === undefined || origin === undefined) return policy.any;
       const preflight = isPreflight(request);
       if (!policy.any && !policy.origins.has(origin)) {
-        if (!isOwnOrigin(origin, request)) trace.cors = unlisted(origin, preflight, policy);
+        if (!isOwnOrigin(origin, request)) trace.cors = describeUnlisted(origin, preflight, policy);
         return false;
       }
       if (!policy.any) fields.push(['Access-Control-Allow-Origin', origin]);
@@ -111,7 +110,7 @@ function isPreflight({ method, headers: fields }: HttpRequest): boolean {
 }
 
 /** Returns the route of a request, also of one that was rejected before its route was found. */
-function matchOf(request: HttpRequest, router: Router): Match | undefined {
+function findMatch(request: HttpRequest, router: Router): Match | undefined {
   try {
     return findRoute(parseTarget(request.target, request.method), request, router);
   } catch (error) {
@@ -125,7 +124,7 @@ function isOwnOrigin(origin: string, { headers: fields, connection }: HttpReques
   return origin === `${connection.secure ? 'https' : 'http'}://${fields.get('host') ?? ''}`;
 }
 
-function unlisted(origin: string, preflight: boolean, { origins }: CorsPolicy): JournalCors {
+function describeUnlisted(origin: string, preflight: boolean, { origins }: CorsPolicy): JournalCors {
   const listed = [...origins].join(', ');
   const detail =
     listed === '' ? 'no other origin may use this resource' : `${origin} is not one of ${listed}`;
@@ -164,7 +163,7 @@ function permissionsFor(
   // A browser accepts no other status (Fetch §4.8).
   if (status < 200 || status > 299)
     return { lines: [], failedAt: 'status', detail: `the preflight has the status ${status}` };
-  const requested = requestedFields(fields.getAll('access-control-request-headers').join(','));
+  const requested = parseRequestedFields(fields.getAll('access-control-request-headers').join(','));
   const permitted = requested.filter((name) => understood.includes(name));
   const lines: FieldLine[] = [['Access-Control-Allow-Methods', methods.join(', ')]];
   if (permitted.length > 0) lines.push(['Access-Control-Allow-Headers', permitted.join(', ')]);
@@ -177,7 +176,7 @@ function permissionsFor(
 }
 
 /** Returns the names in Access-Control-Request-Headers in lower case, each once. */
-function requestedFields(value: string): string[] {
+function parseRequestedFields(value: string): string[] {
   return [...new Set(listElements(value).map((name) => name.toLowerCase()))];
 }
 
@@ -207,4 +206,30 @@ export function exposeFields({ headers: fields }: Response): void {
     if (!notExposed.has(key) && !exposed.has(key)) exposed.set(key, name);
   }
   if (exposed.size > 0) fields.push(['Access-Control-Expose-Headers', [...exposed.values()].join(', ')]);
+}
+
+/**
+ * The request fields that every resource understands, apart from those of authentication schemes, in lower case. Browsers need no
+ * permission for some of them, unless the value has unusual characters (Fetch §2.2.2).
+ */
+const always: readonly string[] = [
+  'accept',
+  'content-type',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-unmodified-since',
+  'prefer',
+  'traceparent',
+  'x-request-id',
+];
+
+/** Those that describe the content that a method reads. */
+const ofContent: readonly string[] = ['content-digest', 'content-encoding', 'content-md5', 'content-range'];
+
+/** Returns the request fields that a resource understands, in lower case, apart from those of authentication schemes. */
+function listRequestFields({ PUT, POST, DELETE, GET, requestHeaders = [] }: Resource): readonly string[] {
+  const hasContent = [PUT, POST, DELETE, GET].some((action) => (action?.reads ?? []).length > 0);
+  const own = requestHeaders.map((name) => name.toLowerCase());
+  return [...always, ...(hasContent ? ofContent : []), ...own];
 }

@@ -43,7 +43,7 @@ function isList(declared: CorsDeclaration): declared is readonly string[] {
 }
 
 /** Returns the policy of a declaration that was checked. */
-export function corsPolicyOf(declared: CorsDeclaration): CorsPolicy {
+export function toCorsPolicy(declared: CorsDeclaration): CorsPolicy {
   const options: CorsOptions = isList(declared) ? { origins: declared } : declared;
   const { origins, credentials = false, maxAge = defaultCorsMaxAge } = options;
   const any = origins.includes('*');

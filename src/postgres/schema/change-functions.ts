@@ -14,7 +14,7 @@ import { functionHead } from './tables.ts';
  *   locks in a fixed order: the batch, the collections by path, the nonces by digest. So batches never wait for each
  *   other in a circle.
  */
-export function changeFunctionsOf(schema: string): string {
+export function formatChangeFunctions(schema: string): string {
   return [ensureDurable(schema), reserve(schema), nextFree(schema), applyChanges(schema)].join(';\n');
 }
 

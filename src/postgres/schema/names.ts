@@ -12,12 +12,12 @@ export interface SchemaName {
 
 /** Validates and quotes the name of a schema. Throws RangeError. */
 export function schemaName(name: string): SchemaName {
-  const fault = faultOf(name);
+  const fault = findFault(name);
   if (fault !== undefined) throw new RangeError(`the name of the schema ${fault}`);
   return { name, identifier: quoteIdentifier(name), channel: name };
 }
 
-function faultOf(name: string): string | undefined {
+function findFault(name: string): string | undefined {
   if (typeof name !== 'string' || name === '') return 'must not be empty';
   if (name.includes('\0') || !isWellFormed(name)) return 'contains a character that PostgreSQL cannot store';
   if (Buffer.byteLength(name) > maxLength) return `is longer than ${maxLength} bytes`;

@@ -12,7 +12,7 @@ const sweepLock = 2;
 const slack = 60_000;
 
 /** Returns an expression for the keys of the lock of the high-water mark. */
-export function markLockOf(schema: string): string {
+export function formatMarkLock(schema: string): string {
   return lockKeys(schema, markLock);
 }
 
@@ -27,7 +27,7 @@ export function markLockOf(schema: string): string {
  *   ahead, requests on other hosts would be refused.
  * - `sweep` deletes some expired rows. Returns whether there may be more.
  */
-export function nonceFunctionsOf(schema: string): string {
+export function formatNonceFunctions(schema: string): string {
   return [
     `${functionHead(schema, 'insert_nonces(claims json, token bigint) RETURNS integer[]')}${dollarQuote(`
 DECLARE

@@ -11,7 +11,7 @@ import { dollarQuote } from './names.ts';
  * - `batches`: the results of recent batches, for repetitions.
  * - `nonces`, `receipts`: keys are SHA-256 digests. `claim` identifies the query that has claimed a nonce.
  */
-export function tablesOf(schema: string): string {
+export function formatTables(schema: string): string {
   return `
 CREATE SEQUENCE ${schema}.revisions;
 CREATE TABLE ${schema}.collections (

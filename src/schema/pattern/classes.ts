@@ -43,7 +43,7 @@ const categoryNames: ReadonlySet<string> = new Set(
  * undefined for a name that I-Regexp does not define (RFC 9485 §3, IsCategory). Compiled on demand, because
  * the tables are large.
  */
-export function categoryOf(name: string, complement: boolean): RegExp | undefined {
+export function compileCategory(name: string, complement: boolean): RegExp | undefined {
   if (!categoryNames.has(name)) return undefined;
   return new RegExp(`^\\${complement ? 'P' : 'p'}{${name}}$`, 'u');
 }

@@ -46,7 +46,7 @@ export function checkPatternCosts(root: Field, path: string): void {
 }
 
 function* usesIn(content: Content, path: string, repeated: boolean): Generator<PatternUse> {
-  if (content.kind === 'simple') yield* usesOf(content, path, repeated);
+  if (content.kind === 'simple') yield* listUses(content, path, repeated);
   else if (content.kind === 'list') yield* usesInField(content.of, `${path}.of`, true);
   else
     for (const field of content.schema.fields) yield* usesInField(field, `${path}.${field.name}`, repeated);
@@ -56,10 +56,10 @@ function* usesInField(field: Field, path: string, repeated: boolean): Generator<
   const inner = field.content.kind === 'element' ? `${path}.fields` : path;
   yield* usesIn(field.content, inner, repeated);
   for (const { name, content } of field.attributes)
-    yield* usesOf(content, `${path}.attributes.${name}`, repeated);
+    yield* listUses(content, `${path}.attributes.${name}`, repeated);
 }
 
-function* usesOf({ pattern, maxLength }: Simple, path: string, repeated: boolean): Generator<PatternUse> {
+function* listUses({ pattern, maxLength }: Simple, path: string, repeated: boolean): Generator<PatternUse> {
   const length = repeated ? maxTextLength : (maxLength ?? maxTextLength);
   if (pattern !== undefined) yield { path, cost: pattern.cost, length };
 }

@@ -6,30 +6,30 @@ import { type Expression, parsePattern } from './syntax.ts';
  * Returns the regular expression, for the flag `u`, that matches the same texts as a pattern.
  * @throws {PatternError} for an invalid pattern
  */
-export function ecmaPattern(source: string): string {
+export function formatEcmaPattern(source: string): string {
   const expression = parsePattern(source);
-  return `^${expression.kind === 'choice' ? `(?:${written(expression)})` : written(expression)}$`;
+  return `^${expression.kind === 'choice' ? `(?:${formatExpression(expression)})` : formatExpression(expression)}$`;
 }
 
-function written(expression: Expression): string {
+function formatExpression(expression: Expression): string {
   switch (expression.kind) {
     case 'class':
-      return writtenClass(expression.class);
+      return formatClass(expression.class);
     case 'sequence':
-      return expression.parts.map(writtenPart).join('');
+      return expression.parts.map(formatPart).join('');
     case 'choice':
-      return expression.branches.map(written).join('|');
+      return expression.branches.map(formatExpression).join('|');
     case 'repeat':
-      return `${writtenRepeated(expression.part)}${quantifier(expression.min, expression.max)}`;
+      return `${formatRepeated(expression.part)}${quantifier(expression.min, expression.max)}`;
   }
 }
 
-function writtenPart(part: Expression): string {
-  return part.kind === 'choice' ? `(?:${written(part)})` : written(part);
+function formatPart(part: Expression): string {
+  return part.kind === 'choice' ? `(?:${formatExpression(part)})` : formatExpression(part);
 }
 
-function writtenRepeated(part: Expression): string {
-  return part.kind === 'class' ? written(part) : `(?:${written(part)})`;
+function formatRepeated(part: Expression): string {
+  return part.kind === 'class' ? formatExpression(part) : `(?:${formatExpression(part)})`;
 }
 
 function quantifier(min: number, max: number): string {
@@ -38,7 +38,7 @@ function quantifier(min: number, max: number): string {
   return min === max ? `{${min}}` : `{${min},${max}}`;
 }
 
-function writtenClass({ negated, ranges, categories }: CharacterClass): string {
+function formatClass({ negated, ranges, categories }: CharacterClass): string {
   const [only] = ranges;
   const isSingle = ranges.length === 1 && categories.length === 0 && only?.[0] === only?.[1];
   if (isSingle && only !== undefined && !negated) return character(only[0]);

@@ -33,7 +33,7 @@ export const maxSteps = 50_000_000;
  * @throws {PatternError} for an invalid pattern, or one with more than 10,000 states
  */
 export function compilePattern(source: string): Pattern {
-  const automaton = tableOf(new Construction().construct(parsePattern(source)));
+  const automaton = buildTable(new Construction().construct(parsePattern(source)));
   const size = automaton.next.length;
   // For each character, each class is tested once, range by range.
   const tests = automaton.classes.map(({ ranges, categories }) => ranges.length + categories.length);
@@ -131,7 +131,7 @@ interface Automaton {
   readonly other: Int32Array;
 }
 
-function tableOf(states: readonly State[]): Automaton {
+function buildTable(states: readonly State[]): Automaton {
   const classes = [...new Set(states.map(({ reads }) => reads))].filter((reads) => reads !== undefined);
   const numbers = new Map(classes.map((reads, number) => [reads, number]));
   return {

@@ -4,7 +4,7 @@
  * Lookaround, back-references, lazy quantifiers, named groups, and other constructs that a finite automaton
  * cannot match are not supported.
  */
-import { type CharacterClass, categoryOf, digits, spaces, wordCharacters } from './classes.ts';
+import { type CharacterClass, compileCategory, digits, spaces, wordCharacters } from './classes.ts';
 
 /** The syntax tree of a pattern. */
 export type Expression =
@@ -74,8 +74,8 @@ class PatternReader {
 
   #atom(next: string): Expression {
     if (next === '(') return this.#group();
-    if (next === '[') return single(this.#classExpression());
-    if (next === '\\') return single(this.#escape());
+    if (next === '[') return toExpression(this.#classExpression());
+    if (next === '\\') return toExpression(this.#escape());
     if (next === '^' || next === '$') {
       this.#refuse(
         `"${next}" is allowed only as the ${next === '^' ? 'first' : 'last'} character; write \\${next}`,
@@ -84,7 +84,7 @@ class PatternReader {
     if ('*+?{'.includes(next)) this.#refuse(`"${next}" has nothing to repeat`);
     if (']}'.includes(next)) this.#refuse(`"${next}" has no opening bracket; write \\${next}`);
     this.#at++;
-    return single(next === '.' ? { negated: true, ranges: lineEnds, categories: [] } : just(next));
+    return toExpression(next === '.' ? { negated: true, ranges: lineEnds, categories: [] } : toClass(next));
   }
 
   #group(): Expression {
@@ -163,13 +163,13 @@ class PatternReader {
         this.#refuse('a "-" in a class must be first or last, or be written \\-');
       }
       this.#at++;
-      return just('-');
+      return toClass('-');
     }
     const low = this.#classCharacter();
-    const lowest = onlyCode(low);
+    const lowest = findOnlyCode(low);
     if (this.#peek() !== '-' || this.#characters[this.#at + 1] === ']') return low;
     this.#at++;
-    const highest = onlyCode(this.#classCharacter());
+    const highest = findOnlyCode(this.#classCharacter());
     if (lowest === undefined || highest === undefined) {
       this.#refuse('both ends of a range must be single characters', start);
     }
@@ -186,7 +186,7 @@ class PatternReader {
       );
     }
     this.#at++;
-    return just(next);
+    return toClass(next);
   }
 
   /** `SingleCharEsc`, `catEsc`, `complEsc`, and the classes `\d`, `\w` and `\s`. */
@@ -199,10 +199,10 @@ class PatternReader {
     if (escaped === 'w') return { negated: false, ranges: wordCharacters, categories: [] };
     if (escaped === 's') return { negated: false, ranges: spaces, categories: [] };
     if (escaped === 'p' || escaped === 'P') return this.#category(escaped === 'P', start);
-    if (escaped === 'n') return just('\n');
-    if (escaped === 'r') return just('\r');
-    if (escaped === 't') return just('\t');
-    if ('()*+-.?[\\]^{|}$/'.includes(escaped)) return just(escaped);
+    if (escaped === 'n') return toClass('\n');
+    if (escaped === 'r') return toClass('\r');
+    if (escaped === 't') return toClass('\t');
+    if ('()*+-.?[\\]^{|}$/'.includes(escaped)) return toClass(escaped);
     if (isDigit(escaped)) this.#refuse('back-references are not supported', start);
     this.#refuse(`the escape \\${escaped} is not supported`, start);
   }
@@ -210,7 +210,7 @@ class PatternReader {
   #category(negated: boolean, start: number): CharacterClass {
     const rest = this.#characters.slice(this.#at, this.#at + 4).join('');
     const name = /^\{([A-Z][a-z]?)\}/.exec(rest)?.[1];
-    const category = name === undefined ? undefined : categoryOf(name, negated);
+    const category = name === undefined ? undefined : compileCategory(name, negated);
     if (name === undefined || category === undefined) {
       this.#refuse('\\p and \\P require a Unicode general category, such as \\p{L} or \\p{Nd}', start);
     }
@@ -239,17 +239,17 @@ const lineEnds: readonly (readonly [number, number])[] = [
   [0x0d, 0x0d],
 ];
 
-function single(of: CharacterClass): Expression {
+function toExpression(of: CharacterClass): Expression {
   return { kind: 'class', class: of };
 }
 
-function just(character: string): CharacterClass {
+function toClass(character: string): CharacterClass {
   const code = character.codePointAt(0) ?? 0;
   return { negated: false, ranges: [[code, code]], categories: [] };
 }
 
 /** Returns the code point of a class of one character; undefined for any other class. */
-function onlyCode(of: CharacterClass): number | undefined {
+function findOnlyCode(of: CharacterClass): number | undefined {
   const [range] = of.ranges;
   if (of.ranges.length !== 1 || of.categories.length > 0 || range === undefined) return undefined;
   return range[0] === range[1] ? range[0] : undefined;

@@ -1,4 +1,4 @@
-import { kindOf } from '../../shape/fault.ts';
+import { describeKind } from '../../shape/fault.ts';
 import { checkObject, checkText } from '../argument-checks.ts';
 
 /** The addresses on which a service listens. */
@@ -56,7 +56,7 @@ const plainText: TypeOfText = () => 'text/plain;charset=UTF-8';
  * Reads a call as the platform's fetch does. Throws TypeError if the platform does, and RangeError if the URL is that of another
  * server.
  */
-export function fetchRequestOf(
+export function readFetchRequest(
   input: FetchInput,
   init: FetchInit,
   addresses: FetchAddresses,
@@ -71,7 +71,7 @@ export function fetchRequestOf(
  * Returns the absolute URL of `input`, without a fragment. A path is one of the double's. Throws RangeError if the URL is that of
  * another server.
  */
-export function addressOf(input: FetchInput, secure: boolean, addresses: FetchAddresses): string {
+export function readAddress(input: FetchInput, secure: boolean, addresses: FetchAddresses): string {
   const text = isRequest(input) ? input.url : textOfUrl(input);
   const origin = originOfPaths(addresses, secure);
   if (plainPath.test(text)) return origin + text;
@@ -84,7 +84,7 @@ export function addressOf(input: FetchInput, secure: boolean, addresses: FetchAd
 function textOfUrl(input: unknown): string {
   if (typeof input === 'string') return input;
   if (typeof input === 'object' && input !== null && 'href' in input) return String(input.href);
-  throw new RangeError(`the URL of a request must be a path, a URL or a Request, is ${kindOf(input)}`);
+  throw new RangeError(`the URL of a request must be a path, a URL or a Request, is ${describeKind(input)}`);
 }
 
 /** Paths that `URL` does not change: they have no dot segments and nothing to encode. */
@@ -116,7 +116,7 @@ function simple(
   if (typeof content === 'string' && !hasField(fields, 'content-type'))
     fields.push(['content-type', typeOfText(content)]);
   return {
-    url: addressOf(input, init.secure === true, addresses),
+    url: readAddress(input, init.secure === true, addresses),
     method,
     fields,
     content,
@@ -133,13 +133,13 @@ async function general(
   addresses: FetchAddresses,
   typeOfText: TypeOfText,
 ): Promise<FetchRequest> {
-  const address = addressOf(input, init.secure === true, addresses);
+  const address = readAddress(input, init.secure === true, addresses);
   const made = new globalThis.Request(isRequest(input) ? input : address, init);
   const { method, headers, signal, redirect } = made;
   const given = init.body;
   if (typeof given === 'string' && headers.get('content-type') === plainText(given))
     headers.set('content-type', typeOfText(given));
-  const content = await contentOf(made);
+  const content = await readContent(made);
   return {
     url: made.url.replace(/#.*$/s, ''),
     method,
@@ -152,7 +152,7 @@ async function general(
 }
 
 /** Returns the content of a Request. It is a stream only if the Request was created from one, so that its length is unknown. */
-async function contentOf(request: globalThis.Request): Promise<Content> {
+async function readContent(request: globalThis.Request): Promise<Content> {
   const { body } = request;
   if (body === null) return undefined;
   const copy = copyWithKnownLength(request);

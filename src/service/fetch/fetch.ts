@@ -11,15 +11,15 @@ import {
   readAll,
 } from '../../http/message.ts';
 import { cutOff } from '../../net/parse-error.ts';
-import { reasonPhraseOf } from '../../net/reason-phrase.ts';
+import { findReasonPhrase } from '../../net/reason-phrase.ts';
 import { contentSent, fieldsSent } from '../../net/response-encoder.ts';
 import {
   type FetchAddresses,
   type FetchInit,
   type FetchInput,
   type FetchRequest,
-  fetchRequestOf,
   hasField,
+  readFetchRequest,
 } from './fetch-request.ts';
 import { type Hop, nextHop } from './redirect.ts';
 import type { PresentContent } from './response.ts';
@@ -58,7 +58,7 @@ export type Complete = (outgoing: FetchRequest) => FetchRequest | Promise<FetchR
 /** Creates the `fetch` of a service. */
 export function createFetch(server: InProcessServer): Fetch {
   const send = createSender(server);
-  return async (input, init = {}) => send(await fetchRequestOf(input, init, server));
+  return async (input, init = {}) => send(await readFetchRequest(input, init, server));
 }
 
 /** Creates the function that sends requests and follows redirects. */
@@ -96,13 +96,13 @@ function responseTo(
   { present, mark = same }: InProcessServer,
 ): Response | Promise<Response> {
   const { status } = reply;
-  const statusText = reasonPhraseOf(status);
+  const statusText = findReasonPhrase(status);
   const metadata = { url, redirected: redirects > 0, type: crossed ? 'cors' : 'basic' } as const;
   if (reply.fault !== undefined && present !== undefined) {
     const { fields: headers, body } = present(reply, method === 'HEAD');
     const response = new Response(body && failOnAbort(body, signal), { status, statusText, headers });
     // The constructor sets none of these, and clients resolve `Location` against the URL.
-    return mark(Object.defineProperties(response, propertiesOf(metadata)), reply);
+    return mark(Object.defineProperties(response, listProperties(metadata)), reply);
   }
   const made = (content: PresentContent): Response =>
     mark(
@@ -128,7 +128,7 @@ async function decompressed(content: Uint8Array | string): Promise<Buffer> {
   return promisify(gunzip)(content);
 }
 
-function propertiesOf(values: object): PropertyDescriptorMap {
+function listProperties(values: object): PropertyDescriptorMap {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { value }]));
 }
 

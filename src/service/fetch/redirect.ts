@@ -1,4 +1,4 @@
-import { fetchFailed, maxRedirects, redirectRequest, redirectUrlOf } from '../../client/redirect.ts';
+import { fetchFailed, maxRedirects, redirectRequest, resolveRedirect } from '../../client/redirect.ts';
 import type { Response } from '../../http/message.ts';
 import type { FetchRequest } from './fetch-request.ts';
 
@@ -27,7 +27,7 @@ export function nextHop(
   const [, location] = fields.find(([name]) => name.toLowerCase() === 'location') ?? [];
   if (location === undefined) return undefined;
   const { origin } = new URL(outgoing.url);
-  const to = redirectUrlOf(location, outgoing.url);
+  const to = resolveRedirect(location, outgoing.url);
   if (hop.redirects === maxRedirects) throw fetchFailed(`more than ${maxRedirects} redirects`);
   const crosses = to.origin !== origin;
   if (crosses && !isOwn(to.origin)) return undefined;

@@ -35,9 +35,9 @@ export class Components {
     const content = `${kind} ${JSON.stringify(component)}`;
     const known = this.#known.get(content);
     if (known !== undefined) return known;
-    const name = this.#namesOf(kind).take(componentName(wanted));
+    const name = this.#ensureNames(kind).take(componentName(wanted));
     this.#known.set(content, name);
-    this.#componentsOf(kind).set(name, component);
+    this.#ensureComponents(kind).set(name, component);
     return name;
   }
 
@@ -46,13 +46,13 @@ export class Components {
     return Object.fromEntries([...this.#kinds].map(([kind, named]) => [kind, Object.fromEntries(named)]));
   }
 
-  #namesOf(kind: ComponentKind): DistinctNames {
+  #ensureNames(kind: ComponentKind): DistinctNames {
     const names = this.#names.get(kind) ?? new DistinctNames();
     this.#names.set(kind, names);
     return names;
   }
 
-  #componentsOf(kind: ComponentKind): Map<string, JsonSchema> {
+  #ensureComponents(kind: ComponentKind): Map<string, JsonSchema> {
     const components = this.#kinds.get(kind) ?? new Map<string, JsonSchema>();
     this.#kinds.set(kind, components);
     return components;

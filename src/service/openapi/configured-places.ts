@@ -12,7 +12,7 @@ export interface CredentialPlace {
 }
 
 /** Returns the places of the credentials of a configured scheme. A request needs all of them. */
-export function configuredPlaces(scheme: ConfiguredScheme): readonly CredentialPlace[] {
+export function listConfiguredPlaces(scheme: ConfiguredScheme): readonly CredentialPlace[] {
   switch (scheme.kind) {
     case 'api-key':
       return keyPlaces(scheme.options);
@@ -31,9 +31,9 @@ export function configuredPlaces(scheme: ConfiguredScheme): readonly CredentialP
       ];
     }
     case 'declared':
-      return declaredPlaces(scheme.options);
+      return listDeclaredPlaces(scheme.options);
     case 'defined':
-      return definedPlaces(scheme.options);
+      return listDefinedPlaces(scheme.options);
   }
 }
 
@@ -59,16 +59,16 @@ function keyPlaces({ user, secret }: ApiKeyOptions): readonly CredentialPlace[] 
 
 type DeclaredOptions = Extract<ConfiguredScheme, { readonly kind: 'declared' }>['options'];
 
-function declaredPlaces(options: DeclaredOptions): readonly CredentialPlace[] {
+function listDeclaredPlaces(options: DeclaredOptions): readonly CredentialPlace[] {
   const { place, format, user, timestamp, nonce, id, passphrase } = options;
   const about = `\`${format.text}\`, where the signature is ${describeSignature(options)}`;
   return [
-    ...placed('', place, about),
-    ...placed('user', typeof user === 'string' ? undefined : user, 'The user or the id of a key'),
-    ...placed('timestamp', timestamp?.place, `The signed time (${timestamp?.unit})`),
-    ...placed('nonce', nonce, 'A text that is used only once'),
-    ...placed('id', id, 'The signed id of the message'),
-    ...placed('passphrase', passphrase, 'The passphrase of the key'),
+    ...describePlace('', place, about),
+    ...describePlace('user', typeof user === 'string' ? undefined : user, 'The user or the id of a key'),
+    ...describePlace('timestamp', timestamp?.place, `The signed time (${timestamp?.unit})`),
+    ...describePlace('nonce', nonce, 'A text that is used only once'),
+    ...describePlace('id', id, 'The signed id of the message'),
+    ...describePlace('passphrase', passphrase, 'The passphrase of the key'),
   ];
 }
 
@@ -78,7 +78,7 @@ function describeSignature({ algorithm, hash, encoding }: DeclaredOptions): stri
 }
 
 /** Returns the place of a part. OpenAPI has no security schemes for content. */
-function placed(role: string, place: RolePlace | undefined, description: string): CredentialPlace[] {
+function describePlace(role: string, place: RolePlace | undefined, description: string): CredentialPlace[] {
   const field = fieldIn(place);
   if (field !== undefined) return [header(role, field, description)];
   const name = parameterIn(place);
@@ -87,7 +87,12 @@ function placed(role: string, place: RolePlace | undefined, description: string)
 
 type DefinedOptions = Extract<ConfiguredScheme, { readonly kind: 'defined' }>['options'];
 
-function definedPlaces({ headers, query, place, authorization }: DefinedOptions): readonly CredentialPlace[] {
+function listDefinedPlaces({
+  headers,
+  query,
+  place,
+  authorization,
+}: DefinedOptions): readonly CredentialPlace[] {
   const about =
     authorization === undefined ? 'The signature' : `The scheme \`${authorization}\` with its signature`;
   const further = 'A part of the credentials';

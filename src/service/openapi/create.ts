@@ -7,10 +7,10 @@ import { type JsonSchema, jsonContent, type OpenApiDocument, type PathItem } fro
 import { preconditionParameter, type ResponseField, readPreconditions } from './header-fields.ts';
 import { collectionPaths } from './paths/collection-paths.ts';
 import {
+  buildNotModified,
+  buildOperation,
+  createProblemForm,
   type DocumentContext,
-  notModified,
-  operationOf,
-  problemFormOf,
   response,
 } from './paths/operation.ts';
 import { resourcePath } from './paths/resource-paths.ts';
@@ -34,11 +34,11 @@ export function createOpenApi(served: ServedApi, origins: readonly string[] = []
   const { options, collections, resources } = served;
   const { basePath = '', publicUrl } = options;
   const components = new Components();
-  const context = contextOf(served, components);
+  const context = buildContext(served, components);
   const paths = new Map<string, PathItem>();
   for (const [template, document] of Object.entries(serverDocuments))
     paths.set(template, serverPath(template, document, context));
-  for (const [template, item] of ownPaths(served, context)) paths.set(template, item);
+  for (const [template, item] of listOwnPaths(served, context)) paths.set(template, item);
   for (const collection of collections)
     for (const [template, item] of collectionPaths(collection, context)) paths.set(template, item);
   // A stub of a double can add methods to a collection.
@@ -56,13 +56,13 @@ export function createOpenApi(served: ServedApi, origins: readonly string[] = []
         'Resources in XML and JSON. HEAD is a GET without content, and has the same access rule unless it is listed. OPTIONS lists the methods that a principal may use. A method that a path does not list has the response MethodNotAllowed.',
     },
     servers: servers.map((url) => ({ url })),
-    tags: tagsOf(paths.values()).map((name) => ({ name })),
+    tags: listTags(paths.values()).map((name) => ({ name })),
     paths: Object.fromEntries(paths),
     components: components.all(),
   };
 }
 
-function contextOf(served: ServedApi, components: Components): DocumentContext {
+function buildContext(served: ServedApi, components: Components): DocumentContext {
   const { schemes, quota, oauth2, oauth1, options } = served;
   const { strictQuery = false, defaultFormat = 'xml', basePath = '', requestId = false } = options;
   const endpoints = (options.publicUrl?.replace(/\/$/, '') ?? '') + basePath;
@@ -73,7 +73,7 @@ function contextOf(served: ServedApi, components: Components): DocumentContext {
   return {
     components,
     offered: addSecuritySchemes({ schemes, oauth2, oauth1, endpoints }, components),
-    form: problemFormOf(common, schemes, basePath, components),
+    form: createProblemForm(common, schemes, basePath, components),
     schemes,
     quota,
     strictQuery,
@@ -82,22 +82,28 @@ function contextOf(served: ServedApi, components: Components): DocumentContext {
 }
 
 /** Yields the paths of the document itself and of health and readiness checks, if they are served. */
-function* ownPaths({ options }: ServedApi, context: DocumentContext): Generator<readonly [string, PathItem]> {
+function* listOwnPaths(
+  { options }: ServedApi,
+  context: DocumentContext,
+): Generator<readonly [string, PathItem]> {
   const { openapi = false, health } = options;
   if (openapi) {
     const document = { id: 'openapi', summary: 'Returns this document', schema: { type: 'object' } };
-    yield [openApiPath, { get: readable(document, jsonContent(document.schema), context) }];
+    yield [openApiPath, { get: buildReadOperation(document, jsonContent(document.schema), context) }];
   }
   if (health === undefined) return;
   const schema = { type: 'object', properties: { status: { const: 'ready' } }, required: ['status'] };
   const check = { id: 'health', summary: 'Returns whether the service is healthy', schema };
-  yield [health.path, { get: readable(check, jsonContent(schema), context, ['not-healthy']) }];
+  yield [health.path, { get: buildReadOperation(check, jsonContent(schema), context, ['not-healthy']) }];
   const ready = {
     id: 'readiness',
     summary: 'Returns whether the service and its store can be reached',
     schema,
   };
-  yield [readinessPath(health), { get: readable(ready, jsonContent(schema), context, ['not-healthy']) }];
+  yield [
+    readinessPath(health),
+    { get: buildReadOperation(ready, jsonContent(schema), context, ['not-healthy']) },
+  ];
 }
 
 function serverPath(template: string, document: ServerDocument, context: DocumentContext): PathItem {
@@ -106,12 +112,12 @@ function serverPath(template: string, document: ServerDocument, context: Documen
   const further = parameters.length > 0 ? (['not-found'] as const) : [];
   return {
     ...(parameters.length > 0 && { parameters }),
-    get: readable(document, serverContent(schema), context, further),
+    get: buildReadOperation(document, serverContent(schema), context, further),
   };
 }
 
 /** Returns the operation that reads a document which anyone can read. */
-function readable(
+function buildReadOperation(
   { id, summary }: ServerDocument,
   content: JsonSchema,
   context: DocumentContext,
@@ -131,11 +137,11 @@ function readable(
     parameters: readPreconditions.map((name) => preconditionParameter(name, components)),
     responses: {
       200: response('Success', ['ETag'], content, context),
-      304: notModified(context),
+      304: buildNotModified(context),
     },
     problems: ['not-acceptable', ...ofPreconditions, ...further] as const,
   };
-  return operationOf(parts, context);
+  return buildOperation(parts, context);
 }
 
 function tagsIn(operation: PathItem[string]): readonly string[] {
@@ -144,7 +150,7 @@ function tagsIn(operation: PathItem[string]): readonly string[] {
 }
 
 /** Returns the tags of all operations, each once. */
-function tagsOf(items: Iterable<PathItem>): string[] {
+function listTags(items: Iterable<PathItem>): string[] {
   const tags = new Set<string>();
   for (const item of items)
     for (const operation of Object.values(item)) for (const tag of tagsIn(operation)) tags.add(tag);

@@ -64,7 +64,7 @@ const responseFields = {
 export type ResponseField = keyof typeof responseFields;
 
 /** Returns the headers of a response, by name. */
-export function headersOf(names: readonly ResponseField[], components: Components): JsonSchema {
+export function buildHeaders(names: readonly ResponseField[], components: Components): JsonSchema {
   return Object.fromEntries(
     names.map((name) => [
       name,

@@ -76,7 +76,7 @@ export interface ProblemSource {
 }
 
 /** Returns the problem types that an operation can have, each once. */
-export function problemTypesOf(source: ProblemSource): Types {
+export function listProblemTypes(source: ProblemSource): Types {
   const { access, reads, method, schemes, quota, further } = source;
   return [
     ...new Set<ProblemType>([

@@ -51,7 +51,7 @@ export interface ProblemForm {
   /** The fields of every response, by name. */
   readonly fields: JsonSchema;
   /** The further fields of a response with a status. */
-  fieldsOf(status: number): JsonSchema;
+  buildFields(status: number): JsonSchema;
 }
 
 /** Statuses that any request can have, and that clients seldom handle one by one. */
@@ -99,9 +99,9 @@ export function problemResponse(
     xml: problemSchema['xml'],
   });
   const foreign = form.foreign ? { 'application/xml': {}, 'text/xml': {} } : {};
-  const headers = { ...form.fields, ...(status === 'default' ? {} : form.fieldsOf(Number(status))) };
+  const headers = { ...form.fields, ...(status === 'default' ? {} : form.buildFields(Number(status))) };
   return components.add('responses', name, {
-    description: single === undefined ? descriptionOf(status, types) : problemTypes[single].title,
+    description: single === undefined ? formatDescription(status, types) : problemTypes[single].title,
     ...(Object.keys(headers).length > 0 && { headers }),
     content: { 'application/problem+json': { schema }, 'application/problem+xml': { schema }, ...foreign },
   });
@@ -112,7 +112,7 @@ function statusSchema(types: readonly ProblemType[]): JsonSchema {
   return { type: 'integer', enum: statuses.sort((one, other) => one - other) };
 }
 
-function descriptionOf(status: string, types: readonly ProblemType[]): string {
+function formatDescription(status: string, types: readonly ProblemType[]): string {
   const titles = types.map((type) => problemTypes[type].title);
   return status === 'default' ? `Any other error: ${titles.join('; ')}` : titles.join('; ');
 }

@@ -36,7 +36,7 @@ function isSame(one: ServedApi, other: ServedApi): boolean {
  * Returns the resources in code with the resource of the document.
  * @throws RangeError if one of them has its path
  */
-export function withOpenApi(
+export function addOpenApi(
   resources: ServedRoutes['resources'],
   document: Resource | undefined,
 ): ServedRoutes['resources'] {

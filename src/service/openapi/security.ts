@@ -5,7 +5,7 @@ import { ownerParameter } from '../../pipeline/access-rule.ts';
 import { type Access, scopeFor } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
 import type { Components } from './components.ts';
-import { configuredPlaces } from './configured-places.ts';
+import { listConfiguredPlaces } from './configured-places.ts';
 import type { JsonSchema } from './document.ts';
 import type { SchemeKind } from './problem-types.ts';
 
@@ -54,14 +54,14 @@ export function addSecuritySchemes(source: SecuritySource, components: Component
       description:
         '`hmac USER:NONCE:DIGEST`, the HMAC-SHA256 of the method, the target, the date, the nonce and possibly a digest of the content. Authentication is read instead of Authorization, and X-Date instead of Date.',
     }),
-    ...schemes.map((scheme) => configuredScheme(scheme, components)),
+    ...schemes.map((scheme) => buildOfferedScheme(scheme, components)),
     ...(oauth2 ? [add('bearer', 'bearer', oauth2Scheme(endpoints))] : []),
     ...(oauth1 ? [add('oauth', 'oauth', oauth1Scheme(endpoints))] : []),
   ];
 }
 
-function configuredScheme(scheme: ConfiguredScheme, components: Components): OfferedScheme {
-  const places = configuredPlaces(scheme);
+function buildOfferedScheme(scheme: ConfiguredScheme, components: Components): OfferedScheme {
+  const places = listConfiguredPlaces(scheme);
   return {
     name: scheme.name,
     kind: scheme.kind,
@@ -103,7 +103,7 @@ function oauth1Scheme(endpoints: string): JsonSchema {
 }
 
 /** Returns the schemes that a resource accepts. */
-export function acceptedSchemes(
+export function selectAcceptedSchemes(
   offered: readonly OfferedScheme[],
   allowed: readonly string[] | undefined,
 ): readonly OfferedScheme[] {
@@ -111,7 +111,7 @@ export function acceptedSchemes(
 }
 
 /** Returns the security requirements of an operation: one of the schemes, or none if anyone has access. */
-export function securityOf(
+export function buildSecurity(
   method: string,
   access: Access,
   accepted: readonly OfferedScheme[],

@@ -36,12 +36,12 @@ const plainPath = /^(?:\/[\w~-][\w.~-]*)*\/?$/;
 export function canonicalPath(path: string, { normalizePath, doubleEncode }: PathRules): string {
   if (path === '') return '/';
   if (plainPath.test(path)) return path;
-  const normalized = normalizePath ? withoutDotSegments(path) : path;
+  const normalized = normalizePath ? removeDotSegments(path) : path;
   return doubleEncode ? encodePath(normalized) : normalizeEscapes(normalized);
 }
 
 /** Removes dot segments and repeated slashes. A slash at the end stays, but none is added after a dot segment. */
-function withoutDotSegments(path: string): string {
+function removeDotSegments(path: string): string {
   const segments: string[] = [];
   for (const segment of path.split('/')) {
     if (segment === '..') segments.pop();
@@ -165,28 +165,28 @@ export function messageParts(message: Aws4Message): Part[] {
 }
 
 /** Returns the value of a part; '' if it was left out. */
-function textOf(parts: readonly Part[], name: string): string {
+function findText(parts: readonly Part[], name: string): string {
   const part = parts.find((each) => each.name === name);
   return part === undefined ? '' : octetsOfPiece(part.value);
 }
 
 /** Returns the canonical request that parts make. */
-export function canonicalOf(parts: readonly Part[]): string {
+export function formatCanonicalRequest(parts: readonly Part[]): string {
   const headers = parts.filter(({ name }) => name.startsWith('header '));
   return [
-    textOf(parts, 'method'),
-    textOf(parts, 'canonical path'),
-    textOf(parts, 'canonical query'),
+    findText(parts, 'method'),
+    findText(parts, 'canonical path'),
+    findText(parts, 'canonical query'),
     ...headers.map(({ name, value }) => `${name.slice('header '.length)}:${octetsOfPiece(value)}`),
     '',
-    textOf(parts, 'signed headers'),
-    textOf(parts, 'payload hash'),
+    findText(parts, 'signed headers'),
+    findText(parts, 'payload hash'),
   ].join('\n');
 }
 
 /** Returns the string to sign that parts make. */
-export function stringToSignOf(parts: readonly Part[]): string {
-  return stringToSign(textOf(parts, 'timestamp'), textOf(parts, 'scope'), canonicalOf(parts));
+export function formatStringToSign(parts: readonly Part[]): string {
+  return stringToSign(findText(parts, 'timestamp'), findText(parts, 'scope'), formatCanonicalRequest(parts));
 }
 
 /**

@@ -57,7 +57,7 @@ function parseUnusualField(rest: string): Aws4Credentials | string {
     const equals = parameter.indexOf('=');
     const name = parameter.slice(0, Math.max(equals, 0));
     if (!fieldParameters.has(name))
-      return `Credential, SignedHeaders and Signature are expected${seen(name)}`;
+      return `Credential, SignedHeaders and Signature are expected${describeSeen(name)}`;
     if (found.has(name)) return `${name} is given twice`;
     found.set(name, parameter.slice(equals + 1));
   }
@@ -67,7 +67,7 @@ function parseUnusualField(rest: string): Aws4Credentials | string {
 
 const fieldParameters: ReadonlySet<string> = new Set(['Credential', 'SignedHeaders', 'Signature']);
 
-function seen(name: string): string {
+function describeSeen(name: string): string {
   const meant = [...fieldParameters].find((known) => known.toLowerCase() === name.toLowerCase());
   return meant === undefined ? ', separated by commas' : `: ${meant} must be written in this case`;
 }

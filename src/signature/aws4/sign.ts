@@ -1,21 +1,21 @@
 // Signs requests with AWS Signature Version 4.
 import { createHmac } from 'node:crypto';
-import { keyOf } from '../hmac-sha256.ts';
+import { createKey } from '../hmac-sha256.ts';
 import type { Part } from '../message.ts';
-import { encodeOctets, octetsOf } from '../oauth1-parameters.ts';
+import { encodeOctets, toOctets } from '../oauth1-parameters.ts';
 import {
   type Aws4Message,
   aws4Algorithm,
   type CanonicalHeader,
-  canonicalOf,
   canonicalPath,
   canonicalQuery,
   canonicalValue,
+  formatCanonicalRequest,
+  formatStringToSign,
   hashContent,
   messageParts,
   type PathRules,
   splitTarget,
-  stringToSignOf,
 } from './canonical-request.ts';
 import { maxExpires, signatureParameter } from './credentials.ts';
 import { formatStamp } from './date.ts';
@@ -81,7 +81,7 @@ export interface Aws4Signature {
 const unsigned = 'UNSIGNED-PAYLOAD';
 
 /** Returns the path rules of a service. */
-export function pathRulesOf(service: string): PathRules {
+export function selectPathRules(service: string): PathRules {
   const isS3 = service === 's3';
   return { normalizePath: !isS3, doubleEncode: !isS3 };
 }
@@ -101,7 +101,7 @@ export function signAws4(request: Aws4Request, options: Aws4SignOptions): Aws4Si
   if (sessionToken !== undefined) added.push(['X-Amz-Security-Token', sessionToken]);
   const headers = canonicalHeaders([...request.fields, ...added], options.signedHeaders);
   const { path, query } = splitTarget(request.target);
-  const message = messageOf(options, {
+  const message = buildMessage(options, {
     method: request.method,
     path: canonicalPath(path, options),
     query: canonicalQuery(query),
@@ -109,8 +109,8 @@ export function signAws4(request: Aws4Request, options: Aws4SignOptions): Aws4Si
     payloadHash,
     stamp,
   });
-  const signed = signatureOf(message, options);
-  const credential = `Credential=${octetsOf(accessKeyId)}/${message.scope}`;
+  const signed = computeSignature(message, options);
+  const credential = `Credential=${toOctets(accessKeyId)}/${message.scope}`;
   const names = message.signedHeaders.join(';');
   const authorization = `${aws4Algorithm} ${credential}, SignedHeaders=${names}, Signature=${signed.signature}`;
   return { ...signed, fields: [...added, ['Authorization', authorization]], target: request.target };
@@ -130,7 +130,7 @@ export function presignAws4(request: Aws4Request, options: Aws4SignOptions, expi
   const { unsignedPayload = service === 's3', algorithm = aws4Algorithm } = options;
   const parameters: [string, string][] = [
     ['X-Amz-Algorithm', algorithm],
-    ['X-Amz-Credential', `${octetsOf(accessKeyId)}/${scopeOf(stamp, options)}`],
+    ['X-Amz-Credential', `${toOctets(accessKeyId)}/${buildScope(stamp, options)}`],
     ['X-Amz-Date', stamp],
     ['X-Amz-Expires', options.expires ?? String(expires)],
     ['X-Amz-SignedHeaders', headers.map(([name]) => name).join(';')],
@@ -140,7 +140,7 @@ export function presignAws4(request: Aws4Request, options: Aws4SignOptions, expi
   const added = parameters.map(([name, value]) => `${name}=${encodeOctets(value)}`).join('&');
   const target = request.target + (request.target.includes('?') ? '&' : '?') + added;
   const { path, query } = splitTarget(target);
-  const message = messageOf(options, {
+  const message = buildMessage(options, {
     method: request.method,
     path: canonicalPath(path, options),
     query: canonicalQuery(query),
@@ -148,24 +148,24 @@ export function presignAws4(request: Aws4Request, options: Aws4SignOptions, expi
     payloadHash: unsignedPayload ? unsigned : hashContent(request.content ?? none),
     stamp,
   });
-  const signed = signatureOf(message, options);
+  const signed = computeSignature(message, options);
   return { ...signed, fields: [], target: `${target}&${signatureParameter}=${signed.signature}` };
 }
 
 const none = new Uint8Array(0);
 
-function scopeOf(stamp: string, { region, service, scope }: Aws4SignOptions): string {
+function buildScope(stamp: string, { region, service, scope }: Aws4SignOptions): string {
   const own = { date: stamp.slice(0, 8), region, service, end: scopeEnd };
   const { date, end, ...names } = { ...own, ...scope };
   return `${date}/${names.region}/${names.service}/${end}`;
 }
 
-function messageOf(
+function buildMessage(
   options: Aws4SignOptions,
   parts: Omit<Aws4Message, 'signedHeaders' | 'scope'>,
 ): Aws4Message {
   const signedHeaders = parts.headers.map(([name]) => name);
-  return { ...parts, signedHeaders, scope: scopeOf(parts.stamp, options) };
+  return { ...parts, signedHeaders, scope: buildScope(parts.stamp, options) };
 }
 
 /** Returns the headers sorted by name, or those of the given names. Several lines of a name are joined by commas. */
@@ -181,14 +181,14 @@ function canonicalHeaders(fields: Aws4Request['fields'], names?: readonly string
   return [...headers].sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
-function signatureOf(
+function computeSignature(
   message: Aws4Message,
   { secret, region, service, scope, keyScope = scope }: Aws4SignOptions,
 ): Pick<Aws4Signature, 'parts' | 'canonicalRequest' | 'stringToSign'> & { readonly signature: string } {
   const own = { date: message.stamp.slice(0, 8), region, service };
-  const key = keyOf(secret).derive((bytes) => deriveKey(bytes, { ...own, ...keyScope }));
+  const key = createKey(secret).derive((bytes) => deriveKey(bytes, { ...own, ...keyScope }));
   const parts = messageParts(message);
-  const text = stringToSignOf(parts);
+  const text = formatStringToSign(parts);
   const signature = createHmac('sha256', key).update(text, 'latin1').digest('hex');
-  return { parts, canonicalRequest: canonicalOf(parts), stringToSign: text, signature };
+  return { parts, canonicalRequest: formatCanonicalRequest(parts), stringToSign: text, signature };
 }

@@ -3,7 +3,7 @@
  * value, without repetitions, each as its name followed by its value. Each character is one octet. Returns undefined if an escape
  * is malformed.
  */
-export function sortedForm(form: string): string | undefined {
+export function sortForm(form: string): string | undefined {
   const pairs = formPairs(form);
   if (pairs === undefined) return undefined;
   const sorted = pairs.toSorted(

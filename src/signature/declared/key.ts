@@ -38,10 +38,10 @@ export function createDeclaredKey(
   if (hash !== 'sha256' || algorithm === 'digest') return { digest, signs };
   const key = new SigningKey(bytes, crypto.hash);
   return {
-    digest: (pieces) => (isShort(pieces) ? key.digest(inOctets(pieces)) : digest(pieces)),
+    digest: (pieces) => (isShort(pieces) ? key.digest(toOctetTexts(pieces)) : digest(pieces)),
     signs(pieces, digests) {
       if (!isShort(pieces)) return signs(pieces, digests);
-      const message = inOctets(pieces);
+      const message = toOctetTexts(pieces);
       const [only = ''] = digests;
       return digests.length === 1 ? key.signs(message, only) : isAmong(key.digest(message), digests);
     },
@@ -79,13 +79,13 @@ function isShort(pieces: readonly Piece[]): boolean {
 }
 
 /** Returns pieces of which each character is one octet. */
-function inOctets(pieces: readonly Piece[]): string[] {
+function toOctetTexts(pieces: readonly Piece[]): string[] {
   const octets: string[] = [];
-  for (const piece of pieces) octets.push(typeof piece === 'string' ? piece : octetsOf(piece));
+  for (const piece of pieces) octets.push(typeof piece === 'string' ? piece : toOctets(piece));
   return octets;
 }
 
-function octetsOf({ buffer, byteOffset, byteLength }: Uint8Array): string {
+function toOctets({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('latin1');
 }
 
@@ -177,23 +177,26 @@ function likelyCause(text: string, encoding: Encoding, hash: HashName): string |
   if (/^[A-Za-z0-9-]+[=,:](?=..)/.test(text) && !/^[A-Za-z0-9]+={1,2}$/.test(text))
     return 'it has a prefix that is not expected here';
   // Before base64url, which such a text is, too.
-  if (encoding === 'base64' && hashOf(`${text}${'='.repeat((4 - (text.length % 4)) % 4)}`, 'base64') === hash)
+  if (
+    encoding === 'base64' &&
+    findHash(`${text}${'='.repeat((4 - (text.length % 4)) % 4)}`, 'base64') === hash
+  )
     return 'the padding "=" is missing';
   for (const other of ['hex', 'base64', 'base64url'] as const) {
-    const found = hashOf(other === encoding ? text : lowerHexadecimal(text), other);
+    const found = findHash(other === encoding ? text : toLowerHexadecimal(text), other);
     if (found === hash && other !== encoding) return `it is ${otherNames[other]}`;
     if (found !== undefined && found !== hash && other === encoding)
       return `it has the length of ${found}; ${hash} is expected`;
   }
-  if (encoding === 'hex' && hashOf(text.toLowerCase(), 'hex') === hash) return 'it is in upper case';
+  if (encoding === 'hex' && findHash(text.toLowerCase(), 'hex') === hash) return 'it is in upper case';
   const [inner] = [Buffer.from(text, 'base64').toString('latin1')];
-  return hashOf(inner.toLowerCase(), 'hex') === hash
+  return findHash(inner.toLowerCase(), 'hex') === hash
     ? 'it is hexadecimal, encoded in base64 again'
     : undefined;
 }
 
 /** Returns hexadecimal in lower case, and any other text unchanged. */
-function lowerHexadecimal(text: string): string {
+function toLowerHexadecimal(text: string): string {
   return /^[0-9A-F]+$/i.test(text) ? text.toLowerCase() : text;
 }
 
@@ -204,7 +207,7 @@ const otherNames: Readonly<Record<Encoding, string>> = {
 };
 
 /** Returns the hash whose digest a text is in an encoding. */
-function hashOf(text: string, encoding: Encoding): HashName | undefined {
+function findHash(text: string, encoding: Encoding): HashName | undefined {
   const hashes: readonly HashName[] = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'];
   return hashes.find((hash) => decodeSignature(text, encoding, hash) !== undefined);
 }

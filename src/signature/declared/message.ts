@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { sortedForm } from './form.ts';
+import { sortForm } from './form.ts';
 import { textAt } from './places.ts';
-import { bodyDigestOf, octets, partName, type Template, type TemplatePart } from './template.ts';
+import { octets, parseBodyDigest, partName, type Template, type TemplatePart } from './template.ts';
 
 /** The data of a request that a message can contain. Each character of a string is one octet. */
 export interface MessageSource {
@@ -48,15 +48,15 @@ export interface NamedPiece {
 /** Returns the message to sign, in pieces. */
 export function messagePieces(template: Template, source: MessageSource): Piece[] {
   const pieces: Piece[] = [];
-  for (const part of template) pieces.push(pieceOf(part, source));
+  for (const part of template) pieces.push(readPiece(part, source));
   return pieces;
 }
 
 /** Returns the message to sign in named pieces, for an explanation. The name of literal text is ''. */
-export function namedPieces(template: Template, source: MessageSource): NamedPiece[] {
+export function listNamedPieces(template: Template, source: MessageSource): NamedPiece[] {
   return template.map((part) => ({
     name: part.kind === 'literal' ? '' : partName(part),
-    piece: pieceOf(part, source),
+    piece: readPiece(part, source),
   }));
 }
 
@@ -68,7 +68,7 @@ export function messageBytes(pieces: readonly Piece[]): Buffer {
 }
 
 /** Returns the octets of one part. */
-export function pieceOf(part: TemplatePart, source: MessageSource): Piece {
+export function readPiece(part: TemplatePart, source: MessageSource): Piece {
   switch (part.kind) {
     case 'literal':
       return part.text;
@@ -85,9 +85,9 @@ export function pieceOf(part: TemplatePart, source: MessageSource): Piece {
     case 'query':
       return splitTarget(source.target).query;
     case 'query-sorted':
-      return sortedQuery(splitTarget(source.target).query);
+      return sortQuery(splitTarget(source.target).query);
     case 'url':
-      return urlOf(source);
+      return formatUrl(source);
     case 'host':
       return source.host;
     case 'user':
@@ -107,14 +107,14 @@ export function pieceOf(part: TemplatePart, source: MessageSource): Piece {
     case 'json':
       return octets(source.json(part.pointer) ?? '');
     case 'form-sorted':
-      return source.hasForm ? (sortedForm(Buffer.from(source.content).toString('latin1')) ?? '') : '';
+      return source.hasForm ? (sortForm(Buffer.from(source.content).toString('latin1')) ?? '') : '';
     default:
-      return digestOf(part.kind, source.content);
+      return computeDigest(part.kind, source.content);
   }
 }
 
-function digestOf(kind: TemplatePart['kind'], content: Uint8Array): string {
-  const { hash, encoding } = bodyDigestOf(kind) ?? { hash: 'sha256', encoding: 'hex' };
+function computeDigest(kind: TemplatePart['kind'], content: Uint8Array): string {
+  const { hash, encoding } = parseBodyDigest(kind) ?? { hash: 'sha256', encoding: 'hex' };
   return createHash(hash).update(content).digest(encoding);
 }
 
@@ -159,16 +159,16 @@ export function splitTarget(target: string): TargetParts {
   };
 }
 
-function urlOf({ target, secure, host, origin, decodedInUrl }: MessageSource): string {
+function formatUrl({ target, secure, host, origin, decodedInUrl }: MessageSource): string {
   const { path, query } = splitTarget(target);
   const isWhole = origin === undefined && !target.startsWith('/');
   const own = target.startsWith('/') ? target : path + (query === '' ? '' : `?${query}`);
   const url = isWhole ? target : `${origin ?? `${secure ? 'https' : 'http'}://${host}`}${own}`;
-  return decodedInUrl === undefined ? url : withoutEscapes(url, decodedInUrl);
+  return decodedInUrl === undefined ? url : decodeEscapes(url, decodedInUrl);
 }
 
 /** Decodes the escapes of some characters. */
-function withoutEscapes(url: string, characters: string): string {
+function decodeEscapes(url: string, characters: string): string {
   return url.replace(/%([0-9A-Fa-f]{2})/g, (escaped, digits: string) => {
     const character = String.fromCharCode(Number.parseInt(digits, 16));
     return characters.includes(character) ? character : escaped;
@@ -176,7 +176,7 @@ function withoutEscapes(url: string, characters: string): string {
 }
 
 /** Returns the parameters of a query as sent, sorted by their octets. */
-export function sortedQuery(query: string): string {
+export function sortQuery(query: string): string {
   return query.split('&').sort().join('&');
 }
 

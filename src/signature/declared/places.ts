@@ -73,7 +73,7 @@ export function textAt(value: unknown, pointer: string): string | undefined {
  *
  * @throws RangeError if the text is not JSON, or the pointer leads through a value that has no members
  */
-export function withTextAt(json: string, pointer: string, text: string): string {
+export function writeTextAt(json: string, pointer: string, text: string): string {
   const root = parseJson(json);
   const names = parsePointer(pointer) ?? [];
   let at: unknown = root;

@@ -6,14 +6,14 @@ import { createDeclaredKey, encodeSignature, keyBytes } from './key.ts';
 import {
   createJsonReader,
   hostForms,
+  listNamedPieces,
   type MessageSource,
   messageBytes,
   type NamedPiece,
-  namedPieces,
   type Piece,
   takeParameter,
 } from './message.ts';
-import { type RolePlace, withTextAt } from './places.ts';
+import { type RolePlace, writeTextAt } from './places.ts';
 import { formatSignatures } from './signature-format.ts';
 import { octets } from './template.ts';
 import { formatTimestamp } from './timestamp.ts';
@@ -80,15 +80,15 @@ export function signDeclared(
   const { target: own, content: sent } = request;
   const placed = placeAll(
     { target: own, fields: [], content: sent },
-    valuesOf(declaration, parts, timestamp),
+    listValues(declaration, parts, timestamp),
   );
-  const source = sourceOf(placed, request, declaration, parts, timestamp);
-  const named = namedPieces(declaration.message, source);
+  const source = buildSource(placed, request, declaration, parts, timestamp);
+  const named = listNamedPieces(declaration.message, source);
   const pieces = named.map(({ piece }) => piece);
   const message = messageBytes(pieces);
   const value = formatSignatures(
     declaration.format,
-    signaturesOf(declaration, parts, pieces),
+    computeSignatures(declaration, parts, pieces),
     { timestamp, nonce: parts.nonce, user: octets(parts.user), 'key-id': octets(parts.user) },
     parts.privateKey === undefined || hasPrivateKey(declaration.algorithm)
       ? []
@@ -101,14 +101,14 @@ export function signDeclared(
 const ed25519 = { algorithm: 'ed25519', hash: 'sha512', dsaEncoding: 'der' } as const;
 
 /** Returns the signatures in the declared encoding. */
-function signaturesOf(
+function computeSignatures(
   declaration: Declaration,
   { secrets, privateKey }: SigningParts,
   pieces: readonly Piece[],
 ): string[] {
   const { algorithm, encoding } = declaration;
   if (!hasPrivateKey(algorithm))
-    return secrets.map((secret) => signatureOf(declaration, algorithm, secret, pieces));
+    return secrets.map((secret) => computeSignature(declaration, algorithm, secret, pieces));
   if (privateKey === undefined) throw new RangeError('the declaration requires a private key');
   return [signByKey(declaration, privateKey, messageBytes(pieces)).toString(encoding)];
 }
@@ -116,7 +116,7 @@ function signaturesOf(
 type PlacedValue = readonly [place: RolePlace, value: string];
 
 /** Returns the values beside the signature, with their places. */
-function valuesOf(
+function listValues(
   { user, timestamp, nonce, id, passphrase }: Declaration,
   parts: SigningParts,
   time: string,
@@ -124,13 +124,14 @@ function valuesOf(
   const values: PlacedValue[] = [];
   if (typeof user === 'object') values.push([user, octets(parts.user)]);
   if (timestamp !== undefined) values.push([timestamp.place, time]);
-  if (nonce !== undefined) values.push([nonce, required(parts.nonce, 'a nonce')]);
-  if (id !== undefined) values.push([id, required(parts.id, 'an id')]);
-  if (passphrase !== undefined) values.push([passphrase, octets(required(parts.passphrase, 'a passphrase'))]);
+  if (nonce !== undefined) values.push([nonce, requireValue(parts.nonce, 'a nonce')]);
+  if (id !== undefined) values.push([id, requireValue(parts.id, 'an id')]);
+  if (passphrase !== undefined)
+    values.push([passphrase, octets(requireValue(parts.passphrase, 'a passphrase'))]);
   return values;
 }
 
-function required(value: string | undefined, what: string): string {
+function requireValue(value: string | undefined, what: string): string {
   if (value === undefined || value === '') throw new RangeError(`the declaration requires ${what}`);
   return value;
 }
@@ -149,22 +150,22 @@ function placeAll(placed: Placed, values: readonly PlacedValue[]): Placed {
   for (const [place, value] of values) {
     if ('field' in place) fields.push([place.field, value]);
     else if ('query' in place)
-      target = withPair(target, target.includes('?') ? '&' : '?', place.query, value);
+      target = appendPair(target, target.includes('?') ? '&' : '?', place.query, value);
     else if ('json' in place)
-      content = Buffer.from(withTextAt(textOf(content), place.json, decodeOctets(value)));
+      content = Buffer.from(writeTextAt(decodeText(content), place.json, decodeOctets(value)));
     else if ('form' in place) {
-      const form = textOf(content);
-      content = Buffer.from(withPair(form, form === '' ? '' : '&', place.form, value));
+      const form = decodeText(content);
+      content = Buffer.from(appendPair(form, form === '' ? '' : '&', place.form, value));
     }
   }
   return { target, fields, content };
 }
 
-function withPair(text: string, separator: string, name: string, value: string): string {
+function appendPair(text: string, separator: string, name: string, value: string): string {
   return `${text}${separator}${encodeURIComponent(name)}=${encodeURIComponent(decodeOctets(value))}`;
 }
 
-function textOf(content: Uint8Array | undefined): string {
+function decodeText(content: Uint8Array | undefined): string {
   return content === undefined ? '' : Buffer.from(content).toString('utf8');
 }
 
@@ -172,7 +173,7 @@ function decodeOctets(value: string): string {
   return Buffer.from(value, 'latin1').toString('utf8');
 }
 
-function sourceOf(
+function buildSource(
   placed: Placed,
   request: UnsignedRequest,
   declaration: Declaration,
@@ -207,7 +208,7 @@ function sourceOf(
   };
 }
 
-function signatureOf(
+function computeSignature(
   declaration: Declaration,
   algorithm: 'hmac' | 'digest',
   secret: string,

@@ -134,7 +134,7 @@ function readList(format: SignatureFormat, separator: string, value: string): Re
 
 function signatureElement({ elements }: SignatureFormat): string {
   const element = elements.find(({ names }) => names.includes('signature'));
-  return element === undefined ? '' : textOf(element, placeholderTexts);
+  return element === undefined ? '' : formatElement(element, placeholderTexts);
 }
 
 type Values = { readonly [name in Name]?: string | undefined };
@@ -160,7 +160,7 @@ function match({ literals, names }: Element, text: string): Values | undefined {
   return last < 0 ? undefined : values;
 }
 
-function textOf({ literals, names }: Element, values: Values): string {
+function formatElement({ literals, names }: Element, values: Values): string {
   const pieces = names.map((name, index) => `${values[name] ?? ''}${literals[index + 1] ?? ''}`);
   return (literals[0] ?? '') + pieces.join('');
 }
@@ -174,10 +174,11 @@ export function formatSignatures(
 ): string {
   const written = format.elements.flatMap((element) =>
     element.names.includes('signature')
-      ? signatures.map((signature) => textOf(element, { ...values, signature }))
-      : [textOf(element, values)],
+      ? signatures.map((signature) => formatElement(element, { ...values, signature }))
+      : [formatElement(element, values)],
   );
   const { asymmetric: other } = format;
-  const further = other === undefined ? [] : asymmetric.map((signature) => textOf(other, { signature }));
+  const further =
+    other === undefined ? [] : asymmetric.map((signature) => formatElement(other, { signature }));
   return [...written, ...further].join(format.separator ?? '');
 }

@@ -69,7 +69,7 @@ export function parseTemplate(text: string): Template | TemplateFault {
     if (open === text.length) break;
     const close = text.charAt(open) === '{' ? text.indexOf('}', open) : -1;
     if (close < 0) return { fault: `the brace at position ${open + 1} is not part of a placeholder` };
-    const part = placeholderOf(text.slice(open + 1, close));
+    const part = parsePlaceholder(text.slice(open + 1, close));
     if ('fault' in part) return part;
     parts.push(part);
     at = close + 1;
@@ -84,7 +84,7 @@ function braceAt(text: string, at: number): number {
   return index;
 }
 
-function placeholderOf(name: string): TemplatePart | TemplateFault {
+function parsePlaceholder(name: string): TemplatePart | TemplateFault {
   const kind = placeholders.find((known) => known === name);
   if (kind !== undefined) return { kind };
   if (name.startsWith('json:')) {
@@ -117,7 +117,7 @@ export function covers(template: Template, kind: TemplatePart['kind']): boolean 
 }
 
 /** Returns the hash and the encoding of a digest of the content; undefined for another part. */
-export function bodyDigestOf(
+export function parseBodyDigest(
   kind: TemplatePart['kind'],
 ): { readonly hash: string; readonly encoding: 'hex' | 'base64' } | undefined {
   const [, hash, encoding] = /^body-([a-z0-9]+)(?:-(hex|base64))?$/.exec(kind) ?? [];

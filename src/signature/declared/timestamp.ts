@@ -33,7 +33,7 @@ export function formatTimestamp(ms: number, unit: TimestampUnit): string {
 }
 
 /** Returns the time (ms) that passes before the next timestamp of a unit, less 1: a timestamp covers it to its end. */
-export function resolutionOf(unit: TimestampUnit): number {
+export function computeResolution(unit: TimestampUnit): number {
   return unit === 'ms' || unit === 'fractional-s' ? 0 : 999;
 }
 

@@ -44,7 +44,7 @@ export function formatAcceptSignature(
 export function parseAcceptSignature(value: string): readonly RequestedSignature[] {
   try {
     return Array.from(parseDictionary(value, true)).flatMap(([label, member]) => {
-      const requested = isInnerList(member) ? requestedSignature(label, member) : undefined;
+      const requested = isInnerList(member) ? readRequestedSignature(label, member) : undefined;
       return requested === undefined ? [] : [requested];
     });
   } catch (error) {
@@ -55,7 +55,10 @@ export function parseAcceptSignature(value: string): readonly RequestedSignature
 
 const texts = ['nonce', 'alg', 'keyid', 'tag'];
 
-function requestedSignature(label: string, { items, parameters }: InnerList): RequestedSignature | undefined {
+function readRequestedSignature(
+  label: string,
+  { items, parameters }: InnerList,
+): RequestedSignature | undefined {
   const isUnderstood = ([name, bare]: readonly [string, BareItem]): boolean =>
     texts.includes(name) ? bare.type === 'string' : name === 'created' || name === 'expires';
   if (![...parameters].every(isUnderstood)) return undefined;

@@ -61,19 +61,19 @@ export type MessageKey =
 export function signBase(key: MessageKey, base: string): string {
   const data = Buffer.from(base, 'latin1');
   if (key.algorithm === 'hmac-sha256')
-    return createHmac('sha256', checkedSecret(key.secret)).update(data).digest('base64');
+    return createHmac('sha256', requireSecret(key.secret)).update(data).digest('base64');
   const { hash, ...parameters } = cryptoParameters[key.algorithm];
-  return sign(hash, data, { key: checkedKey(key.algorithm, key.privateKey), ...parameters }).toString(
+  return sign(hash, data, { key: requireKey(key.algorithm, key.privateKey), ...parameters }).toString(
     'base64',
   );
 }
 
-function checkedSecret(secret: string | Uint8Array): string | Uint8Array {
+function requireSecret(secret: string | Uint8Array): string | Uint8Array {
   if (secret.length === 0) throw new RangeError('a secret must not be empty');
   return secret;
 }
 
-function checkedKey(algorithm: PublicKeyAlgorithm, key: KeyObject): KeyObject {
+function requireKey(algorithm: PublicKeyAlgorithm, key: KeyObject): KeyObject {
   if (key.type !== 'private') throw new RangeError(`a private key is required to sign with ${algorithm}`);
   if (!isKeyFor(algorithm, key)) throw new RangeError(`the key is not one for ${algorithm}`);
   return key;

@@ -15,7 +15,13 @@ import {
   type Parameters,
 } from '../structured-fields/value.ts';
 import { isRequestComponent, queryParameters, requestComponent } from './derived-components.ts';
-import { identifierFault, identifierKey, type MessageKind, nameOf, stringParameter } from './identifiers.ts';
+import {
+  identifierFault,
+  identifierKey,
+  type MessageKind,
+  readName,
+  stringParameter,
+} from './identifiers.ts';
 import { type FieldSource, isResponse, type Message, type RequestMessage } from './message.ts';
 import {
   registeredTypes,
@@ -89,7 +95,7 @@ export function baseLines(
   const lines: BaseLine[] = [];
   for (const identifier of items) {
     const name = names[lines.length] ?? '';
-    const value = components.valueOf(identifier);
+    const value = components.computeValue(identifier);
     if (value === undefined) return absent(`the message has no component ${name}`);
     if (typeof value === 'object') return value;
     // Neither a line feed nor anything outside ASCII (RFC 9421 §2.5).
@@ -151,8 +157,8 @@ class Components {
   }
 
   /** Returns the value of a component. The identifier is valid. */
-  valueOf(identifier: Item): ComponentValue {
-    const name = nameOf(identifier);
+  computeValue(identifier: Item): ComponentValue {
+    const name = readName(identifier);
     const { parameters } = identifier;
     const message = this.#message;
     if (!isResponse(message)) return this.#valueIn(message, name, parameters);
@@ -165,7 +171,7 @@ class Components {
       if (isRequestComponent(name)) return requestComponent(name, message);
       if (name === '@query-param') return this.#queryParameter(message, stringParameter(parameters, 'name'));
     }
-    if (parameters.size === 0) return plainValue(message.fields, name);
+    if (parameters.size === 0) return readPlainValue(message.fields, name);
     const source = parameters.has('tr') ? message.trailers : message.fields;
     return source === undefined ? undefined : this.#fieldValue(source, name, parameters);
   }
@@ -180,8 +186,8 @@ class Components {
   }
 
   #fieldValue(source: FieldSource, name: string, parameters: Parameters): ComponentValue {
-    if (parameters.has('bs')) return wrappedValue(source, name);
-    const value = plainValue(source, name);
+    if (parameters.has('bs')) return readWrappedValue(source, name);
+    const value = readPlainValue(source, name);
     if (value === undefined) return undefined;
     const key = stringParameter(parameters, 'key');
     if (key !== undefined) return this.#memberValue(value, name, key, parameters);
@@ -190,29 +196,29 @@ class Components {
 
   /** Returns the strict serialization of a field of known type (RFC 9421 §2.1.1). */
   #strictValue(value: string, name: string): string | BaseFault {
-    const type = this.#typeOf(name);
+    const type = this.#findType(name);
     if (type === undefined)
       return absent(`the type of the structured field "${name}" is not known, which sf requires`);
     return (
-      withoutFault(() => serializeStrictly(value, type)) ??
+      ignoreFault(() => serializeStrictly(value, type)) ??
       absent(`the value of "${name}" is not a structured field of the type ${type}`)
     );
   }
 
   /** Returns a member of a dictionary (RFC 9421 §2.1.2). A field of unknown type is one if it can be parsed as one. */
   #memberValue(value: string, name: string, key: string, parameters: Parameters): ComponentValue {
-    const isDictionary = (this.#typeOf(name) ?? 'dictionary') === 'dictionary';
+    const isDictionary = (this.#findType(name) ?? 'dictionary') === 'dictionary';
     const place = `${name}${parameters.has('tr') ? ';tr' : ''}${parameters.has('req') ? ';req' : ''}`;
     this.#dictionaries ??= new Map();
     if (!this.#dictionaries.has(place))
-      this.#dictionaries.set(place, isDictionary ? withoutFault(() => parseDictionary(value)) : undefined);
+      this.#dictionaries.set(place, isDictionary ? ignoreFault(() => parseDictionary(value)) : undefined);
     const dictionary = this.#dictionaries.get(place);
     if (dictionary === undefined) return absent(`"${name}" is not a dictionary, which key requires`);
     const member = dictionary.get(key);
     return member === undefined ? undefined : serializeMember(member);
   }
 
-  #typeOf(name: string): StructuredFieldType | undefined {
+  #findType(name: string): StructuredFieldType | undefined {
     return typeOfField(name, registeredTypes) ?? typeOfField(name, this.#types);
   }
 }
@@ -228,7 +234,7 @@ function serializeStrictly(value: string, type: StructuredFieldType): string {
   }
 }
 
-function withoutFault<Value>(parse: () => Value): Value | undefined {
+function ignoreFault<Value>(parse: () => Value): Value | undefined {
   try {
     return parse();
   } catch (error) {
@@ -238,7 +244,7 @@ function withoutFault<Value>(parse: () => Value): Value | undefined {
 }
 
 /** Returns the lines of a field without surrounding white space and line folding, joined with a comma and a space (RFC 9421 §2.1). */
-function plainValue(source: FieldSource, name: string): string | undefined {
+function readPlainValue(source: FieldSource, name: string): string | undefined {
   const value = source.get(name);
   if (value === undefined || isCanonical(value)) return value;
   return source.getAll(name).map(canonicalLine).join(', ');
@@ -252,10 +258,10 @@ function isCanonical(value: string): boolean {
 
 /** Replaces line folding with a space, and removes white space around the line, in linear time. */
 function canonicalLine(line: string): string {
-  return line.includes('\n') ? line.split('\n').map(trimmed).join(' ') : trimmed(line);
+  return line.includes('\n') ? line.split('\n').map(trimLine).join(' ') : trimLine(line);
 }
 
-function trimmed(line: string): string {
+function trimLine(line: string): string {
   let start = 0;
   let end = line.length;
   while (isSpace(line.charCodeAt(start))) start += 1;
@@ -268,7 +274,7 @@ function isSpace(code: number): boolean {
 }
 
 /** Returns a list with the bytes of each line (RFC 9421 §2.1.3). */
-function wrappedValue(source: FieldSource, name: string): string | undefined {
+function readWrappedValue(source: FieldSource, name: string): string | undefined {
   const lines = source.getAll(name);
   if (lines.length === 0) return undefined;
   return serializeList(lines.map((line) => bytesItem(Buffer.from(canonicalLine(line), 'latin1'))));

@@ -6,7 +6,7 @@ const ofRequest = {
   '@method': ({ method }: RequestMessage) => method,
   '@target-uri': targetUri,
   '@authority': authority,
-  '@scheme': (request: RequestMessage) => schemeOf(request),
+  '@scheme': (request: RequestMessage) => readScheme(request),
   '@request-target': ({ target }: RequestMessage) => target,
   '@path': path,
   '@query': query,
@@ -36,7 +36,7 @@ function isOriginForm(target: string): boolean {
 }
 
 /** Returns the scheme in lower case (RFC 9421 §2.2.4). */
-function schemeOf({ target, secure }: RequestMessage): string {
+function readScheme({ target, secure }: RequestMessage): string {
   const sent = isOriginForm(target) ? undefined : absoluteForm.exec(target)?.[1];
   return sent?.toLowerCase() ?? (secure ? 'https' : 'http');
 }
@@ -47,10 +47,10 @@ function authority(request: RequestMessage): string {
   const sent = isOriginForm(target) ? undefined : absoluteForm.exec(target)?.[2];
   const host = sent ?? fields.get('host') ?? '';
   // Most hosts are normalized already.
-  return /^[a-z0-9.-]*$/.test(host) ? host : normalizedHost(host, schemeOf(request));
+  return /^[a-z0-9.-]*$/.test(host) ? host : normalizeHost(host, readScheme(request));
 }
 
-function normalizedHost(host: string, scheme: string): string {
+function normalizeHost(host: string, scheme: string): string {
   return host
     .trim()
     .toLowerCase()
@@ -62,7 +62,7 @@ function targetUri(request: RequestMessage): string {
   const { target } = request;
   if (absoluteForm.test(target)) return target;
   const path = target === '*' ? '' : target;
-  return `${schemeOf(request)}://${authority(request)}${path}`;
+  return `${readScheme(request)}://${authority(request)}${path}`;
 }
 
 /** Returns the part of the target from the path on. */

@@ -12,7 +12,7 @@ export type MessageKind = 'request' | 'response';
 export const derivedComponents: readonly string[] = [...requestComponents, '@query-param', '@status'];
 
 /** Returns the name of a component; '' if the identifier is not a string, which `identifierFault` reports. */
-export function nameOf({ bare }: Item): string {
+export function readName({ bare }: Item): string {
   return bare.type === 'string' ? bare.value : '';
 }
 
@@ -29,10 +29,11 @@ export function identifierFault(identifier: Item, kind: MessageKind): string | u
   const name = bare.value;
   const isDerived = name.startsWith('@');
   if (!isDerived && !/^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name)) return nameFault(name);
-  const fault = isDerived ? derivedFault(name, parameters) : undefined;
+  const fault = isDerived ? findDerivedFault(name, parameters) : undefined;
   if (fault !== undefined) return fault;
-  if (parameters.size === 0) return kind === 'request' ? statusFault(name) : contextFault(name, parameters);
-  return parametersFault(identifier, isDerived) ?? contextFaultOf(name, parameters, kind);
+  if (parameters.size === 0)
+    return kind === 'request' ? statusFault(name) : findRequestFault(name, parameters);
+  return parametersFault(identifier, isDerived) ?? findContextFault(name, parameters, kind);
 }
 
 function nameFault(name: string): string {
@@ -42,7 +43,7 @@ function nameFault(name: string): string {
     : `the component ${shown} is not in lower case`;
 }
 
-function derivedFault(name: string, parameters: Parameters): string | undefined {
+function findDerivedFault(name: string, parameters: Parameters): string | undefined {
   if (name === '@signature-params') return '"@signature-params" must not be covered';
   if (name === '@query-param')
     return stringParameter(parameters, 'name') === undefined
@@ -58,7 +59,7 @@ function statusFault(name: string): string | undefined {
 }
 
 /** Checks that a component of a request is taken from the request, in the signature of a response. */
-function contextFault(name: string, parameters: Parameters): string | undefined {
+function findRequestFault(name: string, parameters: Parameters): string | undefined {
   const isOfRequest = name === '@query-param' || isRequestComponent(name);
   if (isOfRequest && !parameters.has('req')) return `"${name}" requires the parameter req in a response`;
   return name === '@status' && parameters.has('req')
@@ -66,8 +67,8 @@ function contextFault(name: string, parameters: Parameters): string | undefined 
     : undefined;
 }
 
-function contextFaultOf(name: string, parameters: Parameters, kind: MessageKind): string | undefined {
-  if (kind === 'response') return contextFault(name, parameters);
+function findContextFault(name: string, parameters: Parameters, kind: MessageKind): string | undefined {
+  if (kind === 'response') return findRequestFault(name, parameters);
   return parameters.has('req') ? 'the parameter req must not be used in a request' : statusFault(name);
 }
 

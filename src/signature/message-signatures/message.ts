@@ -37,12 +37,12 @@ export function isResponse(message: Message): message is ResponseMessage {
 
 /** Creates a source of fields from lines. */
 export function fieldSource(lines: readonly (readonly [name: string, value: string])[]): FieldSource {
-  const valuesOf = (sought: string): string[] =>
+  const listValues = (sought: string): string[] =>
     lines.flatMap(([name, value]) => (name.toLowerCase() === sought ? [value] : []));
   return {
-    getAll: valuesOf,
+    getAll: listValues,
     get(name) {
-      const values = valuesOf(name);
+      const values = listValues(name);
       return values.length === 0 ? undefined : values.join(', ');
     },
   };

@@ -11,7 +11,7 @@ import {
 import type { RequestedSignature } from './accept-signature.ts';
 import { type MessageKey, signBase } from './algorithms.ts';
 import { createBase, formatBase, isBaseFault } from './base.ts';
-import { nameOf } from './identifiers.ts';
+import { readName } from './identifiers.ts';
 import type { ResponseMessage } from './message.ts';
 import type { SignatureFields } from './sign.ts';
 
@@ -39,8 +39,8 @@ export function signResponse(
   const inputs = new Map<string, Member>();
   const signatures = new Map<string, Member>();
   for (const each of requested.slice(0, maxSignatures)) {
-    const covered = coveredBy(each, signing);
-    const signature = covered === undefined ? undefined : signatureOf(response, covered, signing.key);
+    const covered = selectCovered(each, signing);
+    const signature = covered === undefined ? undefined : computeSignature(response, covered, signing.key);
     if (covered === undefined || signature === undefined) continue;
     inputs.set(each.label, covered);
     signatures.set(each.label, signature);
@@ -50,16 +50,19 @@ export function signResponse(
 }
 
 /** A signature without the status could also be one of a request, so it is not made. */
-function coveredBy(requested: RequestedSignature, signing: ResponseSigning): InnerList | undefined {
+function selectCovered(requested: RequestedSignature, signing: ResponseSigning): InnerList | undefined {
   const { key } = signing;
   const { keyid = key.id, alg = key.algorithm } = requested;
-  const isForResponse = requested.components.some((component) => nameOf(component) === '@status');
+  const isForResponse = requested.components.some((component) => readName(component) === '@status');
   if (keyid !== key.id || alg !== key.algorithm || !isForResponse) return undefined;
-  return { items: requested.components, parameters: parametersOf(requested, signing) };
+  return { items: requested.components, parameters: buildParameters(requested, signing) };
 }
 
 /** `created` is always included, so that a client can judge the age of the signature. */
-function parametersOf(requested: RequestedSignature, { key, created, expires }: ResponseSigning): Parameters {
+function buildParameters(
+  requested: RequestedSignature,
+  { key, created, expires }: ResponseSigning,
+): Parameters {
   const { nonce, alg, tag } = requested;
   const parameters = new Map<string, BareItem>([['created', { type: 'integer', value: created }]]);
   if (requested.expires) parameters.set('expires', { type: 'integer', value: expires });
@@ -70,7 +73,7 @@ function parametersOf(requested: RequestedSignature, { key, created, expires }: 
   return parameters;
 }
 
-function signatureOf(response: ResponseMessage, covered: InnerList, key: MessageKey): Item | undefined {
+function computeSignature(response: ResponseMessage, covered: InnerList, key: MessageKey): Item | undefined {
   const base = createBase(covered, response);
   if (isBaseFault(base)) return undefined;
   return bytesItem(Buffer.from(signBase(key, formatBase(base)), 'base64'));

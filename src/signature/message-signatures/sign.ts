@@ -107,13 +107,13 @@ export function signMessageWithBase(request: RequestToSign, signing: MessageSign
   const components = (exactly ?? chosen).map(parseIdentifier);
   if (exactly === undefined && content !== undefined && !components.some(coversContentDigest))
     components.push(stringItem('content-digest'));
-  const covered = { items: components, parameters: parametersOf(signing) };
+  const covered = { items: components, parameters: buildParameters(signing) };
   const { label = 'sig1', types } = signing;
   const { fields: signed, base } = signCovered(label, covered, message, signing.key, types);
   return { fields: digest === undefined ? signed : { 'Content-Digest': digest, ...signed }, base };
 }
 
-function parametersOf(signing: MessageSigning): Parameters {
+function buildParameters(signing: MessageSigning): Parameters {
   const { created, expires, nonce, alg = false, key, tag } = signing;
   const parameters = new Map<string, BareItem>();
   if (created !== undefined) parameters.set('created', { type: 'integer', value: created });

@@ -72,7 +72,7 @@ function pair(inputs: Dictionary, values: Dictionary): readonly MessageSignature
   const signatures: MessageSignature[] = [];
   for (const [label, covered] of inputs) {
     if (!isInnerList(covered)) return `the member ${label} of Signature-Input is not an inner list`;
-    const signature = bytesOf(values.get(label));
+    const signature = readByteSequence(values.get(label));
     if (signature === undefined) return `the member ${label} of Signature is not a byte sequence`;
     const parameters = readParameters(covered.parameters);
     if (typeof parameters === 'string') return `${parameters} in the member ${label} of Signature-Input`;
@@ -81,7 +81,7 @@ function pair(inputs: Dictionary, values: Dictionary): readonly MessageSignature
   return signatures;
 }
 
-function bytesOf(member: Member | undefined): string | undefined {
+function readByteSequence(member: Member | undefined): string | undefined {
   if (member === undefined || isInnerList(member)) return undefined;
   return member.bare.type === 'bytes' ? member.bare.value : undefined;
 }
@@ -89,12 +89,12 @@ function bytesOf(member: Member | undefined): string | undefined {
 /** Reads the parameters of a signature. Unknown ones are ignored. Returns an error message if one has the wrong type. */
 export function readParameters(parameters: Parameters): SignatureParameters | string {
   const read = {
-    created: timeOf(parameters.get('created')),
-    expires: timeOf(parameters.get('expires')),
-    nonce: textOf(parameters.get('nonce')),
-    alg: textOf(parameters.get('alg')),
-    keyid: textOf(parameters.get('keyid')),
-    tag: textOf(parameters.get('tag')),
+    created: readTime(parameters.get('created')),
+    expires: readTime(parameters.get('expires')),
+    nonce: readText(parameters.get('nonce')),
+    alg: readText(parameters.get('alg')),
+    keyid: readText(parameters.get('keyid')),
+    tag: readText(parameters.get('tag')),
   };
   const { created, expires, nonce, alg, keyid, tag } = read;
   if (created === null || expires === null)
@@ -108,13 +108,13 @@ export function readParameters(parameters: Parameters): SignatureParameters | st
 }
 
 /** Returns null for a value of another type. */
-function timeOf(bare: BareItem | undefined): number | undefined | null {
+function readTime(bare: BareItem | undefined): number | undefined | null {
   if (bare === undefined) return undefined;
   return bare.type === 'integer' && bare.value >= 0 ? bare.value : null;
 }
 
 /** Returns null for a value of another type. */
-function textOf(bare: BareItem | undefined): string | undefined | null {
+function readText(bare: BareItem | undefined): string | undefined | null {
   if (bare === undefined) return undefined;
   return bare.type === 'string' ? bare.value : null;
 }

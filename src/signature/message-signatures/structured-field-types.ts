@@ -6,20 +6,20 @@ export type StructuredFieldTypes = Readonly<Record<string, StructuredFieldType>>
 
 /** The registered structured fields (IANA, "Hypertext Transfer Protocol (HTTP) Field Name Registry"). */
 export const registeredTypes: StructuredFieldTypes = {
-  ...typed('list', ['accept-ch', 'cache-status', 'client-cert-chain', 'proxy-status']),
-  ...typed('dictionary', [
+  ...toTypes('list', ['accept-ch', 'cache-status', 'client-cert-chain', 'proxy-status']),
+  ...toTypes('dictionary', [
     'accept-signature',
     'cdn-cache-control',
     'content-digest',
     'priority',
     'repr-digest',
   ]),
-  ...typed('dictionary', ['signature', 'signature-input', 'want-content-digest', 'want-repr-digest']),
-  ...typed('item', ['client-cert', 'cross-origin-embedder-policy', 'cross-origin-opener-policy']),
-  ...typed('item', ['deprecation', 'origin-agent-cluster']),
+  ...toTypes('dictionary', ['signature', 'signature-input', 'want-content-digest', 'want-repr-digest']),
+  ...toTypes('item', ['client-cert', 'cross-origin-embedder-policy', 'cross-origin-opener-policy']),
+  ...toTypes('item', ['deprecation', 'origin-agent-cluster']),
 };
 
-function typed(type: StructuredFieldType, names: readonly string[]): StructuredFieldTypes {
+function toTypes(type: StructuredFieldType, names: readonly string[]): StructuredFieldTypes {
   return Object.fromEntries(names.map((name) => [name, type]));
 }
 

@@ -74,7 +74,7 @@ const equals = 0x3d;
  * Returns where the canonical base64 at `start` ends: padded, with zero bits in the padding; -1 if it is not canonical. RFC 9651
  * §4.2.7 also permits parsers to accept other encodings of the same bytes; this one does not, so that a value has one form.
  */
-export function base64End(text: string, start: number): number {
+export function findBase64End(text: string, start: number): number {
   const end = spanEnd(text, start, base64, base64);
   const last = text.charCodeAt(end - 1);
   const surplus = (end - start) % 4;

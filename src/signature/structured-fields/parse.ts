@@ -1,5 +1,5 @@
 // A strict parser for structured fields (RFC 9651 §4.2). Each octet of a field is one character.
-import { base64End, digitsEnd, isDigit, isPrintable, keyEnd, tokenEnd } from './characters.ts';
+import { digitsEnd, findBase64End, isDigit, isPrintable, keyEnd, tokenEnd } from './characters.ts';
 import {
   type BareItem,
   type Dictionary,
@@ -228,7 +228,7 @@ class Parser {
 
   #base64(): string {
     this.#at += 1;
-    const end = base64End(this.#text, this.#at);
+    const end = findBase64End(this.#text, this.#at);
     if (end < 0 || this.#text.charCodeAt(end) !== colon)
       throw this.#fault('bytes are not in canonical base64 between colons');
     const value = this.#text.slice(this.#at, end);

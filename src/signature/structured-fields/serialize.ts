@@ -21,7 +21,7 @@ export function serializeDictionary(dictionary: Dictionary): string {
   return Array.from(dictionary, ([key, member]) => {
     const isTrue = !isInnerList(member) && member.bare.type === 'boolean' && member.bare.value;
     const value = isTrue ? serializeParameters(member.parameters) : `=${serializeMember(member)}`;
-    return checkedKey(key) + value;
+    return requireKey(key) + value;
   }).join(', ');
 }
 
@@ -48,7 +48,7 @@ export function serializeParameters(parameters: Parameters): string {
   let text = '';
   for (const [key, bare] of parameters) {
     const isTrue = bare.type === 'boolean' && bare.value;
-    text += isTrue ? `;${checkedKey(key)}` : `;${checkedKey(key)}=${serializeBareItem(bare)}`;
+    text += isTrue ? `;${requireKey(key)}` : `;${requireKey(key)}=${serializeBareItem(bare)}`;
   }
   return text;
 }
@@ -65,7 +65,7 @@ export function serializeBareItem(bare: BareItem): string {
     case 'date':
       return `@${serializeInteger(bare.value)}`;
     case 'token':
-      return checkedToken(bare.value);
+      return requireToken(bare.value);
     case 'display-string':
       return serializeDisplayString(bare.value);
     case 'bytes':
@@ -75,13 +75,13 @@ export function serializeBareItem(bare: BareItem): string {
   }
 }
 
-function checkedKey(key: string): string {
+function requireKey(key: string): string {
   if (key === '' || keyEnd(key, 0) !== key.length)
     throw new RangeError(`${JSON.stringify(key)} is not a key`);
   return key;
 }
 
-function checkedToken(token: string): string {
+function requireToken(token: string): string {
   if (token === '' || tokenEnd(token, 0) !== token.length)
     throw new RangeError(`${JSON.stringify(token)} is not a token`);
   return token;

@@ -14,7 +14,7 @@ export function formatMembers(
   date = formatIsoDate(modified),
 ): string {
   // JSON.stringify of the whole item takes twice as long.
-  const members = `"id":${quoted(id)},"sequence":${sequence},"revision":${revision},"modified":"${date}"`;
+  const members = `"id":${quote(id)},"sequence":${sequence},"revision":${revision},"modified":"${date}"`;
   return value === undefined ? members : `${members},"value":${value}`;
 }
 
@@ -42,7 +42,7 @@ export function formatLoggedReceipt({ receipt, kind, created, entry }: StoredRec
 
 /** Formats a change with its receipt for a line of a snapshot or an export, as JSON. */
 export function formatReceiptedChange({ receipt, kind, created, collection, entry }: StoredReceipt): string {
-  const change = `"kind":"${kind}","created":${created},"collection":${quoted(collection)}`;
+  const change = `"kind":"${kind}","created":${created},"collection":${quote(collection)}`;
   return `{"receipt":{${formatReceiptMembers(receipt)}},${change},"item":${formatItem(entry)}}`;
 }
 
@@ -79,8 +79,8 @@ export function readReceiptedChange(source: unknown): StoredReceipt | undefined 
 }
 
 function formatReceiptMembers({ key, fingerprint, until, user }: Receipt): string {
-  const owner = user === undefined ? '' : `,"user":${quoted(user)}`;
-  return `"key":${quoted(key)},"fingerprint":${quoted(fingerprint)},"until":"${formatIsoDate(until)}"${owner}`;
+  const owner = user === undefined ? '' : `,"user":${quote(user)}`;
+  return `"key":${quote(key)},"fingerprint":${quote(fingerprint)},"until":"${formatIsoDate(until)}"${owner}`;
 }
 
 function readReceipt(source: unknown): Receipt | undefined {
@@ -93,7 +93,7 @@ function readReceipt(source: unknown): Receipt | undefined {
 }
 
 /** Formats a text as JSON. Most texts need no escapes, and checking that is faster than JSON.stringify. */
-export function quoted(text: string): string {
+export function quote(text: string): string {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code < 0x20 || code > 0x7e || code === 0x22 || code === 0x5c) return JSON.stringify(text);

@@ -2,7 +2,7 @@ import { access, chmod, constants, mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { StoreError } from '../errors.ts';
 import { errorCode } from './disk.ts';
-import { checkPermissions, exposedFile, FilePermissionsError } from './file-permissions.ts';
+import { checkPermissions, FilePermissionsError, findExposedFile } from './file-permissions.ts';
 
 /** The mode of a data directory: only the owner may read, write and enter it. */
 const directoryMode = 0o700;
@@ -30,10 +30,10 @@ export async function prepareDirectory(path: string): Promise<void> {
     if (!found.isDirectory()) throw new DirectoryError(path, 'it is not a directory');
     await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
     checkPermissions(path);
-    if (exposedFile(path, found) !== undefined) await chmod(path, directoryMode);
+    if (findExposedFile(path, found) !== undefined) await chmod(path, directoryMode);
   } catch (error) {
     if (error instanceof DirectoryError || error instanceof FilePermissionsError) throw error;
-    throw new DirectoryError(path, reasonOf(error), error);
+    throw new DirectoryError(path, describeReason(error), error);
   }
 }
 
@@ -57,7 +57,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-function reasonOf(error: unknown): string {
+function describeReason(error: unknown): string {
   const code = errorCode(error);
   switch (code) {
     case 'EEXIST':

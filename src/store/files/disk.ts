@@ -77,10 +77,10 @@ export const nodeDisk: Disk = {
     }
   },
   async create(path, mode) {
-    return fileOf(await open(path, 'wx', mode));
+    return createFile(await open(path, 'wx', mode));
   },
   async openToWrite(path) {
-    return fileOf(await open(path, 'r+'));
+    return createFile(await open(path, 'r+'));
   },
   rename,
   async truncate(path, length) {
@@ -106,7 +106,7 @@ export const nodeDisk: Disk = {
   },
 };
 
-function fileOf(handle: FileHandle): DiskFile {
+function createFile(handle: FileHandle): DiskFile {
   /** The number of pending syncs, and the function to call when there are none. */
   let syncing = 0;
   let ended = (): void => {};

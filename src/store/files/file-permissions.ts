@@ -51,17 +51,18 @@ export class FilePermissionsError extends StoreError {
  */
 export function checkPermissions(directory: string): void {
   if (process.platform === 'win32') return;
-  const own = exposedFile(directory, statSync(directory));
+  const own = findExposedFile(directory, statSync(directory));
   const names = readdirSync(directory);
   if (own !== undefined && own.foreign === undefined && names.length === 0) return;
-  const [first, ...more] = own === undefined ? exposedWithin(directory) : [own, ...exposedWithin(directory)];
+  const [first, ...more] =
+    own === undefined ? listExposedWithin(directory) : [own, ...listExposedWithin(directory)];
   if (first === undefined) return;
   const known = names.some((name) => /^(store\.json|users\.json|lock\.[0-9]+)$/.test(name));
   throw new FilePermissionsError(directory, first, { several: more.length > 0, known });
 }
 
 /** Returns a file if other users can access it; otherwise undefined. */
-export function exposedFile(path: string, stats: Stats): ExposedFile | undefined {
+export function findExposedFile(path: string, stats: Stats): ExposedFile | undefined {
   if (process.platform === 'win32' || (stats.mode & othersMask) === 0) return undefined;
   const user = process.geteuid?.() ?? 0;
   const foreign = user === 0 || user === stats.uid ? undefined : stats.uid;
@@ -69,22 +70,22 @@ export function exposedFile(path: string, stats: Stats): ExposedFile | undefined
 }
 
 /** Returns the exposed files in a directory; the search of each directory stops after two. */
-function exposedWithin(directory: string): ExposedFile[] {
+function listExposedWithin(directory: string): ExposedFile[] {
   const found: ExposedFile[] = [];
-  for (const entry of entriesOf(directory)) {
+  for (const entry of listEntries(directory)) {
     if (found.length >= 2) break;
     const path = join(directory, entry.name);
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined) continue; // a temporary file that was removed, or a broken link
-    const exposed = exposedFile(path, stats);
+    const exposed = findExposedFile(path, stats);
     if (exposed !== undefined) found.push(exposed);
     // Links to directories are not followed.
-    if (stats.isDirectory() && !entry.isSymbolicLink()) found.push(...exposedWithin(path));
+    if (stats.isDirectory() && !entry.isSymbolicLink()) found.push(...listExposedWithin(path));
   }
   return found;
 }
 
-function entriesOf(directory: string): Dirent[] {
+function listEntries(directory: string): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true });
   } catch (error) {

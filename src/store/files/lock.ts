@@ -4,7 +4,7 @@ import { StoreError } from '../errors.ts';
 import { removeLeftovers, temporaryName } from './atomic-write.ts';
 import { DirectoryError } from './directory.ts';
 import { errorCode, nodeDisk } from './disk.ts';
-import { isRunning, ownProcess, type ProcessIdentity } from './process-liveness.ts';
+import { isRunning, type ProcessIdentity, readOwnProcess } from './process-liveness.ts';
 
 /** A StoreError `locked`: another process, or this one, uses the directory. */
 export class LockedError extends StoreError {
@@ -46,8 +46,8 @@ export async function lockDirectory(directory: string): Promise<DirectoryLock> {
 }
 
 /** Returns the running process that holds the lock of a directory, or undefined. Changes nothing. */
-export async function holderOf(directory: string): Promise<ProcessIdentity | undefined> {
-  return runningHolder(directory, await highestNumber(directory));
+export async function findHolder(directory: string): Promise<ProcessIdentity | undefined> {
+  return findRunningHolder(directory, await highestNumber(directory));
 }
 
 /** Identifies a directory. */
@@ -65,7 +65,7 @@ interface LockHolder extends ProcessIdentity {
 }
 
 /** Returns the running process that holds the lock with this number, or undefined; 0 is no lock. */
-async function runningHolder(directory: string, number: number): Promise<ProcessIdentity | undefined> {
+async function findRunningHolder(directory: string, number: number): Promise<ProcessIdentity | undefined> {
   const holder = number === 0 ? undefined : await readHolder(lockPath(directory, number));
   if (holder === undefined || !(await isRunning(holder))) return undefined;
   return (await isCopied(directory, holder)) ? undefined : holder;
@@ -78,11 +78,11 @@ async function runningHolder(directory: string, number: number): Promise<Process
  */
 async function isCopied(directory: string, { directory: locked }: LockHolder): Promise<boolean> {
   if (locked === undefined) return false;
-  const { path, inode } = await identityOf(directory);
+  const { path, inode } = await readDirectoryIdentity(directory);
   return path !== locked.path && inode !== locked.inode;
 }
 
-async function identityOf(directory: string): Promise<DirectoryIdentity> {
+async function readDirectoryIdentity(directory: string): Promise<DirectoryIdentity> {
   const path = await realpath(directory);
   const { dev, ino } = await stat(path, { bigint: true });
   return { path, inode: `${dev}:${ino}` };
@@ -91,7 +91,7 @@ async function identityOf(directory: string): Promise<DirectoryIdentity> {
 /** Returns the content of a lock that this process holds. */
 async function lockContent(directory: string): Promise<string> {
   try {
-    return JSON.stringify({ ...(await ownProcess()), directory: await identityOf(directory) });
+    return JSON.stringify({ ...(await readOwnProcess()), directory: await readDirectoryIdentity(directory) });
   } catch (error) {
     throw new DirectoryError(directory, `it cannot be read (${errorCode(error) ?? 'unknown'})`, error);
   }
@@ -100,7 +100,7 @@ async function lockContent(directory: string): Promise<string> {
 async function acquire(directory: string, temporary: string): Promise<number> {
   for (;;) {
     const highest = await highestNumber(directory);
-    const holder = await runningHolder(directory, highest);
+    const holder = await findRunningHolder(directory, highest);
     if (holder !== undefined) throw new LockedError(directory, holder.pid);
     const number = highest + 1;
     if (!(await tryLink(directory, temporary, number))) continue;

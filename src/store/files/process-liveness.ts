@@ -22,7 +22,7 @@ export async function bootId(): Promise<string | undefined> {
 }
 
 /** Returns the identity of this process. */
-export async function ownProcess(): Promise<ProcessIdentity> {
+export async function readOwnProcess(): Promise<ProcessIdentity> {
   const status = await processStatus(process.pid);
   return status === undefined ? { pid: process.pid } : { pid: process.pid, started: status.started };
 }

@@ -23,7 +23,7 @@ export async function readInChunks(
     if (read > 0 && filled < buffer.length) continue;
     const taken = take(buffer.subarray(0, filled), read === 0);
     if (read === 0) return;
-    if (taken === 0) buffer = enlarged(buffer);
+    if (taken === 0) buffer = enlargeBuffer(buffer);
     else buffer.copyWithin(0, taken, filled);
     filled -= taken;
   }
@@ -66,7 +66,7 @@ export function splitLines(
   return bytes.length;
 }
 
-function enlarged(buffer: Buffer): Buffer {
+function enlargeBuffer(buffer: Buffer): Buffer {
   if (buffer.length >= maxLength) throw new RangeError('a line or block of the file is too long');
   const larger = Buffer.allocUnsafe(buffer.length * 2);
   buffer.copy(larger);

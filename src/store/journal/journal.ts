@@ -110,7 +110,7 @@ export class Journal {
     const room = maxWriteSize - this.#lines.length;
     let texts = collection.length + (nonce?.user.length ?? 0) + (nonce?.nonce.length ?? 0);
     if (change.kind !== 'create') texts += change.id.length;
-    if (receipt !== undefined) texts += change.collection.length + lengthOf(receipt);
+    if (receipt !== undefined) texts += change.collection.length + computeLength(receipt);
     const others = texts * maxBytesPerCharacter + lineOverhead;
     // A value has at most three bytes per character. Its bytes are counted only if that could be too many.
     return (
@@ -194,7 +194,7 @@ export class Journal {
     } catch (error) {
       if (!(error instanceof LogCreateError)) throw error;
       // The next start may find the new file, and would then reject lines that were added to this one.
-      if (!error.removed) this.#failure = permanent(error.cause);
+      if (!error.removed) this.#failure = toPermanent(error.cause);
       throw error.cause;
     }
     await before.release();
@@ -218,7 +218,7 @@ export class Journal {
     try {
       await this.#file.truncateTo(bytes, full);
     } catch (cause) {
-      if (full) this.#failure = permanent(storeError(cause));
+      if (full) this.#failure = toPermanent(storeError(cause));
     }
     if (!full) this.#failure = failure;
     return this.#failure ?? failure;
@@ -228,7 +228,7 @@ export class Journal {
     try {
       await done;
     } catch (error) {
-      this.#failure = permanent(storeError(error));
+      this.#failure = toPermanent(storeError(error));
       throw this.#failure;
     }
   }
@@ -245,7 +245,7 @@ function createFile(disk: Disk, directory: string, header: JournalHeader): Promi
   });
 }
 
-function lengthOf({ key, fingerprint, user = '' }: Receipt): number {
+function computeLength({ key, fingerprint, user = '' }: Receipt): number {
   return key.length + fingerprint.length + user.length;
 }
 
@@ -255,7 +255,7 @@ function storeError(error: unknown): StoreError {
 }
 
 /** Converts an error to one of a permanent failure. */
-function permanent(error: StoreError): StoreError {
+function toPermanent(error: StoreError): StoreError {
   return error.code === 'failed' ? error : new StoreError('failed', error.message, { cause: error });
 }
 

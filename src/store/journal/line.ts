@@ -6,7 +6,7 @@ import {
   formatMembers,
   isCount,
   isObject,
-  quoted,
+  quote,
   readTime,
 } from '../encoding/item-json.ts';
 import { formatLine } from '../log/line.ts';
@@ -67,7 +67,7 @@ export function formatChangeLine(
   members: string,
 ): string {
   const { kind, collection } = change;
-  const changed = `{"kind":"${kind}","collection":${quoted(collection)},${members}}`;
+  const changed = `{"kind":"${kind}","collection":${quote(collection)},${members}}`;
   const member = nonce === undefined ? '' : `,"nonce":${formatNonce(nonce)}`;
   const receipt = receipted === undefined ? '' : `,"receipt":${formatLoggedReceipt(receipted)}`;
   return formatLine(`"seq":${seq},"durable":${durable},"change":${changed}${member}${receipt}}`);

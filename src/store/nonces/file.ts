@@ -48,7 +48,7 @@ export interface FileNonces extends SynchronousNonces {
    */
   remember(nonce: NonceClaim): void;
   /** Records that a held claim was stored with a change. It is also written here; no request waits for that. */
-  keptWithChange(held: NonceClaim): void;
+  keptWithChange(claim: NonceClaim): void;
   /**
    * Starts storing. Must be called before the first claim, and before a new store stores anything: from then on, missing
    * nonce files are detected. Reports and records a loss of nonces. Rejects with StoreError.
@@ -223,9 +223,9 @@ class NonceFile implements FileNonces {
     return latest;
   }
 
-  release(held: NonceClaim, durably: boolean): Promise<void> | undefined {
-    if (this.#withChange.has(held)) return undefined;
-    this.#pending.push(held);
+  release(claim: NonceClaim, durably: boolean): Promise<void> | undefined {
+    if (this.#withChange.has(claim)) return undefined;
+    this.#pending.push(claim);
     this.#claimed += 1;
     return this.kept(durably);
   }
@@ -293,8 +293,8 @@ class NonceFile implements FileNonces {
       this.#fail(error, this.#written, position);
     }
     this.#written = position;
-    this.#awaitingWrite = resolved(this.#awaitingWrite, position);
-    this.#awaitingSync = resolved(this.#awaitingSync, this.#synced);
+    this.#awaitingWrite = resolveWaiting(this.#awaitingWrite, position);
+    this.#awaitingSync = resolveWaiting(this.#awaitingSync, this.#synced);
     this.#beginSync();
   }
 
@@ -314,7 +314,7 @@ class NonceFile implements FileNonces {
       try {
         await this.#writer.sync();
         this.#synced = Math.max(this.#synced, position);
-        this.#awaitingSync = resolved(this.#awaitingSync, position);
+        this.#awaitingSync = resolveWaiting(this.#awaitingSync, position);
       } catch (error) {
         this.#fail(error, -1, this.#claimed);
       }
@@ -334,19 +334,19 @@ class NonceFile implements FileNonces {
       this.#onReport(`${failure.message}; no nonce is stored ${permanent ? 'any more' : 'for now'}`);
     this.#failureReported = true;
     const [from, to] = permanent ? [-1, this.#claimed] : [after, position];
-    this.#awaitingWrite = rejected(this.#awaitingWrite, from, to, failure);
-    this.#awaitingSync = rejected(this.#awaitingSync, from, to, failure);
+    this.#awaitingWrite = rejectWaiting(this.#awaitingWrite, from, to, failure);
+    this.#awaitingSync = rejectWaiting(this.#awaitingSync, from, to, failure);
   }
 }
 
 /** Resolves the promises up to a position. Returns the others. */
-function resolved(list: readonly Waiting[], position: number): Waiting[] {
+function resolveWaiting(list: readonly Waiting[], position: number): Waiting[] {
   for (const waiting of list) if (waiting.position <= position) waiting.resolve();
   return list.filter((waiting) => waiting.position > position);
 }
 
 /** Rejects the promises after one position and up to another, each with a new error. Returns the others. */
-function rejected(
+function rejectWaiting(
   list: readonly Waiting[],
   after: number,
   position: number,

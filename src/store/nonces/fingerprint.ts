@@ -46,10 +46,10 @@ export class Fingerprint {
   /** Sets `low` and `high` to the fingerprint of this user's nonce. */
   take(user: string, nonce: string): void {
     if (this.#key !== undefined) this.#deriveFactors(this.#key);
-    if (user.length > maxLength || nonce.length > maxLength) this.#sum('', digestOf(user, nonce), 1);
+    if (user.length > maxLength || nonce.length > maxLength) this.#sum('', computeDigest(user, nonce), 1);
     else {
       this.#sum(user, nonce, 0);
-      if (this.#characters > 0xff) this.#sum('', digestOf(user, nonce), 1);
+      if (this.#characters > 0xff) this.#sum('', computeDigest(user, nonce), 1);
     }
     this.#mix();
   }
@@ -62,8 +62,14 @@ export class Fingerprint {
   #sum(user: string, nonce: string, kind: number): void {
     const factors = this.#factors;
     this.#characters = 0;
-    this.#first = user.length * at(factors, 0) + nonce.length * at(factors, 2) + kind * at(factors, 4);
-    this.#second = user.length * at(factors, 1) + nonce.length * at(factors, 3) + kind * at(factors, 5);
+    this.#first =
+      user.length * readFactor(factors, 0) +
+      nonce.length * readFactor(factors, 2) +
+      kind * readFactor(factors, 4);
+    this.#second =
+      user.length * readFactor(factors, 1) +
+      nonce.length * readFactor(factors, 3) +
+      kind * readFactor(factors, 5);
     this.#add(nonce, this.#add(user, leading * 2));
     this.#reduce();
   }
@@ -81,12 +87,12 @@ export class Fingerprint {
       const next = index + 1 < length ? text.charCodeAt(index + 1) : 0;
       const both = one | (next << 8);
       characters |= one | next;
-      first += both * at(factors, factor);
-      second += both * at(factors, factor + 1);
+      first += both * readFactor(factors, factor);
+      second += both * readFactor(factors, factor + 1);
       factor += 2;
       if (index % charactersPerReduction === charactersPerReduction - 2) {
-        first = remainder(first);
-        second = remainder(second);
+        first = computeRemainder(first);
+        second = computeRemainder(second);
       }
     }
     this.#first = first;
@@ -96,8 +102,8 @@ export class Fingerprint {
   }
 
   #reduce(): void {
-    this.#first = remainder(this.#first);
-    this.#second = remainder(this.#second);
+    this.#first = computeRemainder(this.#first);
+    this.#second = computeRemainder(this.#second);
   }
 
   /**
@@ -115,12 +121,12 @@ export class Fingerprint {
   }
 }
 
-function at(factors: Float64Array, index: number): number {
+function readFactor(factors: Float64Array, index: number): number {
   return factors[index] ?? 0;
 }
 
 /** Returns an integer below 2^53 modulo the prime. The operator % would take five times as long. */
-function remainder(sum: number): number {
+function computeRemainder(sum: number): number {
   const rest = sum - Math.floor(sum * inverse) * prime;
   if (rest < 0) return rest + prime;
   return rest >= prime ? rest - prime : rest;
@@ -143,7 +149,7 @@ function factorsFrom(key: Uint8Array, count: number): Float64Array {
 }
 
 /** Returns the SHA-256 of texts that are long or not in Latin-1, with one character per byte. */
-function digestOf(user: string, nonce: string): string {
+function computeDigest(user: string, nonce: string): string {
   const text = Buffer.from(`${user.length}:${user}${nonce}`, 'utf16le');
   return createHash('sha256').update(text).digest().toString('latin1');
 }

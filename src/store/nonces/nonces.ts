@@ -88,7 +88,7 @@ export interface NonceStore {
    * deferred and is not stored yet, claims it now; rejects with NonceRefusedError if it is refused. Not called after
    * `apply` of the store has rejected the request with NonceRefusedError.
    */
-  release?(held: NonceClaim, durably: boolean): Promise<void> | undefined;
+  release?(claim: NonceClaim, durably: boolean): Promise<void> | undefined;
   /** The number of nonces. Default: not known. */
   readonly size?: number;
   /** The longest window of dates for which the nonces are stored, in seconds. Default: any. */
@@ -148,7 +148,7 @@ export function trustDelayFor(bucketSpan: number): number {
 }
 
 /** Returns the default of `maxPerUser`: a tenth of all, at least 1. */
-function defaultShareOf(max: number): number {
+function computeDefaultShare(max: number): number {
   return Math.max(1, Math.floor(max / 10));
 }
 
@@ -196,7 +196,7 @@ class NonceBuckets implements MemoryNonces {
   /** The time of the last sweep, by the monotonic clock. */
   #swept = Number.NEGATIVE_INFINITY;
 
-  constructor({ bucketSpan, max, maxPerUser = defaultShareOf(max), key, monotonic }: NoncesOptions) {
+  constructor({ bucketSpan, max, maxPerUser = computeDefaultShare(max), key, monotonic }: NoncesOptions) {
     if (!(bucketSpan > 0 && bucketSpan < Infinity)) throw new RangeError('bucketSpan must be above 0');
     if (!(max >= 1 && max <= maxNonces)) throw new RangeError(`max must be from 1 to ${maxNonces}`);
     if (!(maxPerUser >= 1 && maxPerUser <= max)) throw new RangeError(`maxPerUser must be from 1 to ${max}`);
@@ -289,7 +289,7 @@ class NonceBuckets implements MemoryNonces {
       if (bucket.to > time) continue;
       dropped = true;
       bucket.dropped = true;
-      this.#size -= this.#table.entriesOf(bucket.tag);
+      this.#size -= this.#table.countEntries(bucket.tag);
       this.#table.release(bucket.tag);
       this.#forgotten.add(bucket.from, bucket.to);
     }
@@ -322,7 +322,7 @@ class NonceBuckets implements MemoryNonces {
   #freeTag(): number {
     const inUse = new Set(this.#buckets.map(({ tag }) => tag));
     for (let tag = 1; tag <= maxTag; tag += 1) {
-      if (!inUse.has(tag) && this.#table.entriesOf(tag) === 0) return tag;
+      if (!inUse.has(tag) && this.#table.countEntries(tag) === 0) return tag;
     }
     return 0;
   }

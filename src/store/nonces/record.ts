@@ -130,13 +130,13 @@ class ClaimReader {
     ) {
       const { until, user, nonce } = value;
       if (typeof until === 'string' && typeof user === 'string' && typeof nonce === 'string') {
-        return { user, nonce, until: this.#timeOf(until, line) };
+        return { user, nonce, until: this.#parseTime(until, line) };
       }
     }
     throw this.#document.corruption(`line ${line} is not a claim`);
   }
 
-  #timeOf(date: string, line: number): number {
+  #parseTime(date: string, line: number): number {
     if (date !== this.#date) {
       const time = parseIsoDate(date);
       if (time === undefined) throw this.#document.corruption(`until of line ${line} is not a date`);

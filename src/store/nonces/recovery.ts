@@ -99,7 +99,7 @@ class Recovery {
   /** Reads the last file with a valid first line. Returns that line. Later files are incomplete. */
   async #readLast(descending: readonly number[]): Promise<Header | undefined> {
     for (const number of descending) {
-      const all = await this.#bytesOf(number);
+      const all = await this.#readBytes(number);
       const content = this.#read(number, all);
       const { header, lines, bytes, broken, more } = content;
       if (header !== undefined) await this.#checkHost(header);
@@ -130,7 +130,7 @@ class Recovery {
       this.#files.push({ ...extent, ...noClaims });
       return;
     }
-    const all = await this.#bytesOf(extent.number);
+    const all = await this.#readBytes(extent.number);
     const content = this.#read(extent.number, all.subarray(0, extent.bytes));
     if (content.bytes === extent.bytes && content.checksum === extent.crc) return;
     if (all.length > 0 && !this.#unwritten.others) throw this.#damaged(extent.number, content);
@@ -140,7 +140,7 @@ class Recovery {
   }
 
   /** Returns the content of a file; no bytes if there is no such file. */
-  async #bytesOf(number: number): Promise<Uint8Array> {
+  async #readBytes(number: number): Promise<Uint8Array> {
     return (await this.#options.disk.read(this.#path(number))) ?? new Uint8Array();
   }
 

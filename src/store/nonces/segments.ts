@@ -78,7 +78,7 @@ export class Segments {
   }
 
   /** Returns the depth of a segment. */
-  depthOf(segment: number): number {
+  getDepth(segment: number): number {
     return this.#depths[segment] ?? unused;
   }
 
@@ -88,13 +88,13 @@ export class Segments {
   }
 
   /** Returns the number of entries in a segment. */
-  countOf(segment: number): number {
+  getCount(segment: number): number {
     return this.#counts[segment] ?? 0;
   }
 
   /** Returns the offset of a fingerprint, or -1. */
   find(segment: number, low: number, high: number): number {
-    const words = this.#blockOf(segment);
+    const words = this.#getBlock(segment);
     const base = this.#baseIn(segment);
     const last = this.groups - 1;
     for (let group = high & last; ; group = (group + 1) & last) {
@@ -109,7 +109,7 @@ export class Segments {
    * method because the lookup has already loaded the cache line.
    */
   claim(segment: number, low: number, high: number, tag: number): number {
-    const words = this.#blockOf(segment);
+    const words = this.#getBlock(segment);
     const base = this.#baseIn(segment);
     const last = this.groups - 1;
     for (let group = high & last; ; group = (group + 1) & last) {
@@ -117,7 +117,7 @@ export class Segments {
       const at = offsetIn(words, start, low, high);
       if (at >= 0) return at;
       if (countIn(words, start) === entriesInGroup) continue;
-      const count = this.countOf(segment);
+      const count = this.getCount(segment);
       if (count >= this.limit) return -2;
       this.#counts[segment] = count + 1;
       append(words, start, low, high, tag);
@@ -127,18 +127,18 @@ export class Segments {
 
   /** Adds a fingerprint that does not exist. */
   put(segment: number, low: number, high: number, tag: number): void {
-    put(this.#blockOf(segment), this.#baseIn(segment), this.groups - 1, low, high, tag);
-    this.#counts[segment] = this.countOf(segment) + 1;
+    put(this.#getBlock(segment), this.#baseIn(segment), this.groups - 1, low, high, tag);
+    this.#counts[segment] = this.getCount(segment) + 1;
   }
 
   /** Returns the tag of the entry at an offset. */
   tagAt(segment: number, at: number): number {
-    return tagIn(this.#blockOf(segment), at);
+    return tagIn(this.#getBlock(segment), at);
   }
 
   /** Changes the tag of the entry at an offset. */
   retag(segment: number, at: number, tag: number): void {
-    const words = this.#blockOf(segment);
+    const words = this.#getBlock(segment);
     const word = tagWord(at);
     const shift = tagShift(at);
     words[word] = ((words[word] ?? 0) & ~(255 << shift)) | (tag << shift);
@@ -146,7 +146,7 @@ export class Segments {
 
   /** Returns the number of entries in a segment whose tag is not marked with 1. */
   countWithout(marked: Uint8Array, segment: number): number {
-    const words = this.#blockOf(segment);
+    const words = this.#getBlock(segment);
     const base = this.#baseIn(segment);
     let count = 0;
     for (let start = base; start < base + this.#size; start += wordsInGroup) {
@@ -158,16 +158,16 @@ export class Segments {
 
   /**
    * Moves all entries of a segment to two segments of `into`, each of which may be the segment itself.
-   * @param destinationOf returns the destination for the first half of a fingerprint and its tag
+   * @param chooseDestination returns the destination for the first half of a fingerprint and its tag
    */
   empty(
     segment: number,
     into: Segments,
     [lower, upper]: readonly [lower: number, upper: number],
-    destinationOf: (low: number, tag: number) => Destination,
+    chooseDestination: (low: number, tag: number) => Destination,
   ): void {
     const words = this.#clear(segment);
-    const [lowerWords, upperWords] = [into.#blockOf(lower), into.#blockOf(upper)];
+    const [lowerWords, upperWords] = [into.#getBlock(lower), into.#getBlock(upper)];
     const [lowerBase, upperBase] = [into.#baseIn(lower), into.#baseIn(upper)];
     const last = into.groups - 1;
     let toLower = 0;
@@ -177,7 +177,7 @@ export class Segments {
       for (let at = start + firstEntry; at < end; at += 2) {
         const low = words[at] ?? 0;
         const tag = tagIn(words, at);
-        const destination = destinationOf(low, tag);
+        const destination = chooseDestination(low, tag);
         if (destination === 'lower') {
           put(lowerWords, lowerBase, last, low, words[at + 1] ?? 0, tag);
           toLower += 1;
@@ -187,8 +187,8 @@ export class Segments {
         }
       }
     }
-    into.#counts[lower] = into.countOf(lower) + toLower;
-    into.#counts[upper] = into.countOf(upper) + toUpper;
+    into.#counts[lower] = into.getCount(lower) + toLower;
+    into.#counts[upper] = into.getCount(upper) + toUpper;
   }
 
   /** Removes all entries from a segment. Returns a copy of its words. */
@@ -196,14 +196,14 @@ export class Segments {
     // The copy is reused, to relieve the garbage collector.
     if (this.#copy.length === 0) this.#copy = new Int32Array(this.#size);
     const base = this.#baseIn(segment);
-    const words = this.#blockOf(segment).subarray(base, base + this.#size);
+    const words = this.#getBlock(segment).subarray(base, base + this.#size);
     this.#copy.set(words);
     words.fill(0);
     this.#counts[segment] = 0;
     return this.#copy;
   }
 
-  #blockOf(segment: number): Int32Array {
+  #getBlock(segment: number): Int32Array {
     const block = this.#blocks[segment >>> this.#shift];
     if (block === undefined) throw new RangeError(`segment ${segment} is unused`);
     return block;

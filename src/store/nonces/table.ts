@@ -38,7 +38,7 @@ export class FingerprintTable {
 
   /** Returns the tag of a fingerprint, or 0 if it is not in the table. Its halves must not both be 0. */
   find(low: number, high: number): number {
-    const segment = this.#segmentAt(positionOf(low));
+    const segment = this.#segmentAt(computePosition(low));
     const at = this.#segments.find(segment, low, high);
     if (at < 0) return 0;
     const tag = this.#segments.tagAt(segment, at);
@@ -47,7 +47,7 @@ export class FingerprintTable {
 
   /** Adds a fingerprint with a tag that is not released. Returns false if the fingerprint exists. */
   add(low: number, high: number, tag: number): boolean {
-    const position = positionOf(low);
+    const position = computePosition(low);
     const segment = this.#segmentAt(position);
     const existing = this.#segments.claim(segment, low, high, tag);
     if (existing >= 0) {
@@ -56,30 +56,30 @@ export class FingerprintTable {
       this.#removed(before);
       this.#segments.retag(segment, existing, tag);
     } else if (existing === -2) this.#addToFull(position, low, high, tag);
-    this.#entries[tag] = this.entriesOf(tag) + 1;
+    this.#entries[tag] = this.countEntries(tag) + 1;
     return true;
   }
 
   /** Changes the tag of an existing fingerprint. The new tag must not be released. */
   retag(low: number, high: number, tag: number): void {
-    const segment = this.#segmentAt(positionOf(low));
+    const segment = this.#segmentAt(computePosition(low));
     const at = this.#segments.find(segment, low, high);
     const before = this.#segments.tagAt(segment, at);
-    this.#entries[before] = this.entriesOf(before) - 1;
-    this.#entries[tag] = this.entriesOf(tag) + 1;
+    this.#entries[before] = this.countEntries(before) - 1;
+    this.#entries[tag] = this.countEntries(tag) + 1;
     this.#segments.retag(segment, at, tag);
   }
 
   /** Returns the number of entries with a tag. A released tag can be reused when there are none. */
-  entriesOf(tag: number): number {
+  countEntries(tag: number): number {
     return this.#entries[tag] ?? 0;
   }
 
   /** Removes all entries with a tag. */
   release(tag: number): void {
-    if (this.entriesOf(tag) === 0) return;
+    if (this.countEntries(tag) === 0) return;
     this.#released[tag] = 1;
-    this.#releasedCount += this.entriesOf(tag);
+    this.#releasedCount += this.countEntries(tag);
     this.#swept = 0;
   }
 
@@ -89,7 +89,7 @@ export class FingerprintTable {
     const position = this.#swept < 1 ? this.#swept : 0;
     const segment = this.#segmentAt(position);
     this.#rebuild(segment, segment);
-    this.#swept = position + 2 ** -this.#segments.depthOf(segment);
+    this.#swept = position + 2 ** -this.#segments.getDepth(segment);
     this.#join(position);
   }
 
@@ -104,7 +104,7 @@ export class FingerprintTable {
 
   #addToFull(position: number, low: number, high: number, tag: number): void {
     let segment = this.#segmentAt(position);
-    while (this.#segments.countOf(segment) >= this.#segments.limit) {
+    while (this.#segments.getCount(segment) >= this.#segments.limit) {
       this.#makeSpace(segment, position);
       segment = this.#segmentAt(position);
     }
@@ -122,7 +122,7 @@ export class FingerprintTable {
     const { capacity, groups } = this.#segments;
     const live =
       this.#releasedCount === 0
-        ? this.#segments.countOf(segment)
+        ? this.#segments.getCount(segment)
         : this.#segments.countWithout(this.#released, segment);
     if (live <= capacity * growAbove) this.#rebuild(segment, segment);
     else if (groups < maxGroups) this.#enlarge();
@@ -141,8 +141,8 @@ export class FingerprintTable {
   }
 
   #split(segment: number, position: number): void {
-    const depth = this.#segments.depthOf(segment) + 1;
-    if (2 ** depth > this.#directory.length) this.#directory = doubled(this.#directory);
+    const depth = this.#segments.getDepth(segment) + 1;
+    if (2 ** depth > this.#directory.length) this.#directory = doubleDirectory(this.#directory);
     this.#segments.setDepth(segment, depth);
     const upper = this.#segments.create(depth);
     this.#enter(upper, Math.floor(position * 2 ** depth) | 1);
@@ -151,15 +151,15 @@ export class FingerprintTable {
 
   /** Enters a segment in the directory for the positions of its `number`th part, counted from 0. */
   #enter(segment: number, number: number): void {
-    const width = this.#directory.length / 2 ** this.#segments.depthOf(segment);
+    const width = this.#directory.length / 2 ** this.#segments.getDepth(segment);
     this.#directory.fill(segment, number * width, (number + 1) * width);
   }
 
   /** Adds the live entries of a segment again; those of its upper half to `upper`. */
   #rebuild(segment: number, upper: number): void {
-    const parts = 2 ** this.#segments.depthOf(segment);
+    const parts = 2 ** this.#segments.getDepth(segment);
     this.#segments.empty(segment, this.#segments, [segment, upper], (low, tag) =>
-      segment === upper || ((positionOf(low) * parts) & 1) === 0
+      segment === upper || ((computePosition(low) * parts) & 1) === 0
         ? this.#destination(tag)
         : this.#destination(tag, 'upper'),
     );
@@ -169,12 +169,12 @@ export class FingerprintTable {
   #join(position: number): void {
     const segments = this.#segments;
     let segment = this.#segmentAt(position);
-    let depth = segments.depthOf(segment);
+    let depth = segments.getDepth(segment);
     let number = Math.floor(position * 2 ** depth);
     while (number % 2 === 1) {
       const lower = this.#segmentAt((number - 1) / 2 ** depth);
-      const count = segments.countOf(lower) + segments.countOf(segment);
-      if (segments.depthOf(lower) !== depth || count > joinBelow * segments.capacity) return;
+      const count = segments.getCount(lower) + segments.getCount(segment);
+      if (segments.getDepth(lower) !== depth || count > joinBelow * segments.capacity) return;
       segments.empty(segment, segments, [lower, lower], (_, tag) => this.#destination(tag));
       segments.release(segment);
       depth -= 1;
@@ -193,19 +193,19 @@ export class FingerprintTable {
   }
 
   #removed(tag: number): void {
-    const left = this.entriesOf(tag) - 1;
+    const left = this.countEntries(tag) - 1;
     this.#entries[tag] = left;
     this.#releasedCount -= 1;
     if (left === 0) this.#released[tag] = 0;
   }
 }
 
-function doubled(directory: Int32Array): Int32Array {
+function doubleDirectory(directory: Int32Array): Int32Array {
   return Int32Array.from({ length: directory.length * 2 }, (_, at) => directory[at >> 1] ?? 0);
 }
 
 /** Returns the position of a fingerprint, from 0 to below 1. Positions near 0 are twice as dense as those near 1. */
-function positionOf(low: number): number {
+function computePosition(low: number): number {
   const even = (low >>> 0) / 4294967296;
   // A division would take five times as long.
   return even * (2 + even) * (1 / 3);

@@ -73,10 +73,10 @@ export class NonceWriter {
   async write(claims: readonly Claim[]): Promise<boolean> {
     const { clock, window, sync } = this.#options;
     const current = this.#current;
-    const least = this.#minTime.at(clock.now(), clock.steady());
+    const min = this.#minTime.at(clock.now(), clock.steady());
     const maxAge = Math.max(window, minFileAge);
     if (current === undefined || this.#torn || isFull(current, clock.steady() - maxAge)) {
-      await this.#createNext(claims, least, false);
+      await this.#createNext(claims, min, false);
       return sync;
     }
     await this.#append(current, claims);
@@ -114,7 +114,7 @@ export class NonceWriter {
     this.#torn = true;
     await current.file.append(bytes);
     this.#torn = false;
-    current.extent = extended(current.extent, bytes.length, lines.checksum, claims);
+    current.extent = extendFile(current.extent, bytes.length, lines.checksum, claims);
   }
 
   /** Creates a file with these claims, and deletes the files whose claims have all expired at the time `least`. */
@@ -151,7 +151,7 @@ export class NonceWriter {
       throw error instanceof LogCreateError ? error.cause : error;
     });
     const empty = { number, bytes: 0, crc: 0, ...noClaims };
-    return { file, begun: clock.steady(), extent: extended(empty, bytes.length, lines.checksum, claims) };
+    return { file, begun: clock.steady(), extent: extendFile(empty, bytes.length, lines.checksum, claims) };
   }
 
   async #withHeader(files: readonly ClaimFile[], closed: boolean): Promise<RecordLines> {
@@ -194,7 +194,7 @@ function isFull({ begun, extent }: Current, since: number): boolean {
   return begun <= since || extent.bytes >= maxBytes;
 }
 
-function extended(extent: ClaimFile, bytes: number, crc: number, claims: readonly Claim[]): ClaimFile {
+function extendFile(extent: ClaimFile, bytes: number, crc: number, claims: readonly Claim[]): ClaimFile {
   let { from, until } = extent;
   for (const claim of claims) {
     from = Math.min(from, claim.until);

@@ -9,7 +9,7 @@ import { CorruptionError } from '../corruption-error.ts';
 import { fileMode, step, writeWhole } from '../files/atomic-write.ts';
 import { rejectIncompleteCopy } from '../files/directory.ts';
 import { type Disk, nodeDisk, type ReadableFile } from '../files/disk.ts';
-import { holderOf } from '../files/lock.ts';
+import { findHolder } from '../files/lock.ts';
 import { formatLogName, parseLogName } from '../log/line.ts';
 import { previousName, snapshotName } from '../snapshot/writer.ts';
 import { type Examined, examine, recover } from './recovery.ts';
@@ -41,7 +41,7 @@ class ChangedMeanwhile extends Error {
  */
 export async function copyStore(from: string, to: string): Promise<Examined> {
   for (let attempt = 1; ; attempt += 1) {
-    const inUse = (await holderOf(from)) !== undefined;
+    const inUse = (await findHolder(from)) !== undefined;
     const last = attempt >= (inUse ? maxAttempts : attemptsWithoutServer);
     const whole = last || !inUse;
     try {
@@ -78,7 +78,10 @@ async function copyFiles(from: string, to: string, whole: boolean): Promise<void
   try {
     const snapshot = await openSnapshot(from);
     if (snapshot !== undefined) opened.push(snapshot);
-    const journals = await openJournals(from, snapshot === undefined ? 0 : await generationOf(snapshot.file));
+    const journals = await openJournals(
+      from,
+      snapshot === undefined ? 0 : await readGeneration(snapshot.file),
+    );
     opened.push(...journals);
     if (snapshot !== undefined) await copyAll(snapshot.file, join(to, snapshotName));
     const copy = whole ? copyAll : copyLines;
@@ -99,7 +102,7 @@ async function openSnapshot(directory: string): Promise<Opened | undefined> {
 }
 
 /** Returns the generation in the first line of a snapshot; 0 if it has none, so that the copy is found to be corrupt. */
-async function generationOf(file: ReadableFile): Promise<number> {
+async function readGeneration(file: ReadableFile): Promise<number> {
   const bytes = Buffer.alloc(1024);
   const length = await file.read(bytes, 0);
   return Number(/"generation":([0-9]{1,15}),/.exec(bytes.toString('latin1', 0, length))?.[1] ?? 0);

@@ -76,7 +76,7 @@ async function writeSlices(
   file: DiskFile,
 ): Promise<number | undefined> {
   let [bytes, synced] = [0, 0];
-  for (const slice of slicesOf(options)) {
+  for (const slice of createSlices(options)) {
     if (options.abandoned()) return undefined;
     await writeWhole(file, slice, path);
     bytes += slice.length;
@@ -89,7 +89,7 @@ async function writeSlices(
   return bytes;
 }
 
-function* slicesOf({ clock, state, head, reached }: SnapshotCopyOptions): Generator<Uint8Array> {
+function* createSlices({ clock, state, head, reached }: SnapshotCopyOptions): Generator<Uint8Array> {
   let parts: Buffer[] = [];
   let length = 0;
   let started = clock.steady();
@@ -114,7 +114,7 @@ export async function installSnapshot(disk: Disk, directory: string, copy: strin
   const current = join(directory, snapshotName);
   const previous = join(directory, previousName);
   try {
-    const moved = await step(current, 'rename', renamed(disk, current, previous));
+    const moved = await step(current, 'rename', tryRename(disk, current, previous));
     await step(current, 'rename', disk.rename(copy, current)).catch(async (error) => {
       if (moved) await disk.rename(previous, current).catch(() => {}); // otherwise the next start does it
       throw error;
@@ -126,7 +126,7 @@ export async function installSnapshot(disk: Disk, directory: string, copy: strin
   await step(current, 'fsync', disk.syncDirectory(directory));
 }
 
-async function renamed(disk: Disk, from: string, to: string): Promise<boolean> {
+async function tryRename(disk: Disk, from: string, to: string): Promise<boolean> {
   try {
     await disk.rename(from, to);
     return true;

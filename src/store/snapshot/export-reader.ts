@@ -17,7 +17,7 @@ export interface ImportOptions {
   /** The time of items without one (ms). */
   readonly now: number;
   /** Returns why an item of a collection cannot be imported, or undefined. */
-  readonly faultOf: (path: string, entry: StoredItem) => string | undefined;
+  readonly findFault: (path: string, entry: StoredItem) => string | undefined;
   /** Returns whether a document has a known name. Default: none has. */
   readonly isDocument?: (name: string) => boolean;
 }
@@ -132,7 +132,7 @@ export class ExportReader {
       throw document.corruption('its sequence is not above that of the item before');
     if (this.#loader.hasItem(path, entry.id))
       throw document.corruption('the collection has an item with this id already');
-    const fault = this.#options.faultOf(path, entry);
+    const fault = this.#options.findFault(path, entry);
     if (fault !== undefined) throw document.corruption(fault);
     this.#loader.add(path, entry);
     this.#sequences.set(path, entry.sequence);

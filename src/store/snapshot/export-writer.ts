@@ -52,7 +52,7 @@ export class ExportFormatter {
       const { storeId, revision } = part;
       const version = part.hasReceipts ? exportWithReceipts : exportVersion;
       const format = { format: exportFormat, version };
-      return this.#counted(lineOf({ ...format, storeId, revision, exported: formatIsoDate(at) }));
+      return this.#counted(formatLine({ ...format, storeId, revision, exported: formatIsoDate(at) }));
     }
     if (part.kind === 'item') {
       if (!includes(part.collection)) {
@@ -68,12 +68,12 @@ export class ExportFormatter {
     const { path, counter, sequence, revision, modified } = part;
     const chosen = part.chosen.map(({ first, last }) => [first, last]);
     const numbers = { counter, chosen, sequence, revision, modified: formatIsoDate(modified) };
-    return this.#counted(lineOf({ collection: path, ...numbers }));
+    return this.#counted(formatLine({ collection: path, ...numbers }));
   }
 
   /** Returns the line of a document, such as an account file. */
   document(name: string, content: string): string {
-    return this.#counted(lineOf({ document: name, content }));
+    return this.#counted(formatLine({ document: name, content }));
   }
 
   /** Returns the last line. */
@@ -95,9 +95,9 @@ export class ExportFormatter {
 
 /** Returns the last line of an export: the number of items, and the CRC-32 of all bytes before the line. */
 export function formatExportEnd(items: number, checksum: number): string {
-  return lineOf({ end: true, items, crc: formatChecksum(checksum) });
+  return formatLine({ end: true, items, crc: formatChecksum(checksum) });
 }
 
-function lineOf(members: Readonly<Record<string, unknown>>): string {
+function formatLine(members: Readonly<Record<string, unknown>>): string {
   return `${JSON.stringify(members)}\n`;
 }

@@ -5,7 +5,7 @@ import { replaceFile } from '../files/atomic-write.ts';
 import { type Disk, nodeDisk } from '../files/disk.ts';
 import { formatJournalHeader } from '../journal/line.ts';
 import { formatChecksum, formatLogName, parseLogName } from '../log/line.ts';
-import { bytesOf, type EncodedLines, lineEnd } from '../state/encoded-lines.ts';
+import { type EncodedLines, joinBytes, lineEnd } from '../state/encoded-lines.ts';
 import type { NumberRange } from '../state/reserved-ids.ts';
 import type { CollectionView, State } from '../state/state.ts';
 import type { StoredReceipt } from '../store.ts';
@@ -72,9 +72,9 @@ export function* writeSnapshot(
     yield block(receiptsStart, linesOfReceipts(receipts.slice(at, at + maxBlockItems)));
   }
   for (const { path, sequence } of ends) {
-    for (const pieces of blocksOf(state, path, sequence)) {
+    for (const pieces of listBlocks(state, path, sequence)) {
       items += pieces.reduce((before, { sequences }) => before + sequences.length, 0);
-      yield block(`${formatNumbers(state.collection(path))},"items":[\n`, linesOf(pieces));
+      yield block(`${formatNumbers(state.collection(path))},"items":[\n`, listLines(pieces));
     }
   }
   const counts = `,"blocks":${blocks},"items":${items},"sequence":${reached()}}}`;
@@ -94,7 +94,7 @@ function formatHead(
 }
 
 /** Returns the blocks of a collection with the items up to a sequence; one without items if there are none. */
-function* blocksOf(state: State, path: string, end: number): Generator<readonly EncodedLines[]> {
+function* listBlocks(state: State, path: string, end: number): Generator<readonly EncodedLines[]> {
   let pieces = state.next(path, 0, maxBlockItems, end);
   do {
     yield pieces;
@@ -103,8 +103,8 @@ function* blocksOf(state: State, path: string, end: number): Generator<readonly 
 }
 
 /** Returns the lines of a block: the last one has no comma. */
-function linesOf(pieces: readonly EncodedLines[]): Buffer[] {
-  const lines = pieces.map(bytesOf);
+function listLines(pieces: readonly EncodedLines[]): Buffer[] {
+  const lines = pieces.map(joinBytes);
   const last = lines.pop();
   return last === undefined ? [] : [...lines, last.subarray(0, -lineEnd.length), newline];
 }

@@ -73,7 +73,7 @@ export function sliceLines(
 }
 
 /** Returns the bytes of lines. */
-export function bytesOf({ bytes, starts }: EncodedLines): Buffer {
+export function joinBytes({ bytes, starts }: EncodedLines): Buffer {
   return bytes.subarray(starts[0], starts.at(-1));
 }
 
@@ -88,7 +88,7 @@ export function encodeLines(parts: Iterable<StoredItem | EncodedLines>): Encoded
   let length = 0;
   for (const part of parts) {
     if (length >= segmentSize) break;
-    const chunk = 'starts' in part ? bytesOf(part) : Buffer.from(formatItem(part) + lineEnd);
+    const chunk = 'starts' in part ? joinBytes(part) : Buffer.from(formatItem(part) + lineEnd);
     if ('starts' in part) {
       const shift = length - (part.starts[0] ?? 0);
       for (const start of part.starts.subarray(0, -1)) starts.push(start + shift);

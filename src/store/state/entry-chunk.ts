@@ -45,7 +45,7 @@ export class DecodedChunk implements EntryChunk {
   }
 
   find(sequence: number): StoredItem | undefined {
-    return this.#entries[this.#indexOf(sequence)];
+    return this.#entries[this.#findIndex(sequence)];
   }
 
   head(sequence: number): EntryHead | undefined {
@@ -53,13 +53,13 @@ export class DecodedChunk implements EntryChunk {
   }
 
   replace(entry: StoredItem): boolean {
-    const index = this.#indexOf(entry.sequence);
+    const index = this.#findIndex(entry.sequence);
     if (index >= 0) this.#entries[index] = entry;
     return index >= 0;
   }
 
   remove(sequence: number): boolean {
-    const index = this.#indexOf(sequence);
+    const index = this.#findIndex(sequence);
     if (index >= 0) this.#entries.splice(index, 1);
     return index >= 0;
   }
@@ -84,7 +84,7 @@ export class DecodedChunk implements EntryChunk {
     return entries.length === 0 ? undefined : encodeLines(entries);
   }
 
-  #indexOf(sequence: number): number {
+  #findIndex(sequence: number): number {
     const index = countUpTo(this.#entries, sequence) - 1;
     return this.#entries[index]?.sequence === sequence ? index : -1;
   }

@@ -24,7 +24,7 @@ export class IdIndex {
 
   /** Returns the sequence of an id, or undefined. */
   get(id: string): number | undefined {
-    return this.#table[numberOf(id)] || this.#fromMap(id);
+    return this.#table[parseNumber(id)] || this.#fromMap(id);
   }
 
   /** Looks an id up in the map. The map is usually empty, and hashing a new string takes time. */
@@ -34,7 +34,7 @@ export class IdIndex {
 
   /** Sets the sequence of a new or existing id. It must be above 0. */
   set(id: string, sequence: number): void {
-    const number = numberOf(id);
+    const number = parseNumber(id);
     const other = this.#fromMap(id);
     if (!this.#table[number] && other === undefined) this.#size += 1;
     if (number > 0 && sequence <= maxSequence && other === undefined && this.#hasElement(number))
@@ -56,7 +56,7 @@ export class IdIndex {
   delete(id: string): void {
     if (this.get(id) === undefined) return;
     this.#size -= 1;
-    const number = numberOf(id);
+    const number = parseNumber(id);
     if (this.#table[number]) this.#table[number] = 0;
     else this.#others.delete(id);
   }
@@ -65,9 +65,9 @@ export class IdIndex {
   #hasElement(number: number): boolean {
     const { length } = this.#table;
     if (number < length) return true;
-    const most = Math.max(initialLength, maxLengthPerId * this.#size);
-    if (number >= most) return false;
-    const longer = new Uint32Array(Math.max(number + 1, Math.min(2 * length, most)));
+    const max = Math.max(initialLength, maxLengthPerId * this.#size);
+    if (number >= max) return false;
+    const longer = new Uint32Array(Math.max(number + 1, Math.min(2 * length, max)));
     longer.set(this.#table);
     this.#table = longer;
     return true;
@@ -75,7 +75,7 @@ export class IdIndex {
 }
 
 /** Returns the number of an id in the store's own format; 0 for any other id, or a longer one. */
-function numberOf(id: string): number {
+function parseNumber(id: string): number {
   if (id.length > maxDigits || id.charCodeAt(0) === zero) return 0;
   let number = 0;
   for (let at = 0; at < id.length; at += 1) {

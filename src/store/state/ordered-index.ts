@@ -1,5 +1,5 @@
 import type { StoredItem } from '../store.ts';
-import { bytesOf, type EncodedLines, type EntryHead, encodeLines, segmentSize } from './encoded-lines.ts';
+import { type EncodedLines, type EntryHead, encodeLines, joinBytes, segmentSize } from './encoded-lines.ts';
 import { EncodedSegment } from './encoded-segment.ts';
 import { EntryCache } from './entry-cache.ts';
 import { countUpTo, DecodedChunk, type EntryChunk } from './entry-chunk.ts';
@@ -79,7 +79,7 @@ export class OrderedIndex {
       if (count > 0 && count + piece.sequences.length > limit) break;
       pieces.push(piece);
       count += piece.sequences.length;
-      size += bytesOf(piece).length;
+      size += joinBytes(piece).length;
       reached = piece.sequences.at(-1) ?? 0;
       if (reached < chunk.last) break;
     }

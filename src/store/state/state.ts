@@ -104,7 +104,7 @@ export class State {
 
   /** Returns whether the visible item is in the state that a change expects. */
   expectationHolds(change: StoreChange): boolean {
-    return change.kind === 'create' || isExpected(this.#headOf(change), change.expected);
+    return change.kind === 'create' || isExpected(this.#findHead(change), change.expected);
   }
 
   /**
@@ -142,13 +142,13 @@ export class State {
 
   /** Iterates over all collections that were ever changed. */
   *collections(): Generator<CollectionView> {
-    for (const [path, collection] of this.#collections) yield viewOf(path, collection);
+    for (const [path, collection] of this.#collections) yield buildView(path, collection);
   }
 
   /** Returns a collection, or undefined if it was never changed. */
   collection(path: string): CollectionView | undefined {
     const collection = this.#collections.get(path);
-    return collection === undefined ? undefined : viewOf(path, collection);
+    return collection === undefined ? undefined : buildView(path, collection);
   }
 
   /** Returns the next encoded entries of a collection for a copy: see OrderedIndex.next. */
@@ -224,7 +224,7 @@ export class State {
       case 'create':
         return this.#prepareCreation(change, at);
       case 'put':
-        return this.#prepareReplacement(change, at, this.#formerOf(change, before));
+        return this.#prepareReplacement(change, at, this.#findFormer(change, before));
       case 'delete':
         return this.#prepareDeletion(change, at, before);
     }
@@ -233,7 +233,7 @@ export class State {
   #prepareReceipted(change: StoreChange, at: number, before: Prepared | undefined): Prepared | undefined {
     const { receipt, kind, collection } = change;
     if (receipt === undefined || this.receipts.find(receipt.key, at) !== undefined) return undefined;
-    const created = kind === 'create' || (kind === 'put' && this.#formerOf(change, before) === undefined);
+    const created = kind === 'create' || (kind === 'put' && this.#findFormer(change, before) === undefined);
     const prepared = this.#prepareExpected(change, at, before);
     if (prepared === undefined) return undefined;
     return { ...prepared, receipted: { receipt, kind, created, collection, entry: prepared.entry } };
@@ -247,12 +247,12 @@ export class State {
     return this.#set(change, String(number), ++collection.sequence, at);
   }
 
-  #formerOf(change: Replacement | Deletion, before: Prepared | undefined): EntryHead | undefined {
-    if (before === undefined) return this.#headOf(change);
+  #findFormer(change: Replacement | Deletion, before: Prepared | undefined): EntryHead | undefined {
+    if (before === undefined) return this.#findHead(change);
     return before.kind === 'set' ? before.entry : undefined;
   }
 
-  #headOf({ collection, id }: Replacement | Deletion): EntryHead | undefined {
+  #findHead({ collection, id }: Replacement | Deletion): EntryHead | undefined {
     return headIn(this.#collections.get(collection), id);
   }
 
@@ -268,7 +268,7 @@ export class State {
   }
 
   #prepareDeletion(change: Deletion, at: number, before: Prepared | undefined): Prepared | undefined {
-    if (this.#formerOf(change, before)?.revision !== change.expected) return undefined;
+    if (this.#findFormer(change, before)?.revision !== change.expected) return undefined;
     const { collection, id } = change;
     const entry = before?.entry ?? this.read(collection, id);
     if (entry === undefined) return undefined;
@@ -298,7 +298,7 @@ export class State {
   }
 }
 
-function viewOf(path: string, collection: Collection): CollectionView {
+function buildView(path: string, collection: Collection): CollectionView {
   const { counter, sequence, revision, modified, chosen, order, ids } = collection;
   return { path, counter, sequence, revision, modified, chosen, entries: order, count: ids.size };
 }

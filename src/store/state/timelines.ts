@@ -3,7 +3,7 @@ import type { StoreChange } from '../store.ts';
 import type { AssignRevision } from './state.ts';
 
 /** The maximum number of remembered changes. */
-const mostChanges = 100_000;
+const maxChanges = 100_000;
 
 /** The revisions of a store that can be restored. */
 export interface Timelines {
@@ -24,11 +24,11 @@ export function createTimelines(): Timelines {
   let begun = false;
   return {
     assign(highest, change) {
-      const key = begun ? `${highest} ${digestOf(change)}` : '';
+      const key = begun ? `${highest} ${computeDigest(change)}` : '';
       const former = begun ? revisions.get(key) : undefined;
       if (former !== undefined) return former;
       highestEver = Math.max(highestEver, highest) + 1;
-      if (revisions.size >= mostChanges) revisions.clear();
+      if (revisions.size >= maxChanges) revisions.clear();
       if (begun) revisions.set(key, highestEver);
       return highestEver;
     },
@@ -39,7 +39,7 @@ export function createTimelines(): Timelines {
 }
 
 /** Returns a digest of the parts of a change that determine the state after it. */
-function digestOf(change: StoreChange): string {
+function computeDigest(change: StoreChange): string {
   const { nonce: _, ...stored } = change;
   return createHash('sha256').update(JSON.stringify(stored)).digest('base64');
 }

@@ -3,7 +3,7 @@ import test from 'node:test';
 import { readApiKeyOptions } from '../../../src/auth/api-key/options.ts';
 import { createApiKeyScheme } from '../../../src/auth/api-key/scheme.ts';
 import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
-import { keyOf } from '../../../src/signature/hmac.ts';
+import { createKey } from '../../../src/signature/hmac.ts';
 import { type DeclaredParts, type DeclaredTest, openScheme, start } from '../../support/auth/declared.ts';
 
 const declaration = { user: { field: 'X-Api-Key' }, secret: { field: 'X-Api-Secret' } };
@@ -67,7 +67,7 @@ test('both secrets of a rotation are valid until one expires', async () => {
 
 test('the id of a key has the secret of the key', async () => {
   const keys = {
-    ann: [{ id: 'key-1', algorithm: 'hmac-sha256', secret: keyOf('secret of the key') } as const],
+    ann: [{ id: 'key-1', algorithm: 'hmac-sha256', secret: createKey('secret of the key') } as const],
   };
   assert.equal(await open({ keys }).verdictOn(sent('key-1', 'secret of the key')), 'ann');
   assert.equal(await open({ keys }).verdictOn(sent('key-1', 'the secret of ann')), 'credentials-refused');
@@ -98,12 +98,12 @@ test('the scheme is offered over TLS only, and has its credentials in the field 
 });
 
 test('the trace lists the checks, without the secret', async () => {
-  const trace = await open().traceOf(sent('ann', 'the secret of bob'));
+  const trace = await open().trace(sent('ann', 'the secret of bob'));
   assert.deepEqual(
     [trace.passed, trace.failedAt, trace.details],
     [['parse', 'user'], 'secret', { hint: 'the secret is different' }],
   );
-  assert.deepEqual((await open().traceOf(sent('ann', 'the secret of ann'))).passed, [
+  assert.deepEqual((await open().trace(sent('ann', 'the secret of ann'))).passed, [
     'parse',
     'user',
     'secret',

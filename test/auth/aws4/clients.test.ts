@@ -35,7 +35,7 @@ async function serve(context: TestContext, service: string): Promise<string> {
     host: '127.0.0.1',
     port: 0,
     limits,
-    respond: async (request) => plain(await opened.outcomeOf(request)),
+    respond: async (request) => plain(await opened.judge(request)),
     refuse: (problem) => plain(problem.type),
   });
   context.after(() => listener.close(0));

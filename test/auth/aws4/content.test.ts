@@ -21,13 +21,13 @@ test('chunks that are signed one by one are refused with a problem of their own'
 
 test('content that is not signed is accepted with the option, whose default is that of the service', async () => {
   const request = signed({ method: 'PUT', content: 'abc', unsignedPayload: true });
-  assert.equal(await openAws4Service().outcomeOf(unread(request)), 'digest-required');
-  assert.equal(await openAws4Service({ unsignedPayload: true }).outcomeOf(unread(request)), accessKeyId);
-  assert.equal(await openAws4Service().outcomeOf(signed({ unsignedPayload: true })), accessKeyId);
+  assert.equal(await openAws4Service().judge(unread(request)), 'digest-required');
+  assert.equal(await openAws4Service({ unsignedPayload: true }).judge(unread(request)), accessKeyId);
+  assert.equal(await openAws4Service().judge(signed({ unsignedPayload: true })), accessKeyId);
   const put = presigned(60, { service: 's3', method: 'PUT', content: 'abc' });
-  assert.equal(await openAws4Service({ service: 's3' }).outcomeOf(unread(put)), accessKeyId);
+  assert.equal(await openAws4Service({ service: 's3' }).judge(unread(put)), accessKeyId);
   assert.equal(
-    await openAws4Service({ service: 's3', unsignedPayload: false }).outcomeOf(unread(put)),
+    await openAws4Service({ service: 's3', unsignedPayload: false }).judge(unread(put)),
     'digest-required',
   );
 });
@@ -39,10 +39,7 @@ test('UNSIGNED-PAYLOAD substituted for a signed hash is refused', async () => {
     return at % 2 === 0 ? [[name, name === 'X-Amz-Content-Sha256' ? 'UNSIGNED-PAYLOAD' : value]] : [];
   });
   const substituted = received({ method: 'PUT', target: '/', content: 'xyz', fields });
-  assert.equal(
-    await openAws4Service({ unsignedPayload: true }).outcomeOf(substituted),
-    'credentials-refused',
-  );
+  assert.equal(await openAws4Service({ unsignedPayload: true }).judge(substituted), 'credentials-refused');
 });
 
 test('Amazon S3 requires X-Amz-Content-Sha256 in the header form', async () => {
@@ -67,32 +64,26 @@ test('the content must have the hash that is signed', async () => {
   const request = signed({ method: 'PUT', content: 'abc' });
   const { body } = received({ method: 'PUT', target: '/', fields: [], content: 'abd' });
   const service = openAws4Service();
-  assert.equal(await service.outcomeOf({ ...request, body }), 'digest-mismatch');
-  assert.equal(await service.outcomeOf(request), accessKeyId);
+  assert.equal(await service.judge({ ...request, body }), 'digest-mismatch');
+  assert.equal(await service.judge(request), accessKeyId);
   const none = received({ method: 'PUT', target: '/', fields: [] });
-  assert.equal(await service.outcomeOf({ ...request, body: none.body }), 'digest-mismatch');
+  assert.equal(await service.judge({ ...request, body: none.body }), 'digest-mismatch');
 });
 
 test('the content is not read if the header section shows the refusal', async () => {
   const service = openAws4Service();
   const parts = { method: 'PUT', content: 'abc' };
-  assert.equal(
-    await service.outcomeOf(unread(signed({ ...parts, secret: 'guessed' }))),
-    'credentials-refused',
-  );
-  assert.equal(
-    await service.outcomeOf(unread(signed({ ...parts, time: time - 901_000 }))),
-    'date-out-of-window',
-  );
+  assert.equal(await service.judge(unread(signed({ ...parts, secret: 'guessed' }))), 'credentials-refused');
+  assert.equal(await service.judge(unread(signed({ ...parts, time: time - 901_000 }))), 'date-out-of-window');
   const late = presigned(60, { ...parts, time: time - 61_000 });
-  assert.equal(await service.outcomeOf(unread(late)), 'date-out-of-window');
+  assert.equal(await service.judge(unread(late)), 'date-out-of-window');
 });
 
 test('content above the limit is refused', async () => {
   const content = 'x'.repeat(101);
   const service = openAws4Service({}, { bodyLimit: 100 });
-  assert.equal(await service.outcomeOf(presigned(60, { method: 'PUT', content })), 'content-too-large');
-  assert.equal(await service.outcomeOf(presigned(60, { method: 'PUT', content: 'x' })), accessKeyId);
+  assert.equal(await service.judge(presigned(60, { method: 'PUT', content })), 'content-too-large');
+  assert.equal(await service.judge(presigned(60, { method: 'PUT', content: 'x' })), accessKeyId);
 });
 
 const json = '{"title":"a","price":{"value":"1.00"}}';

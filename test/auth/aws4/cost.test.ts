@@ -6,11 +6,15 @@ import { openAws4Service } from '../../support/auth/aws4.ts';
 import { signed } from '../../support/auth/aws4-requests.ts';
 
 /** The number of keys that are derived for a refused request. */
-async function costOf(context: TestContext, request: HttpRequest, warm?: HttpRequest): Promise<number> {
+async function countDerivedKeys(
+  context: TestContext,
+  request: HttpRequest,
+  warm?: HttpRequest,
+): Promise<number> {
   const service = openAws4Service();
-  if (warm !== undefined) await service.outcomeOf(warm);
+  if (warm !== undefined) await service.judge(warm);
   const keys = context.mock.method(SigningKey.prototype, 'derive');
-  assert.equal(await service.outcomeOf(request), 'credentials-refused');
+  assert.equal(await service.judge(request), 'credentials-refused');
   const cost = keys.mock.callCount();
   keys.mock.restore();
   return cost;
@@ -22,11 +26,14 @@ test('a refusal costs the same for unknown, unused and used access keys, and for
   const others = ['AKIDUNKNOWN', 'AKIAANN', 'ann', 'empty'].map((id) =>
     signed({ ...guessed, accessKeyId: id }),
   );
-  const cost = await costOf(context, wrong);
+  const cost = await countDerivedKeys(context, wrong);
   assert.equal(cost, 2);
-  for (const request of others) assert.equal(await costOf(context, request), cost);
-  assert.equal(await costOf(context, wrong, signed()), cost);
-  assert.equal(await costOf(context, signed({ secret: 'expired-secret-of-somebody' }), signed()), cost);
+  for (const request of others) assert.equal(await countDerivedKeys(context, request), cost);
+  assert.equal(await countDerivedKeys(context, wrong, signed()), cost);
+  assert.equal(
+    await countDerivedKeys(context, signed({ secret: 'expired-secret-of-somebody' }), signed()),
+    cost,
+  );
 });
 
 test('after the first request, a request without content is verified synchronously', async () => {
@@ -43,7 +50,7 @@ test('an explanation takes a bounded time, however many parameters and headers t
   const service = openAws4Service({}, { explain: true });
   const request = signed({ target, fields: names, secret: 'guessed' });
   const begun = process.cpuUsage();
-  assert.equal(await service.outcomeOf(request), 'credentials-refused');
+  assert.equal(await service.judge(request), 'credentials-refused');
   const { user, system } = process.cpuUsage(begun);
   assert.ok(user + system < 4_000_000, `${user + system} µs`);
 });

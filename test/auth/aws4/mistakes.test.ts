@@ -315,12 +315,12 @@ const mistakes: [mistake: string, client: Client, hint: RegExp, differs: string 
 
 test('the client of these tests signs correctly without a mistake', async () => {
   const service = openAws4Service();
-  assert.equal(await service.outcomeOf(request({})), accessKeyId);
+  assert.equal(await service.judge(request({})), accessKeyId);
   assert.equal(
-    await service.outcomeOf(request({ method: 'POST', content: 'abc', target: '/a?b=1' })),
+    await service.judge(request({ method: 'POST', content: 'abc', target: '/a?b=1' })),
     accessKeyId,
   );
-  assert.equal(await openAws4Service({ service: 's3' }).outcomeOf(request({ service: 's3' })), accessKeyId);
+  assert.equal(await openAws4Service({ service: 's3' }).judge(request({ service: 's3' })), accessKeyId);
 });
 
 function text(member: ProblemMember | undefined): string {
@@ -330,7 +330,7 @@ function text(member: ProblemMember | undefined): string {
 for (const [mistake, client, hint, differs] of mistakes) {
   test(`the explanation names the mistake: ${mistake}`, async () => {
     const service = openAws4Service({ service: client.service ?? 'service' }, { explain: true });
-    const { failedAt, details } = await service.traceOf(request(client));
+    const { failedAt, details } = await service.trace(request(client));
     assert.equal(failedAt, 'signature');
     assert.match(text(details['hint']), hint);
     assert.equal(details['differs'], differs);
@@ -388,6 +388,6 @@ test('an explanation does not show whether the access key exists', async () => {
   const unknown = received({ method: 'GET', target: '/', fields });
   const [one, other] = [await service.problemWith(wrong), await service.problemWith(unknown)];
   assert.deepEqual(one, other);
-  assert.equal((await service.traceOf(unknown)).failedAt, 'user');
-  assert.equal((await service.traceOf(wrong)).failedAt, 'signature');
+  assert.equal((await service.trace(unknown)).failedAt, 'user');
+  assert.equal((await service.trace(wrong)).failedAt, 'signature');
 });

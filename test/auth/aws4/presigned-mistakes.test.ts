@@ -35,7 +35,7 @@ for (const [mistake, service, change, hint] of urls) {
     const toSign = `AWS4-HMAC-SHA256\n${day}T123600Z\n${scope}\n${sha256(canonical)}`;
     const target = change(`/?${query}&X-Amz-Signature=${hmac(Buffer.from(key), toSign).toString('hex')}`);
     const url = received({ method: 'GET', target, fields: [['Host', 'example.amazonaws.com']] });
-    const { failedAt, details } = await openAws4Service({ service }).traceOf(url);
+    const { failedAt, details } = await openAws4Service({ service }).trace(url);
     assert.equal(failedAt, 'signature');
     assert.match(String(details['hint']), hint);
   });

@@ -15,29 +15,29 @@ test('the name of the user and the scheme are in the principal', async () => {
 test('an access key id among the keys of a user stands for the user', async () => {
   const service = openAws4Service();
   const key = { accessKeyId: 'AKIAANN', secret: 'the-secret-of-the-key' };
-  assert.equal(await service.outcomeOf(signed(key)), 'ann');
+  assert.equal(await service.judge(signed(key)), 'ann');
   const own = { accessKeyId: 'ann', secret: 'the-secret-of-ann-herself' };
-  assert.equal(await service.outcomeOf(signed(own)), 'ann');
-  assert.equal(await service.outcomeOf(signed({ ...own, secret: key.secret })), 'credentials-refused');
-  assert.equal(await service.outcomeOf(signed({ ...key, secret: own.secret })), 'credentials-refused');
+  assert.equal(await service.judge(signed(own)), 'ann');
+  assert.equal(await service.judge(signed({ ...own, secret: key.secret })), 'credentials-refused');
+  assert.equal(await service.judge(signed({ ...key, secret: own.secret })), 'credentials-refused');
 });
 
 test('a name beyond ASCII is sent in UTF-8, in both forms', async () => {
   const service = openAws4Service();
   const jürgen = { accessKeyId: 'jürgen', secret: 'the-secret-of-jürgen' };
-  assert.equal(await service.outcomeOf(signed(jürgen)), 'jürgen');
-  assert.equal(await service.outcomeOf(presigned(60, jürgen)), 'jürgen');
+  assert.equal(await service.judge(signed(jürgen)), 'jürgen');
+  assert.equal(await service.judge(presigned(60, jürgen)), 'jürgen');
 });
 
 test('two secrets are valid during a rotation, and an expired one is not', async () => {
   const service = openAws4Service();
   const expiring = { secret: 'expired-secret-of-somebody' };
-  assert.equal(await service.outcomeOf(signed(expiring)), 'credentials-refused');
+  assert.equal(await service.judge(signed(expiring)), 'credentials-refused');
   service.clock.set(time - 1000);
-  assert.equal(await service.outcomeOf(signed({ ...expiring, time: time - 1000 })), accessKeyId);
-  assert.equal(await service.outcomeOf(signed({ time: time - 1000 })), accessKeyId);
+  assert.equal(await service.judge(signed({ ...expiring, time: time - 1000 })), accessKeyId);
+  assert.equal(await service.judge(signed({ time: time - 1000 })), accessKeyId);
   service.clock.set(time);
-  assert.equal(await service.outcomeOf(signed({ ...expiring, time: time - 1000 })), 'credentials-refused');
+  assert.equal(await service.judge(signed({ ...expiring, time: time - 1000 })), 'credentials-refused');
 });
 
 test('the scope must name the region and the service', async () => {
@@ -62,9 +62,9 @@ test('the date of the scope must be the day of the request', async () => {
 test('a date may differ by the window in either direction, and not by a second more', async () => {
   const service = openAws4Service();
   for (const seconds of [-900, 900]) {
-    assert.equal(await service.outcomeOf(signed({ time: time + seconds * 1000 })), accessKeyId);
+    assert.equal(await service.judge(signed({ time: time + seconds * 1000 })), accessKeyId);
     const late = signed({ time: time + seconds * 1000 + Math.sign(seconds) * 1000 });
-    assert.equal(await service.outcomeOf(late), 'date-out-of-window');
+    assert.equal(await service.judge(late), 'date-out-of-window');
   }
 });
 
@@ -96,9 +96,9 @@ test('Date counts where X-Amz-Date is missing, signed or not', async () => {
         target: '/',
         fields: [host, ['Date', date], ['Authorization', authorization]],
       });
-    assert.equal(await service.outcomeOf(request('Sun, 30 Aug 2015 12:36:00 GMT')), accessKeyId);
-    assert.equal(await service.outcomeOf(request('Sun, 30 Aug 2015 12:36:01 GMT')), 'credentials-refused');
-    assert.equal(await service.outcomeOf(request('yesterday')), 'malformed-credentials');
+    assert.equal(await service.judge(request('Sun, 30 Aug 2015 12:36:00 GMT')), accessKeyId);
+    assert.equal(await service.judge(request('Sun, 30 Aug 2015 12:36:01 GMT')), 'credentials-refused');
+    assert.equal(await service.judge(request('yesterday')), 'malformed-credentials');
   }
 });
 
@@ -113,7 +113,7 @@ test('a presigned URL is valid for its lifetime by the clock of the service', as
     [-901, 'date-out-of-window'],
   ] as const) {
     service.clock.set(time + offset * 1000);
-    assert.equal(await service.outcomeOf(request), outcome, String(offset));
+    assert.equal(await service.judge(request), outcome, String(offset));
   }
 });
 
@@ -124,12 +124,12 @@ test('a stretched lifetime is refused', async () => {
     target: target.replace('Expires=60', 'Expires=604800'),
     fields: [host],
   });
-  assert.equal(await openAws4Service().outcomeOf(stretched), 'credentials-refused');
+  assert.equal(await openAws4Service().judge(stretched), 'credentials-refused');
 });
 
 test('a signature in Authorization and in the query is refused', async () => {
   const { target } = presigned(60);
-  assert.equal(await openAws4Service().outcomeOf(signed({ target })), 'malformed-credentials');
+  assert.equal(await openAws4Service().judge(signed({ target })), 'malformed-credentials');
 });
 
 test('every field X-Amz-… must be signed, but the session token only for Amazon S3', async () => {
@@ -137,35 +137,35 @@ test('every field X-Amz-… must be signed, but the session token only for Amazo
   const { type, detail } = await openAws4Service().problemWith(signed(added('X-Amz-Meta')));
   assert.equal(type, 'malformed-credentials');
   assert.match(detail, /x-amz-meta is not signed/);
-  assert.equal(await openAws4Service().outcomeOf(presigned(60, added('x-amz-acl'))), 'malformed-credentials');
-  assert.equal(await openAws4Service().outcomeOf(signed(added('X-Amz-Security-Token'))), accessKeyId);
+  assert.equal(await openAws4Service().judge(presigned(60, added('x-amz-acl'))), 'malformed-credentials');
+  assert.equal(await openAws4Service().judge(signed(added('X-Amz-Security-Token'))), accessKeyId);
   const s3 = openAws4Service({ service: 's3' });
   assert.equal(
-    await s3.outcomeOf(signed({ service: 's3', ...added('X-Amz-Security-Token') })),
+    await s3.judge(signed({ service: 's3', ...added('X-Amz-Security-Token') })),
     'malformed-credentials',
   );
-  assert.equal(await s3.outcomeOf(signed({ service: 's3', sessionToken: 'token' })), accessKeyId);
-  assert.equal(await s3.outcomeOf(signed({ service: 's3', added: [['X-Amzn-Trace-Id', 'x']] })), accessKeyId);
+  assert.equal(await s3.judge(signed({ service: 's3', sessionToken: 'token' })), accessKeyId);
+  assert.equal(await s3.judge(signed({ service: 's3', added: [['X-Amzn-Trace-Id', 'x']] })), accessKeyId);
 });
 
 test('a header that is signed and sent twice is refused', async () => {
   const twice = signed({ fields: [['A', '1']], added: [['A', '2']] });
-  assert.equal(await openAws4Service().outcomeOf(twice), 'credentials-refused');
+  assert.equal(await openAws4Service().judge(twice), 'credentials-refused');
 });
 
 test('a replay is accepted, as by AWS, unless the option refuses it', async () => {
   const request = signed();
   const lax = openAws4Service();
-  assert.equal(await lax.outcomeOf(request), accessKeyId);
-  assert.equal(await lax.outcomeOf(request), accessKeyId);
+  assert.equal(await lax.judge(request), accessKeyId);
+  assert.equal(await lax.judge(request), accessKeyId);
   const strict = openAws4Service({ replay: 'refuse' });
-  assert.equal(await strict.outcomeOf(request), accessKeyId);
-  assert.equal(await strict.outcomeOf(request), 'nonce-replayed');
+  assert.equal(await strict.judge(request), accessKeyId);
+  assert.equal(await strict.judge(request), 'nonce-replayed');
   const url = presigned(86_400);
-  assert.equal(await strict.outcomeOf(url), accessKeyId);
+  assert.equal(await strict.judge(url), accessKeyId);
   for (const hours of [1, 23]) {
     strict.clock.set(time + hours * 3_600_000);
-    assert.equal(await strict.outcomeOf(url), 'nonce-replayed');
+    assert.equal(await strict.judge(url), 'nonce-replayed');
   }
 });
 
@@ -173,24 +173,24 @@ test('a refused request does not use up its signature', async () => {
   const service = openAws4Service({ replay: 'refuse' });
   const request = signed({ method: 'PUT', content: 'abc' });
   const { body } = received({ method: 'PUT', target: '/', fields: [], content: 'abd' });
-  assert.equal(await service.outcomeOf({ ...request, body }), 'digest-mismatch');
-  assert.equal(await service.outcomeOf(request), accessKeyId);
+  assert.equal(await service.judge({ ...request, body }), 'digest-mismatch');
+  assert.equal(await service.judge(request), accessKeyId);
 });
 
 test('with replays refused, dates before the start of the server are refused', async () => {
   const notBefore = time - 10_000;
   const request = signed({ time: time - 11_000 });
   assert.equal(
-    await openAws4Service({ replay: 'refuse' }, { notBefore }).outcomeOf(request),
+    await openAws4Service({ replay: 'refuse' }, { notBefore }).judge(request),
     'date-out-of-window',
   );
-  assert.equal(await openAws4Service({}, { notBefore }).outcomeOf(request), accessKeyId);
+  assert.equal(await openAws4Service({}, { notBefore }).judge(request), accessKeyId);
 });
 
 test('the trace records the checks', async () => {
   const service = openAws4Service({ replay: 'refuse' });
   const put = signed({ method: 'PUT', content: 'abc' });
-  assert.deepEqual((await service.traceOf(put)).passed, [
+  assert.deepEqual((await service.trace(put)).passed, [
     'parse',
     'user',
     'signature',
@@ -198,11 +198,11 @@ test('the trace records the checks', async () => {
     'content',
     'nonce',
   ]);
-  const again = await service.traceOf(put);
+  const again = await service.trace(put);
   assert.equal(again.failedAt, 'nonce');
-  const late = await service.traceOf(signed({ time: time - 901_000 }));
+  const late = await service.trace(signed({ time: time - 901_000 }));
   assert.deepEqual([late.failedAt, late.passed], ['date', ['parse', 'user', 'signature']]);
-  const malformed = await service.traceOf(withCredentials(signed(), () => 'AWS4-HMAC-SHA256 x'));
+  const malformed = await service.trace(withCredentials(signed(), () => 'AWS4-HMAC-SHA256 x'));
   assert.equal(malformed.failedAt, 'parse');
 });
 

@@ -5,7 +5,7 @@ import { type Aws4Case, accessKeyId, aws4Cases, openAws4Service, received } from
 const headerCases = aws4Cases('header.json');
 const presignedCases = aws4Cases('presigned.json');
 
-function serviceOf({ service }: Aws4Case) {
+function openCaseService({ service }: Aws4Case) {
   return openAws4Service({ service, unsignedPayload: service === 's3' });
 }
 
@@ -17,7 +17,7 @@ test('all cases of the test suite of AWS, and further ones, are present', () => 
 
 for (const each of [...headerCases, ...presignedCases]) {
   test(`the request ${each.name} is accepted`, async () => {
-    assert.equal(await serviceOf(each).outcomeOf(received(each)), accessKeyId);
+    assert.equal(await openCaseService(each).judge(received(each)), accessKeyId);
   });
 }
 
@@ -34,17 +34,17 @@ function withField(each: Aws4Case, name: string, change: (value: string) => stri
 }
 
 /** The signed headers of a case, in either form. */
-function signedHeadersOf(each: Aws4Case): string[] {
+function parseSignedHeaders(each: Aws4Case): string[] {
   const text = `${each.fields.find(([name]) => name === 'Authorization')?.[1]} ${each.target}`;
   return (/SignedHeaders=([^,& ]+)/.exec(text)?.[1] ?? '').split(/;|%3B/);
 }
 
 /** Each case with one change in each signed part. */
-function mutationsOf(each: Aws4Case): [change: string, mutated: Aws4Case][] {
+function listMutations(each: Aws4Case): [change: string, mutated: Aws4Case][] {
   const { target, content } = each;
   const query = target.indexOf('?');
   const path = query < 0 ? target : target.slice(0, query);
-  const inFields = signedHeadersOf(each).map((name): [string, Aws4Case] => [
+  const inFields = parseSignedHeaders(each).map((name): [string, Aws4Case] => [
     `another ${name}`,
     withField(each, name, (value) =>
       name === 'x-amz-date' ? '20150830T123601Z' : changed(value, value.length >> 1),
@@ -66,9 +66,9 @@ function mutationsOf(each: Aws4Case): [change: string, mutated: Aws4Case][] {
 }
 
 for (const each of [...headerCases, ...presignedCases]) {
-  for (const [change, mutated] of mutationsOf(each)) {
+  for (const [change, mutated] of listMutations(each)) {
     test(`the request ${each.name} with ${change} is refused`, async () => {
-      const outcome = await serviceOf(each).outcomeOf(received(mutated));
+      const outcome = await openCaseService(each).judge(received(mutated));
       assert.match(outcome, /^(?:credentials-refused|malformed-credentials|digest-mismatch)$/);
     });
   }

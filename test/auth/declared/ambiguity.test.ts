@@ -4,15 +4,15 @@ import test from 'node:test';
 import {
   ambiguities,
   ambiguityWarnings,
-  unsignedParts,
-  unsignedWarnings,
+  findUnsignedParts,
+  listUnsignedWarnings,
 } from '../../../src/auth/declared/ambiguity.ts';
 import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
 import { presets } from '../../../src/auth/declared/presets.ts';
 import { createRequest } from '../../../src/http/message.ts';
 import { openDeclared, start } from '../../support/auth/declared.ts';
 
-function declarationOf(message: string): Record<string, unknown> {
+function buildDeclaration(message: string): Record<string, unknown> {
   const roles = ['timestamp', 'nonce', 'id'].filter((role) => message.includes(`{${role}}`));
   const declared = Object.fromEntries(roles.map((role) => [role, { field: `X-${role}` }]));
   return { message, signature: { field: 'X-Signature' }, user: 'ann', ...declared };
@@ -31,7 +31,7 @@ const ambiguous: [message: string, parts: [string, string]][] = [
 
 for (const [message, parts] of ambiguous) {
   test(`the message ${message} is ambiguous, and both requests of the example have the same signature`, async () => {
-    const declaration = declarationOf(message);
+    const declaration = buildDeclaration(message);
     const [found] = ambiguities(readDeclaredOptions(declaration, 's'));
     assert.deepEqual(found?.parts, parts);
     const { first, second } = found ?? assert.fail();
@@ -98,7 +98,7 @@ const certain = [
 
 for (const message of certain) {
   test(`the message ${JSON.stringify(message)} is not ambiguous`, () => {
-    assert.deepEqual(ambiguities(readDeclaredOptions(declarationOf(message), 's')), []);
+    assert.deepEqual(ambiguities(readDeclaredOptions(buildDeclaration(message), 's')), []);
   });
 }
 
@@ -115,13 +115,13 @@ test('of the presets, those are ambiguous that join the target and the content, 
 
 test('a warning names the parts and shows both requests', () => {
   assert.deepEqual(
-    ambiguityWarnings(readDeclaredOptions(declarationOf('{path}{query}'), 's'), 'schemes.partner'),
+    ambiguityWarnings(readDeclaredOptions(buildDeclaration('{path}{query}'), 's'), 'schemes.partner'),
     [
       'schemes.partner.message is ambiguous: there is no text between {path} and {query}. These requests have the same signature: POST /a?xb=1 and POST /ax?b=1',
     ],
   );
   assert.deepEqual(
-    ambiguityWarnings(readDeclaredOptions(declarationOf('{path}.{body}'), 's'), 'schemes.partner'),
+    ambiguityWarnings(readDeclaredOptions(buildDeclaration('{path}.{body}'), 's'), 'schemes.partner'),
     [
       'schemes.partner.message is ambiguous: the text between {path} and {body} may occur in both. These requests have the same signature: POST /a?b=1 with the content ".c" and POST /a.?b=1 with the content "c"',
     ],
@@ -130,12 +130,12 @@ test('a warning names the parts and shows both requests', () => {
 
 test('a message that signs the method, the target and the content leaves nothing unsigned', () => {
   for (const message of ['{method}{target}.{body}', '{method-lower} {url}\n{body-sha512-hex}'])
-    assert.equal(unsignedParts(readDeclaredOptions(declarationOf(message), 's')), undefined, message);
+    assert.equal(findUnsignedParts(readDeclaredOptions(buildDeclaration(message), 's')), undefined, message);
 });
 
 test('a warning names what a message leaves unsigned, with an example', () => {
   const warnings = (message: string): string[] =>
-    unsignedWarnings(readDeclaredOptions(declarationOf(message), 's'), 'schemes.partner');
+    listUnsignedWarnings(readDeclaredOptions(buildDeclaration(message), 's'), 'schemes.partner');
   assert.deepEqual(warnings('{body}'), [
     'schemes.partner.message leaves the method, the path and the query unsigned: POST /a?b=1 could be changed to DELETE /x?b=2 unnoticed',
   ]);
@@ -146,10 +146,10 @@ test('a warning names what a message leaves unsigned, with an example', () => {
 
 test('a preset is told as a note what its provider leaves unsigned', () => {
   assert.deepEqual(
-    unsignedWarnings(readDeclaredOptions({ preset: 'mailgun', user: 'ann' }, 's'), 'schemes.m'),
+    listUnsignedWarnings(readDeclaredOptions({ preset: 'mailgun', user: 'ann' }, 's'), 'schemes.m'),
     [
       'note: schemes.m: mailgun leaves the method, the path, the query and the content unsigned: POST /a?b=1 with the content "c" could be changed to DELETE /x?b=2 with the content "d" unnoticed',
     ],
   );
-  assert.deepEqual(unsignedWarnings(readDeclaredOptions({ preset: 'coinbase' }, 's'), 'schemes.c'), []);
+  assert.deepEqual(listUnsignedWarnings(readDeclaredOptions({ preset: 'coinbase' }, 's'), 'schemes.c'), []);
 });

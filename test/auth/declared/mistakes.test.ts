@@ -304,7 +304,7 @@ test('without the option, a refusal shows nothing of the message, but the trace 
   const declared = openDeclared(partner, { users });
   const request = (): HttpRequest => sent(hmac(message({ method: 'PUT' })).toString('hex'));
   assert.deepEqual((await declared.problemWith(request())).members, {});
-  const { details } = await declared.traceOf(request());
+  const { details } = await declared.trace(request());
   assert.deepEqual([details['hint'], details['differs']], ['PUT was signed, but POST arrived', 'method']);
 });
 

@@ -33,7 +33,7 @@ function isVectors(value: unknown): value is Vector[] {
 }
 
 /** Ed25519 keys from a seed (RFC 8032 §5.1.5), in the DER of RFC 8410 §7. */
-function keysOf(seed: string): { privateKey: KeyObject; publicKey: KeyObject } {
+function createKeys(seed: string): { privateKey: KeyObject; publicKey: KeyObject } {
   const der = Buffer.concat([
     Buffer.from('302e020100300506032b657004220420', 'hex'),
     Buffer.from(seed, 'base64'),
@@ -67,7 +67,7 @@ const published = vectorsIn('published.json');
 assert.ok(isVectors(published));
 
 for (const { preset, source, secret, seed, time, host, target, fields, body } of published) {
-  const { publicKey } = keysOf(seed ?? 'VEVTVFNJR05JTkdLRVlET05PVFVTRVRISVNGT1JBTlk=');
+  const { publicKey } = createKeys(seed ?? 'VEVTVFNJR05JTkdLRVlET05PVFVTRVRISVNGT1JBTlk=');
   const keys = seed === undefined ? {} : { ann: [{ id: 'k', algorithm: 'ed25519', publicKey } as const] };
 
   test(`${preset}: the example of ${source} is verified`, async () => {
@@ -183,8 +183,8 @@ test('standard-webhooks: an id must not contain a full stop', async () => {
 
 test('standard-webhooks: an Ed25519 signature is verified beside others, until its key expires', async () => {
   const seed = Buffer.alloc(32, 7).toString('base64');
-  const { privateKey, publicKey } = keysOf(seed);
-  const other = keysOf(Buffer.alloc(32, 8).toString('base64'));
+  const { privateKey, publicKey } = createKeys(seed);
+  const other = createKeys(Buffer.alloc(32, 8).toString('base64'));
   const options = readDeclaredOptions({ preset: 'standard-webhooks', user: 'ann' }, 's');
   const unsigned = {
     method: 'POST',

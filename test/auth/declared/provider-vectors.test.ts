@@ -16,7 +16,7 @@ interface Given {
   readonly body?: string;
 }
 
-function requestOf({ url, method = 'POST', fields = {}, body }: Given): HttpRequest {
+function buildRequest({ url, method = 'POST', fields = {}, body }: Given): HttpRequest {
   const { host, origin, protocol } = new URL(url);
   return createRequest({
     method,
@@ -37,10 +37,10 @@ const withKey = (id: string, key: KeyDeclaration): AccountRecord => ({ secrets: 
 
 /** Fails unless a request is accepted, and one with other content is not. */
 async function assertVerified(declared: DeclaredTest, given: Given): Promise<void> {
-  assert.equal(await declared.verdictOn(requestOf(given)), 'ann');
+  assert.equal(await declared.verdictOn(buildRequest(given)), 'ann');
   const changed =
     given.body === undefined ? { url: given.url.replace(/(?<=[?&/])./, 'x') } : { body: ` ${given.body}` };
-  assert.equal(await declared.verdictOn(requestOf({ ...given, ...changed })), 'credentials-refused');
+  assert.equal(await declared.verdictOn(buildRequest({ ...given, ...changed })), 'credentials-refused');
 }
 
 const json = { 'Content-Type': 'application/json' };
@@ -108,7 +108,7 @@ test('square: behind a proxy, the signed URL begins with the public one', async 
     { context: { accounts: createAccounts(new Map([['ann', withSecret('Ibxx_5AKakO-3qeNVR61Dw')]])) } },
   );
   const given = { url, fields: squareFields, body: squareBody };
-  assert.equal(await other.verdictOn(requestOf(given)), 'credentials-refused');
+  assert.equal(await other.verdictOn(buildRequest(given)), 'credentials-refused');
 });
 
 test('hubspot: what its recipe for version 3 computes is verified, with the escapes that it decodes', async () => {
@@ -233,7 +233,7 @@ describe('coinbase: what its recipe computes is verified', () => {
 
   test('not with another passphrase, which the explanation names', async () => {
     const declared = open({ preset: 'coinbase' }, key, 1_700_000_000_500);
-    const trace = await declared.traceOf(requestOf(signed('1700000000', 'guess')));
+    const trace = await declared.trace(buildRequest(signed('1700000000', 'guess')));
     assert.equal(trace.details['hint'], 'the passphrase is not that of the key');
   });
 });
@@ -261,9 +261,9 @@ describe('binance: the examples of binance-spot-api-docs, rest-api.md, are verif
   ])
     test(`in the query: ${symbol} ${signature}`, async () => {
       const url = `${order}?symbol=${symbol}&${rest}&signature=${signature}`;
-      assert.equal(await at(time).verdictOn(requestOf({ url, fields })), 'ann');
+      assert.equal(await at(time).verdictOn(buildRequest({ url, fields })), 'ann');
       const other = url.replace('price=0.1', 'price=0.2');
-      assert.equal(await at(time).verdictOn(requestOf({ url: other, fields })), 'credentials-refused');
+      assert.equal(await at(time).verdictOn(buildRequest({ url: other, fields })), 'credentials-refused');
     });
 
   test('in the form', async () => {
@@ -286,7 +286,7 @@ describe('binance: the examples of binance-spot-api-docs, rest-api.md, are verif
 
   test('for recvWindow after the timestamp, and less than a second before', async () => {
     const url = `${order}?symbol=LTCBTC&${rest}&signature=${ascii}`;
-    const verdict = (now: number) => at(now).verdictOn(requestOf({ url, fields }));
+    const verdict = (now: number) => at(now).verdictOn(buildRequest({ url, fields }));
     assert.equal(await verdict(time + 5000), 'ann');
     assert.equal(await verdict(time + 5001), 'date-out-of-window');
     assert.equal(await verdict(time - 999), 'ann');
@@ -311,9 +311,9 @@ test('mailgun: what its recipe computes is verified once', async () => {
   });
   const declared = open({ preset: 'mailgun', user: 'ann' }, withSecret(secret), Number(timestamp) * 1000);
   const other = content({ token: token.replace('e0', 'e1') });
-  assert.equal(await declared.verdictOn(requestOf(other)), 'credentials-refused');
-  assert.equal(await declared.verdictOn(requestOf(content({}))), 'ann');
-  assert.equal(await declared.verdictOn(requestOf(content({}))), 'nonce-replayed');
+  assert.equal(await declared.verdictOn(buildRequest(other)), 'credentials-refused');
+  assert.equal(await declared.verdictOn(buildRequest(content({}))), 'ann');
+  assert.equal(await declared.verdictOn(buildRequest(content({}))), 'nonce-replayed');
 });
 
 test('adyen: the example of adyen-node-api-library, hmacValidator.spec.ts, is verified', async () => {
@@ -340,7 +340,7 @@ test('adyen: the example of adyen-node-api-library, hmacValidator.spec.ts, is ve
       notificationItems: [{ NotificationRequestItem: { ...item, ...own } }],
     }),
   });
-  assert.equal(await declared.verdictOn(requestOf(given({}))), 'ann');
+  assert.equal(await declared.verdictOn(buildRequest(given({}))), 'ann');
   const more = given({ amount: { currency: 'EUR', value: 100_000 } });
-  assert.equal(await declared.verdictOn(requestOf(more)), 'credentials-refused');
+  assert.equal(await declared.verdictOn(buildRequest(more)), 'credentials-refused');
 });

@@ -5,7 +5,7 @@ import type { Nonces } from '../../../src/auth/nonce-claim.ts';
 import { linesInTurn } from '../../../src/http/field-lines.ts';
 import type { FieldLine } from '../../../src/http/fields.ts';
 import { createRequest, type HttpRequest, type RequestParts } from '../../../src/http/message.ts';
-import { keyOf } from '../../../src/signature/hmac.ts';
+import { createKey } from '../../../src/signature/hmac.ts';
 import { openDeclared, start, startSeconds } from '../../support/auth/declared.ts';
 import { seeded } from '../../support/seeded.ts';
 import { keepSecret } from '../../support/transcript.ts';
@@ -242,12 +242,12 @@ test('every secret of a user is valid, also if there are more than two', async (
 });
 
 test('the field of the user can contain the id of a key with its own secret', async () => {
-  const key = { id: 'key-1', algorithm: 'hmac-sha256', secret: keyOf('secret of the key') } as const;
-  const other = { id: 'key-2', algorithm: 'aws4', secret: keyOf('secret of the key') } as const;
+  const key = { id: 'key-1', algorithm: 'hmac-sha256', secret: createKey('secret of the key') } as const;
+  const other = { id: 'key-2', algorithm: 'aws4', secret: createKey('secret of the key') } as const;
   const expired = {
     id: 'key-3',
     algorithm: 'hmac-sha256',
-    secret: keyOf('secret of the key'),
+    secret: createKey('secret of the key'),
     until: start,
   } as const;
   const declared = openDeclared(partner, { keys: { ann: [key, other, expired] } });
@@ -323,7 +323,7 @@ test('a timestamp that leaves the window while the content arrives is refused', 
 
 test('the trace lists the checks that were passed, and the one that failed', async () => {
   const declared = openDeclared(partner);
-  const passed = await declared.traceOf(sent());
+  const passed = await declared.trace(sent());
   assert.deepEqual(
     [passed.passed, passed.failedAt],
     [['parse', 'user', 'signature', 'date', 'nonce'], undefined],
@@ -336,7 +336,7 @@ test('the trace lists the checks that were passed, and the one that failed', asy
     [sent({ replaced: { 'X-Nonce': undefined } }), [], 'parse'],
   ];
   for (const [request, checks, failedAt] of failures) {
-    const trace = await declared.traceOf(request);
+    const trace = await declared.trace(request);
     assert.deepEqual([trace.passed, trace.failedAt], [checks, failedAt]);
   }
 });

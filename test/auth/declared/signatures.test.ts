@@ -115,7 +115,7 @@ test('a secret that is not in the declared encoding verifies nothing, and the tr
   const request = (): HttpRequest =>
     createRequest({ method: 'POST', target: '/', headers: [['S', wrong]], body: 'c' });
   assert.equal(await declared.verdictOn(request()), 'credentials-refused');
-  assert.equal((await declared.traceOf(request())).details['hint'], 'the secret of the user is not in hex');
+  assert.equal((await declared.trace(request())).details['hint'], 'the secret of the user is not in hex');
 });
 
 for (const hash of ['sha1', 'sha256', 'sha384', 'sha512'] as const) {

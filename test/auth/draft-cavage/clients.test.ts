@@ -15,7 +15,7 @@ const keys = {
   'key-ed': { algorithm: 'ed25519', ...generateKeyPairSync('ed25519') },
 } as const;
 
-function pemOf(key: KeyObject): string {
+function formatPem(key: KeyObject): string {
   return key.export({ type: 'spki', format: 'pem' }).toString();
 }
 
@@ -26,7 +26,7 @@ const users = {
     keys: Object.fromEntries(
       Object.entries(keys).map(([id, { algorithm, publicKey }]) => [
         id,
-        { algorithm, publicKey: pemOf(publicKey) },
+        { algorithm, publicKey: formatPem(publicKey) },
       ]),
     ),
   },

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
 import { test } from 'node:test';
-import { joinParts, partsOf, readCredentials } from '../../../src/auth/defined/message.ts';
+import { joinParts, readCredentials, readParts } from '../../../src/auth/defined/message.ts';
 import { createSchemeRequest } from '../../../src/auth/defined/request.ts';
 import { readDraftCavage } from '../../../src/auth/draft-cavage/definition.ts';
 import { HttpHeaders } from '../../../src/http/fields.ts';
@@ -60,7 +60,7 @@ for (const [name, [headers, signature]] of Object.entries(vectors))
     assert.ok('user' in credentials);
     assert.equal(credentials.user, 'Test');
     assert.equal(credentials.date, Date.UTC(2014, 0, 5, 21, 31, 40));
-    const parts = partsOf(definition.message(request, credentials), definition.join);
+    const parts = readParts(definition.message(request, credentials), definition.join);
     const message = messageBytes(joinParts(parts, definition));
     assert.equal(definition.verify?.(message, publicKey, credentials.signature, 'rsa-v1_5-sha256'), true);
     message.writeUInt8(message.readUInt8(0) ^ 1, 0);

@@ -10,7 +10,7 @@ import { createRateLimiter } from '../../../src/auth/rate-limit.ts';
 import { createManualClock } from '../../../src/clock.ts';
 import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
-import { digestOf, keyOf } from '../../../src/signature/hmac.ts';
+import { computeSignature, createKey } from '../../../src/signature/hmac.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
 
 const folder = join(import.meta.dirname, '../../../fixtures/hmac');
@@ -20,7 +20,7 @@ const cases = readdirSync(folder, { withFileTypes: true })
 
 const read = (name: string, file: string): string => readFileSync(join(folder, name, file), 'latin1');
 
-function requestOf(text: string): HttpRequest {
+function parseRequest(text: string): HttpRequest {
   const [head = '', content = ''] = text.split('\n\n', 2);
   const [start = '', ...lines] = head.split('\n');
   const [method = '', target = ''] = start.split(' ');
@@ -71,12 +71,12 @@ test('there are at least twenty cases', () => {
 for (const name of cases) {
   test(`the case ${name} is judged as its verdict says`, async () => {
     const verdict = Buffer.from(read(name, 'verdict.txt'), 'latin1').toString('utf8').trim();
-    assert.equal(await verdictOn(requestOf(read(name, 'request.http'))), verdict);
+    assert.equal(await verdictOn(parseRequest(read(name, 'request.http'))), verdict);
   });
 
   test(`the case ${name} has the digest that its message has here`, () => {
-    const key = keyOf(read(name, 'secret.txt').trim());
-    assert.equal(digestOf(key, read(name, 'message.txt')), read(name, 'digest.txt').trim());
+    const key = createKey(read(name, 'secret.txt').trim());
+    assert.equal(computeSignature(key, read(name, 'message.txt')), read(name, 'digest.txt').trim());
   });
 }
 

@@ -20,9 +20,9 @@ const users = new Map([
 
 async function digestsFor(context: TestContext, request: HttpRequest, verdict: string): Promise<number> {
   const counted = context.mock.method(SigningKey.prototype, 'digest');
-  const house = openTestService({ users });
+  const service = openTestService({ users });
   const before = counted.mock.callCount();
-  assert.equal(await house.verdictOn(request), verdict);
+  assert.equal(await service.verdictOn(request), verdict);
   const count = counted.mock.callCount() - before;
   counted.mock.restore();
   return count;
@@ -45,10 +45,10 @@ test('a good digest costs one by the first secret, two by the second', async (co
 });
 
 test('the secret that stands in for one that is not there opens nothing', async () => {
-  const house = openTestService({ users });
+  const service = openTestService({ users });
   for (const user of [...users.keys(), 'mallory', '']) {
     const request = signedRequest({ user: user === '' ? 'x' : user, secret: 'no one has this secret' });
-    assert.equal(await house.verdictOn(request), 'credentials-refused', user);
+    assert.equal(await service.verdictOn(request), 'credentials-refused', user);
   }
 });
 
@@ -66,7 +66,7 @@ function schemeWith(nonces: Nonces, options: Partial<HmacOptions> = {}) {
   });
 }
 
-const restOf = (request: HttpRequest): string =>
+const readRest = (request: HttpRequest): string =>
   parseCredentials(request.headers.get('authentication') ?? '')?.rest ?? '';
 
 test('a verdict for which nothing has to be waited for comes at once', () => {
@@ -76,7 +76,7 @@ test('a verdict for which nothing has to be waited for comes at once', () => {
     [signedRequest({ secret: 'guessed' }), 'bad'],
     [signedRequest({ at: 0 }), 'bad'],
   ] as const) {
-    const verdict = scheme.authenticate(request, restOf(request));
+    const verdict = scheme.authenticate(request, readRest(request));
     assert.ok('outcome' in verdict);
     assert.equal(verdict.outcome, outcome);
   }
@@ -90,7 +90,7 @@ test('accounts that take a while are waited for', async () => {
     { accounts },
   );
   const request = signedRequest();
-  const verdict = scheme.authenticate(request, restOf(request));
+  const verdict = scheme.authenticate(request, readRest(request));
   assert.ok(verdict instanceof Promise);
   assert.deepEqual(await verdict, { outcome: 'good', principal: { name: 'ann', scheme: 'hmac' } });
 });
@@ -110,7 +110,7 @@ test('the verdict on a safe request waits until its nonce is written', async () 
   const scheme = schemeWith(nonces);
   for (const method of ['GET', 'HEAD', 'OPTIONS']) {
     const request = signedRequest({ method, target: '/articles/1' });
-    const verdict = scheme.authenticate(request, restOf(request));
+    const verdict = scheme.authenticate(request, readRest(request));
     assert.ok(verdict instanceof Promise, method);
     const early = await Promise.race([verdict, 'not yet']);
     assert.equal(early, 'not yet', method);
@@ -128,7 +128,7 @@ test('the nonce of a request that may change something goes with its principal, 
   });
   for (const method of ['PUT', 'POST', 'DELETE', 'BREW']) {
     const request = signedRequest({ method, target: '/articles/1' });
-    const verdict = scheme.authenticate(request, restOf(request));
+    const verdict = scheme.authenticate(request, readRest(request));
     assert.deepEqual(verdict, { outcome: 'good', principal: { name: 'ann', scheme: 'hmac', nonce } });
   }
 });
@@ -142,7 +142,7 @@ test('nothing is kept for a request that is refused, or in the simple form', () 
     [() => assert.fail('claimed'), signedRequest({ at: 0 })],
     [() => assert.fail('claimed'), signedRequest({ form: 'simple' })],
   ] as const) {
-    const verdict = schemeWith({ claim, kept, hold: kept }).authenticate(request, restOf(request));
+    const verdict = schemeWith({ claim, kept, hold: kept }).authenticate(request, readRest(request));
     assert.ok('outcome' in verdict);
   }
 });
@@ -152,5 +152,5 @@ test('a nonce that cannot be kept rejects with what the store says', async () =>
   const hold = (): never => assert.fail('held');
   const scheme = schemeWith({ claim: () => 'fresh', kept: () => Promise.reject(fault), hold });
   const request = signedRequest();
-  await assert.rejects(async () => scheme.authenticate(request, restOf(request)), fault);
+  await assert.rejects(async () => scheme.authenticate(request, readRest(request)), fault);
 });

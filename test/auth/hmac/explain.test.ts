@@ -42,21 +42,21 @@ for (const [what, message, hint, at] of mistakes) {
 }
 
 test('an explained refusal has neither a secret nor a digest in it', async () => {
-  const house = openTestService({ explain: true });
+  const service = openTestService({ explain: true });
   const request = requestSigning('something else');
-  const problem = await house.problemWith(request);
+  const problem = await service.problemWith(request);
   const shown = JSON.stringify([problem.detail, problem.members, problem.headers]);
   assert.doesNotMatch(shown, /ann-secret/);
   assert.doesNotMatch(shown, /[A-Za-z0-9+/]{43}=/);
 });
 
 test('an explained refusal names the check for date and nonce', async () => {
-  const house = openTestService({ explain: true });
-  const stale = await house.problemWith(signedRequest({ at: 0 }));
+  const service = openTestService({ explain: true });
+  const stale = await service.problemWith(signedRequest({ at: 0 }));
   assert.equal(stale.members['check'], 'date');
   assert.equal(stale.members['message'], 'GET+/articles+01jan197000:00:00+n1');
-  await house.verdictOn(signedRequest());
-  assert.equal((await house.problemWith(signedRequest())).members['check'], 'nonce');
+  await service.verdictOn(signedRequest());
+  assert.equal((await service.problemWith(signedRequest())).members['check'], 'nonce');
 });
 
 test('without the option a refusal shows nothing of what was rebuilt', async () => {
@@ -127,8 +127,8 @@ const moreMistakes: [what: string, arrived: string, signed: string, parts: Sent,
 for (const [what, arrived, signedStart, parts, hint] of moreMistakes) {
   test(`an explained refusal recognises ${what}`, async () => {
     const message = `${signedStart}+${stamp}+n1`;
-    const house = openTestService({ explain: true });
-    const { members } = await house.problemWith(sent(message, { ...parts, target: arrived }));
+    const service = openTestService({ explain: true });
+    const { members } = await service.problemWith(sent(message, { ...parts, target: arrived }));
     assert.match(String(members['hint']), hint);
     assert.equal(members['signedMessage'], message);
     assert.equal(members['message'], `${parts.method ?? 'GET'}+${arrived}+${stamp}+n1`);
@@ -233,8 +233,8 @@ for (const [what, digest, hint] of secretMistakes) {
 
 /** The hint to a user with this secret who signs with this key. */
 async function hintFor(secret: string, key: Buffer): Promise<string> {
-  const house = openTestService({ explain: true, users: new Map([['ann', { secrets: [{ secret }] }]]) });
-  return String((await house.problemWith(sent(right, {}, hmac(right, key)))).members['hint']);
+  const service = openTestService({ explain: true, users: new Map([['ann', { secrets: [{ secret }] }]]) });
+  return String((await service.problemWith(sent(right, {}, hmac(right, key)))).members['hint']);
 }
 
 const sixteen = 'c0ffee00c0ffee00c0ffee00c0ffee00';
@@ -313,7 +313,7 @@ const guesses: [what: string, digest: string][] = [
 for (const [what, digest] of guesses) {
   test(`an explained refusal is the same for every user and for none, to somebody who guesses ${what}`, async (context) => {
     const digests = context.mock.method(SigningKey.prototype, 'digest');
-    const house = openTestService({ explain: true, users: diverse });
+    const service = openTestService({ explain: true, users: diverse });
     const shown = new Set<string>();
     for (const user of [...diverse.keys(), 'who']) {
       const before = digests.mock.callCount();
@@ -322,7 +322,7 @@ for (const [what, digest] of guesses) {
         ['Date', date],
         ['Authentication', `hmac ${user}:n1:${digest}`],
       ];
-      const problem = await house.problemWith(
+      const problem = await service.problemWith(
         createRequest({ method: 'GET', target: request.target, headers: fields }),
       );
       const work = digests.mock.callCount() - before;
@@ -346,8 +346,8 @@ const offs: [seconds: number, hint: RegExp][] = [
 
 for (const [seconds, hint] of offs) {
   test(`an explained refusal says what a date ${seconds} s off may be`, async () => {
-    const house = openTestService({ explain: true });
-    const { members } = await house.problemWith(signedRequest({ at: start + seconds * 1000 }));
+    const service = openTestService({ explain: true });
+    const { members } = await service.problemWith(signedRequest({ at: start + seconds * 1000 }));
     assert.equal(members['check'], 'date');
     assert.match(String(members['hint']), hint);
     assert.equal(members['serverDate'], 'Thu, 29 Feb 2024 12:00:00 GMT');
@@ -355,7 +355,7 @@ for (const [seconds, hint] of offs) {
 }
 
 test('an explained refusal says what an unreadable date looks like', async () => {
-  const house = openTestService({ explain: true });
+  const service = openTestService({ explain: true });
   for (const [unreadable, hint] of [
     ['2024-02-29T12:00:00Z', /ISO 8601/],
     ['1709208000', /number of seconds/],
@@ -367,7 +367,7 @@ test('an explained refusal says what an unreadable date looks like', async () =>
     ['30 feb 2024 12:00:00', /does not exist/],
     ['29feb202412:00:00', /spaces/],
   ] as const) {
-    const { type, members } = await house.problemWith(sent('x', { date: unreadable }));
+    const { type, members } = await service.problemWith(sent('x', { date: unreadable }));
     assert.equal(type, 'malformed-credentials');
     assert.equal(members['check'], 'grammar');
     assert.match(String(members['hint']), hint, unreadable);
@@ -376,7 +376,7 @@ test('an explained refusal says what an unreadable date looks like', async () =>
 
 test('no explanation has a secret, or a signature other than content\u2019s, in it', async () => {
   const random = seeded();
-  const house = openTestService({ explain: true, maxNonces: 10_000 });
+  const service = openTestService({ explain: true, maxNonces: 10_000 });
   const requests = [
     ...mistakes.map(([, message]) => requestSigning(message)),
     ...moreMistakes.map(([, arrived, message, parts]) =>
@@ -388,7 +388,7 @@ test('no explanation has a secret, or a signature other than content\u2019s, in 
     ),
   ];
   for (const request of requests) {
-    const problem = await house.problemWith(request);
+    const problem = await service.problemWith(request);
     const shown = JSON.stringify([problem.detail, problem.members, problem.headers]);
     assert.doesNotMatch(shown, /ann-secret|[A-Za-z0-9+/]{43}=|[0-9a-f]{64}/, `seed ${random.seed}`);
     assert.equal(problem.members['check'], 'digest');
@@ -396,8 +396,8 @@ test('no explanation has a secret, or a signature other than content\u2019s, in 
 });
 
 test('without the option neither a reply\u2019s words nor its fields depend on what a stranger cannot know', async () => {
-  const house = openTestService();
-  await house.verdictOn(signedRequest({ nonce: 'used' }));
+  const service = openTestService();
+  await service.verdictOn(signedRequest({ nonce: 'used' }));
   const refusals = [
     signedRequest({ secret: 'guessed' }),
     signedRequest({ secret: 'guessed', at: 0 }),
@@ -409,7 +409,7 @@ test('without the option neither a reply\u2019s words nor its fields depend on w
   ];
   const shown = new Set<string>();
   for (const request of refusals) {
-    const { type, detail, members, headers: fields, status, title } = await house.problemWith(request);
+    const { type, detail, members, headers: fields, status, title } = await service.problemWith(request);
     shown.add(JSON.stringify([type, status, title, detail, members, fields]));
   }
   assert.equal(shown.size, 1, [...shown].join('\n'));

@@ -13,8 +13,8 @@ import { signMessage } from '../../../src/signature/message-signatures/sign.ts';
 import {
   accountsWithKeys,
   arriving,
+  judgeRequest,
   openScheme,
-  outcomeOf,
   p384,
   secret,
   start,
@@ -97,7 +97,7 @@ for (const [id, algorithm, key] of keys) {
     }
     assert.equal(outcome, 'good ann');
     const other = requestWith('POST', url.replace('5', '6'), signed.headers, content);
-    assert.equal(await outcomeOf(other), 'credentials-refused');
+    assert.equal(await judgeRequest(other), 'credentials-refused');
   });
 
   test(`http-message-signatures verifies what is signed here with ${algorithm}`, {
@@ -176,11 +176,11 @@ for (const id of ['test-key-ed25519', 'test-key-rsa-pss']) {
     assert.equal((await judge(request)).outcome, 'good ann');
     assert.equal((await judge(request)).outcome, 'nonce-replayed');
     assert.equal(
-      await outcomeOf(requestWith('GET', 'https://other.example/', { ...headers, ...signed }), setting),
+      await judgeRequest(requestWith('GET', 'https://other.example/', { ...headers, ...signed }), setting),
       'credentials-refused',
     );
     const foreign = { ...headers, ...signed, 'Signature-Agent': '"https://other.example"' };
-    assert.equal(await outcomeOf(requestWith('GET', url, foreign), setting), 'credentials-refused');
+    assert.equal(await judgeRequest(requestWith('GET', url, foreign), setting), 'credentials-refused');
   });
 }
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
   get,
+  judgeRequest,
   openScheme,
-  outcomeOf,
-  problemOf,
+  requireProblem,
   signed,
   start,
 } from '../../support/signature/message-scheme.ts';
@@ -17,23 +17,23 @@ test('a signature is accepted until the time in expires', async () => {
   assert.equal((await judge(request)).outcome, 'good ann');
   clock.advance(1);
   const { verdict } = await judge(request);
-  assert.equal(problemOf(verdict).type, 'date-out-of-window');
-  assert.match(problemOf(verdict).detail, /expired 1 s ago/);
+  assert.equal(requireProblem(verdict).type, 'date-out-of-window');
+  assert.match(requireProblem(verdict).detail, /expired 1 s ago/);
 });
 
 test('an expiry does not replace the window', async () => {
   const late = signed(get, { created: start - 301, expires: start + 1000 });
-  assert.equal(await outcomeOf(late), 'date-out-of-window');
+  assert.equal(await judgeRequest(late), 'date-out-of-window');
 });
 
 test('a signature with a nonce from before the start of the server is refused', async () => {
   const setting = { notBefore: start * 1000 + 900 };
-  assert.equal(await outcomeOf(signed(get, { nonce: 'n' }), setting), 'good ann');
+  assert.equal(await judgeRequest(signed(get, { nonce: 'n' }), setting), 'good ann');
   assert.equal(
-    await outcomeOf(signed(get, { nonce: 'n', created: start - 1 }), setting),
+    await judgeRequest(signed(get, { nonce: 'n', created: start - 1 }), setting),
     'date-out-of-window',
   );
-  assert.equal(await outcomeOf(signed(get, { created: start - 1 }), setting), 'good ann');
+  assert.equal(await judgeRequest(signed(get, { created: start - 1 }), setting), 'good ann');
 });
 
 test('a nonce is one of the user, whatever key signs', async () => {

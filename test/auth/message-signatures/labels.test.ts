@@ -9,9 +9,9 @@ import {
   annsSecret,
   arriving,
   get,
+  judgeRequest,
   openScheme,
-  outcomeOf,
-  problemOf,
+  requireProblem,
   start,
 } from '../../support/signature/message-scheme.ts';
 
@@ -26,17 +26,17 @@ test('a request may have several signatures, of which one suffices', async () =>
       ['Signature-Input', all.map((each) => each['Signature-Input']).join(', ')],
       ['Signature', all.map((each) => each.Signature).join(', ')],
     ]);
-  assert.equal(await outcomeOf(request(wrong, good)), 'good ann');
-  assert.equal(await outcomeOf(request(little, late, good)), 'good ann');
+  assert.equal(await judgeRequest(request(wrong, good)), 'good ann');
+  assert.equal(await judgeRequest(request(little, late, good)), 'good ann');
   assert.equal(
-    await outcomeOf(request(wrong, late, little)),
+    await judgeRequest(request(wrong, late, little)),
     'date-out-of-window',
     'the one that passed most checks is reported',
   );
-  assert.equal(await outcomeOf(request(little)), 'signature-insufficient');
-  assert.equal(await outcomeOf(request(good, good)), 'malformed-credentials', 'a label occurs twice');
+  assert.equal(await judgeRequest(request(little)), 'signature-insufficient');
+  assert.equal(await judgeRequest(request(good, good)), 'malformed-credentials', 'a label occurs twice');
   const separate = arriving(get, [...Object.entries(wrong), ...Object.entries(good)]);
-  assert.equal(await outcomeOf(separate), 'good ann', 'on separate field lines');
+  assert.equal(await judgeRequest(separate), 'good ann', 'on separate field lines');
 });
 
 test('a request with several signatures is accepted once, in whatever order and by whichever user', async () => {
@@ -78,14 +78,14 @@ test('at most four signatures that meet the requirements are verified, and at mo
       ['Signature-Input', signatures.map((each) => each['Signature-Input']).join(', ')],
       ['Signature', signatures.map((each) => each.Signature).join(', ')],
     ]);
-  assert.equal(await outcomeOf(request(all(4, 3))), 'good ann');
+  assert.equal(await judgeRequest(request(all(4, 3))), 'good ann');
   const { verdict } = await openScheme().judge(request(all(5, 0)));
   assert.deepEqual(
-    [problemOf(verdict).type, problemOf(verdict).detail],
+    [requireProblem(verdict).type, requireProblem(verdict).detail],
     ['malformed-credentials', 'More than 4 signatures meet the requirements; at most 4 are verified.'],
   );
-  assert.equal(await outcomeOf(request(all(16, 15, ['@method']))), 'good ann', 'others do not count');
-  assert.equal(await outcomeOf(request(all(17, 0))), 'malformed-credentials');
+  assert.equal(await judgeRequest(request(all(16, 15, ['@method']))), 'good ann', 'others do not count');
+  assert.equal(await judgeRequest(request(all(17, 0))), 'malformed-credentials');
 });
 
 const malformed: readonly [
@@ -143,6 +143,6 @@ for (const [name, input, signature, detail] of malformed) {
     };
     const accounts: Accounts = { find: fail, findComposed: fail, findKey: fail, hashes: [] };
     const { verdict } = await openScheme({ accounts }).judge(arriving(get, fields));
-    assert.match(problemOf(verdict).detail, detail);
+    assert.match(requireProblem(verdict).detail, detail);
   });
 }

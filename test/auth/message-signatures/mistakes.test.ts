@@ -4,8 +4,14 @@ import { constants, createHash, createHmac } from 'node:crypto';
 import test from 'node:test';
 import type { ProblemMember } from '../../../src/http/problem.ts';
 import { signBase } from '../../../src/signature/message-signatures/algorithms.ts';
-import { annsSecret, openScheme, problemOf, secret, start } from '../../support/signature/message-scheme.ts';
-import { type Client, requestOf, standard, withKey } from '../../support/signature/mistaken-client.ts';
+import {
+  annsSecret,
+  openScheme,
+  requireProblem,
+  secret,
+  start,
+} from '../../support/signature/message-scheme.ts';
+import { type Client, signRequest, standard, withKey } from '../../support/signature/mistaken-client.ts';
 
 /** What the explanation must contain. */
 interface Expected {
@@ -180,39 +186,39 @@ const cases: readonly (readonly [name: string, client: Client, expected: Expecte
   ],
 ];
 
-function hintOf(members: Readonly<Record<string, ProblemMember>>): string {
+function readHint(members: Readonly<Record<string, ProblemMember>>): string {
   return String(members['hint'] ?? '');
 }
 
 for (const [name, client, { hint, differs }] of cases) {
   test(`the mistake is explained: ${name}`, async () => {
     const { judge } = openScheme({ ...client.setting, explain: true });
-    const { verdict, trace } = await judge(requestOf(client));
+    const { verdict, trace } = await judge(signRequest(client));
     assert.equal(verdict.outcome, 'bad');
-    assert.match(hintOf(trace.details), hint);
+    assert.match(readHint(trace.details), hint);
     assert.equal(trace.details['differs'], differs);
-    if (!/another key of|another length/.test(hintOf(trace.details)))
-      assert.match(hintOf(problemOf(verdict).members), hint, 'the response explains the same');
+    if (!/another key of|another length/.test(readHint(trace.details)))
+      assert.match(readHint(requireProblem(verdict).members), hint, 'the response explains the same');
   });
 }
 
 test('the clients of these tests sign correctly but for their mistake', async () => {
-  assert.equal((await openScheme().judge(requestOf({}))).outcome, 'good ann');
+  assert.equal((await openScheme().judge(signRequest({}))).outcome, 'good ann');
   for (const host of ['example.com:443', 'Example.COM', 'example.com:8443'])
-    assert.equal((await openScheme().judge(requestOf({ host }))).outcome, 'good ann', host);
+    assert.equal((await openScheme().judge(signRequest({ host }))).outcome, 'good ann', host);
   const key = { keyid: 'test-key-ed25519', sign: withKey(null, 'test-key-ed25519') };
-  assert.equal((await openScheme().judge(requestOf(key))).outcome, 'good ann');
+  assert.equal((await openScheme().judge(signRequest(key))).outcome, 'good ann');
 });
 
 test('an explanation shows the parts of the signature base, and the part as the client signed it', async () => {
-  const request = requestOf({
+  const request = signRequest({
     components: ['@method', '@authority', '@path', '@query'],
     target: '/a?b',
     base: line('@query', 'b'),
   });
   const { verdict } = await openScheme({ explain: true }).judge(request);
   const params = `("@method" "@authority" "@path" "@query");created=${start};keyid="ann"`;
-  assert.deepEqual(problemOf(verdict).members, {
+  assert.deepEqual(requireProblem(verdict).members, {
     check: 'signature',
     message: `"@method": GET\n"@authority": example.com\n"@path": /a\n"@query": ?b\n"@signature-params": ${params}`,
     hint: 'the query was signed without its question mark',
@@ -231,7 +237,7 @@ test('an explanation shows the parts of the signature base, and the part as the 
 
 test('a time that no date can have is refused like any other', async () => {
   for (const created of [999_999_999_999_999, 1_795_348_348_800]) {
-    const request = requestOf({ created, base: (base) => `${base}.` });
+    const request = signRequest({ created, base: (base) => `${base}.` });
     const { outcome, trace } = await openScheme({ explain: true }).judge(request);
     assert.deepEqual([outcome, trace.failedAt], ['credentials-refused', 'signature']);
   }
@@ -239,7 +245,7 @@ test('a time that no date can have is refused like any other', async () => {
 
 test('no explanation contains a secret or a valid signature', async () => {
   for (const [name, client] of cases) {
-    const request = requestOf(client);
+    const request = signRequest(client);
     const { verdict, trace } = await openScheme({ ...client.setting, explain: true }).judge(request);
     const members = verdict.outcome === 'bad' ? verdict.problem.members : {};
     const shown = JSON.stringify([members, trace.details]);

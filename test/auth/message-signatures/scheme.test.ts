@@ -6,16 +6,16 @@ import { formatContentDigest } from '../../../src/http/headers/content-digest.ts
 import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
 import type { RequestToSign } from '../../../src/signature/message-signatures/sign.ts';
 import { signMessage } from '../../../src/signature/message-signatures/sign.ts';
-import { operationsOf } from '../../support/schemes/counted-crypto.ts';
+import { countOperations } from '../../support/schemes/counted-crypto.ts';
 import {
   accountsWithKeys,
   annsSecret,
   arriving,
   get,
+  judgeRequest,
   openScheme,
-  outcomeOf,
   p384,
-  problemOf,
+  requireProblem,
   type SchemeSetting,
   secret,
   signed,
@@ -29,9 +29,9 @@ const put: RequestToSign = {
   content: '{"title":"Ink"}',
 };
 
-async function detailOf(request: HttpRequest, setting: SchemeSetting = {}): Promise<string> {
+async function readDetail(request: HttpRequest, setting: SchemeSetting = {}): Promise<string> {
   const { verdict } = await openScheme(setting).judge(request);
-  return problemOf(verdict).detail;
+  return requireProblem(verdict).detail;
 }
 
 /** The request with other values of some fields; undefined removes a field. */
@@ -67,7 +67,7 @@ test('a request signed with each algorithm is accepted, with and without the par
   assert.equal(keys.length, 7);
   for (const key of keys)
     for (const alg of [false, true])
-      assert.equal(await outcomeOf(signed(get, { key, alg })), 'good ann', key.id);
+      assert.equal(await judgeRequest(signed(get, { key, alg })), 'good ann', key.id);
 });
 
 test('a lookup of users and keys may take a while', async () => {
@@ -77,9 +77,9 @@ test('a lookup of users and keys may take a while', async () => {
     find: async (name) => accounts.find(name),
     findKey: async (id) => accounts.findKey?.(id),
   };
-  assert.equal(await outcomeOf(signed(get), { accounts: slow }), 'good ann');
+  assert.equal(await judgeRequest(signed(get), { accounts: slow }), 'good ann');
   assert.equal(
-    await outcomeOf(signed(get, { key: signingKey('test-key-ed25519') }), { accounts: slow }),
+    await judgeRequest(signed(get, { key: signingKey('test-key-ed25519') }), { accounts: slow }),
     'good ann',
   );
 });
@@ -87,17 +87,17 @@ test('a lookup of users and keys may take a while', async () => {
 test('keys are optional: without them, the secrets of users are', async () => {
   const { find, findComposed, hashes } = accountsWithKeys();
   const accounts = { find, findComposed, hashes };
-  assert.equal(await outcomeOf(signed(get), { accounts }), 'good ann');
+  assert.equal(await judgeRequest(signed(get), { accounts }), 'good ann');
   assert.equal(
-    await outcomeOf(signed(get, { key: signingKey('test-key-ed25519') }), { accounts }),
+    await judgeRequest(signed(get, { key: signingKey('test-key-ed25519') }), { accounts }),
     'credentials-refused',
   );
 });
 
 test('each secret is accepted until it expires, and each key', async () => {
   const bob = (secret: string) => ({ id: 'bob', algorithm: 'hmac-sha256', secret }) as const;
-  assert.equal(await outcomeOf(signed(get, { key: bob('second-secret-of-bob') })), 'good bob');
-  assert.equal(await outcomeOf(signed(get, { key: bob('first-secret-of-bob') })), 'credentials-refused');
+  assert.equal(await judgeRequest(signed(get, { key: bob('second-secret-of-bob') })), 'good bob');
+  assert.equal(await judgeRequest(signed(get, { key: bob('first-secret-of-bob') })), 'credentials-refused');
   const { judge, clock } = openScheme({ accounts: accountsWithKeys((start + 1) * 1000) });
   const request = signed(get, { key: signingKey('test-key-ed25519') });
   assert.equal((await judge(request)).outcome, 'good ann');
@@ -115,20 +115,20 @@ test('any change of a covered component makes the signature wrong', async () => 
     target: parts.target ?? target,
     connection: { ...connection, secure: parts.secure ?? true },
   });
-  assert.equal(await outcomeOf(copy({})), 'good ann');
-  assert.equal(await outcomeOf(copy({ secure: false })), 'good ann', 'the scheme is not covered');
-  assert.equal(await outcomeOf(copy({ method: 'DELETE' })), 'credentials-refused');
-  assert.equal(await outcomeOf(copy({ target: '/articles/1?limit=5' })), 'credentials-refused');
-  assert.equal(await outcomeOf(copy({ target: '/articles?limit=6' })), 'credentials-refused');
-  assert.equal(await outcomeOf(withFields(request, { host: 'other.example' })), 'credentials-refused');
-  assert.equal(await outcomeOf(withFields(request, { accept: 'text/html' })), 'credentials-refused');
-  assert.equal(await outcomeOf(withFields(request, { accept: undefined })), 'credentials-refused');
+  assert.equal(await judgeRequest(copy({})), 'good ann');
+  assert.equal(await judgeRequest(copy({ secure: false })), 'good ann', 'the scheme is not covered');
+  assert.equal(await judgeRequest(copy({ method: 'DELETE' })), 'credentials-refused');
+  assert.equal(await judgeRequest(copy({ target: '/articles/1?limit=5' })), 'credentials-refused');
+  assert.equal(await judgeRequest(copy({ target: '/articles?limit=6' })), 'credentials-refused');
+  assert.equal(await judgeRequest(withFields(request, { host: 'other.example' })), 'credentials-refused');
+  assert.equal(await judgeRequest(withFields(request, { accept: 'text/html' })), 'credentials-refused');
+  assert.equal(await judgeRequest(withFields(request, { accept: undefined })), 'credentials-refused');
 });
 
 test('the parameters of the signature cannot be changed', async () => {
   const request = signed(get, { nonce: 'n1', tag: 'app', expires: start + 60 });
   const input = request.headers.get('signature-input') ?? '';
-  assert.equal(await outcomeOf(request), 'good ann');
+  assert.equal(await judgeRequest(request), 'good ann');
   const changes: [from: string | RegExp, to: string][] = [
     [String(start), String(start + 1)],
     ['"n1"', '"n2"'],
@@ -141,7 +141,7 @@ test('the parameters of the signature cannot be changed', async () => {
     const changed = input.replace(from, to);
     assert.notEqual(changed, input);
     assert.equal(
-      await outcomeOf(withFields(request, { 'signature-input': changed })),
+      await judgeRequest(withFields(request, { 'signature-input': changed })),
       'credentials-refused',
       to,
     );
@@ -152,14 +152,17 @@ test('white space that structured fields permit does not change the signature', 
   const request = signed(get);
   const input = request.headers.get('signature-input') ?? '';
   const spaced = input.replace('("', '(  "').replace(';created', '; created');
-  assert.equal(await outcomeOf(withFields(request, { 'signature-input': ` ${spaced} ` })), 'good ann');
+  assert.equal(await judgeRequest(withFields(request, { 'signature-input': ` ${spaced} ` })), 'good ann');
 });
 
 test('alg never chooses the algorithm', async () => {
   for (const alg of ['rsa-v1_5-sha256', 'none', 'ed25519', 'HMAC-SHA256']) {
     const request = arriving(get, Object.entries(signMessage(get, { key: annsSecret, created: start })));
     const input = `${request.headers.get('signature-input')};alg="${alg}"`;
-    assert.equal(await outcomeOf(withFields(request, { 'signature-input': input })), 'credentials-refused');
+    assert.equal(
+      await judgeRequest(withFields(request, { 'signature-input': input })),
+      'credentials-refused',
+    );
   }
   // The public key as the secret of an HMAC.
   const { publicKey } = generateKeyPairSync('ed25519');
@@ -168,18 +171,18 @@ test('alg never chooses the algorithm', async () => {
     publicKey.export({ type: 'spki', format: 'der' }),
   ]) {
     const key = { id: 'test-key-ed25519', algorithm: 'hmac-sha256', secret } as const;
-    assert.equal(await outcomeOf(signed(get, { key, alg: true })), 'credentials-refused');
+    assert.equal(await judgeRequest(signed(get, { key, alg: true })), 'credentials-refused');
   }
 });
 
 test('a valid signature whose alg names another algorithm is refused', async () => {
   const request = signed(get);
   const key = { id: 'ann', algorithm: 'hmac-sha256', secret: 'x' } as const;
-  assert.equal(await outcomeOf(signed(get, { key })), 'credentials-refused');
+  assert.equal(await judgeRequest(signed(get, { key })), 'credentials-refused');
   const { verdict, trace } = await openScheme().judge(signedWithAlg('ed25519'));
-  assert.equal(problemOf(verdict).type, 'credentials-refused');
+  assert.equal(requireProblem(verdict).type, 'credentials-refused');
   assert.equal(trace.failedAt, 'alg');
-  assert.equal(await outcomeOf(request), 'good ann');
+  assert.equal(await judgeRequest(request), 'good ann');
 });
 
 /** A request whose signature with the secret of ann covers another algorithm. */
@@ -200,25 +203,25 @@ function resigned(input: string): string {
 
 test('a key of another scheme is not a key for messages', async () => {
   const key = { ...annsSecret, id: 'cloud' };
-  assert.equal(await outcomeOf(signed(get, { key })), 'credentials-refused');
+  assert.equal(await judgeRequest(signed(get, { key })), 'credentials-refused');
 });
 
 test('the requirements are components, parameters, and the digest of content', async () => {
   assert.match(
-    await detailOf(signed(get, { components: ['@method', '@path'] })),
+    await readDetail(signed(get, { components: ['@method', '@path'] })),
     /does not cover "@authority", "@query"/,
   );
-  assert.match(await detailOf(withoutCreated()), /requires the parameter created/);
+  assert.match(await readDetail(withoutCreated()), /requires the parameter created/);
   assert.match(
-    await detailOf(signed(get), { options: { tag: 'app' } }),
+    await readDetail(signed(get), { options: { tag: 'app' } }),
     /requires the parameter tag with the value "app"/,
   );
-  assert.equal(await outcomeOf(signed(get, { tag: 'app' }), { options: { tag: 'app' } }), 'good ann');
+  assert.equal(await judgeRequest(signed(get, { tag: 'app' }), { options: { tag: 'app' } }), 'good ann');
   assert.equal(
-    await outcomeOf(signed(get, { components: ['@query', '@path', '@authority', '@method', 'host'] })),
+    await judgeRequest(signed(get, { components: ['@query', '@path', '@authority', '@method', 'host'] })),
     'good ann',
   );
-  assert.equal(await outcomeOf(signed(put)), 'good ann');
+  assert.equal(await judgeRequest(signed(put)), 'good ann');
 });
 
 function withoutCreated(): HttpRequest {
@@ -237,7 +240,7 @@ test('content without a covered digest is refused', async () => {
       ...(component === undefined ? [] : [component]),
     ];
     const lines = signMessage({ ...withoutContent, fields }, { key: annsSecret, created: start, components });
-    return outcomeOf(arriving({ ...put, fields }, Object.entries(lines)));
+    return judgeRequest(arriving({ ...put, fields }, Object.entries(lines)));
   };
   const digest = formatContentDigest(Buffer.from('{"title":"Ink"}'));
   assert.equal(await covers(undefined, digest), 'digest-required');
@@ -249,11 +252,11 @@ test('content without a covered digest is refused', async () => {
   assert.equal(await covers('content-digest', 'md5=:AAAA:'), 'malformed-field');
   assert.equal(await covers('content-digest', 'sha-256=:AAAA:'), 'malformed-field');
   assert.equal(await covers('content-digest', formatContentDigest(Buffer.from('x'))), 'digest-mismatch');
-  assert.equal(await outcomeOf(signed(withoutContent)), 'good ann');
+  assert.equal(await judgeRequest(signed(withoutContent)), 'good ann');
   const lines = Object.entries(signMessage(withoutContent, { key: annsSecret, created: start }));
-  assert.equal(await outcomeOf(arriving(put, lines)), 'digest-required');
+  assert.equal(await judgeRequest(arriving(put, lines)), 'digest-required');
   const empty: [string, string] = ['Content-Length', '0'];
-  assert.equal(await outcomeOf(arriving({ ...put, content: '' }, [empty, ...lines])), 'good ann');
+  assert.equal(await judgeRequest(arriving({ ...put, content: '' }, [empty, ...lines])), 'good ann');
 });
 
 test('a missing component is a refusal, since it may have been removed on the way', async () => {
@@ -261,8 +264,8 @@ test('a missing component is a refusal, since it may have been removed on the wa
     ['Signature-Input', 'sig1=("x-id");keyid="ann"'],
     ['Signature', 'sig1=:AA==:'],
   ]);
-  assert.equal(await outcomeOf(request), 'credentials-refused');
-  assert.match(await detailOf(request), /the message has no component "x-id"/);
+  assert.equal(await judgeRequest(request), 'credentials-refused');
+  assert.match(await readDetail(request), /the message has no component "x-id"/);
 });
 
 test('a 401 says what would do', () => {
@@ -289,17 +292,20 @@ test('a component covers those whose values it contains', async () => {
     [['@method', '@request-target'], 'signature-insufficient'],
     [['@target-uri'], 'signature-insufficient'],
   ] as const)
-    assert.equal(await outcomeOf(signed(get, { components })), outcome, components.join());
+    assert.equal(await judgeRequest(signed(get, { components })), outcome, components.join());
   const absolute = { ...get, target: 'https://example.com/articles?limit=5' };
-  assert.equal(await outcomeOf(signed(absolute, { components: ['@method', '@request-target'] })), 'good ann');
+  assert.equal(
+    await judgeRequest(signed(absolute, { components: ['@method', '@request-target'] })),
+    'good ann',
+  );
   const options = { components: ['@scheme', '@target-uri'] };
-  assert.equal(await outcomeOf(signed(get, { components: ['@target-uri'] }), { options }), 'good ann');
-  assert.equal(await outcomeOf(signed(get), { options }), 'signature-insufficient');
+  assert.equal(await judgeRequest(signed(get, { components: ['@target-uri'] }), { options }), 'good ann');
+  assert.equal(await judgeRequest(signed(get), { options }), 'signature-insufficient');
 });
 
 test('a component that cannot be covered is refused with the reason', async () => {
   const detail = (component: string, target = '/a'): Promise<string> =>
-    detailOf(
+    readDetail(
       createRequest({
         method: 'GET',
         target,
@@ -326,7 +332,7 @@ test('a signature of another length than those of an RSA key costs as much as on
       ['Signature-Input', input],
       ['Signature', `sig1=:${Buffer.alloc(length, 1).toString('base64')}:`],
     ]);
-    return operationsOf(async () => scheme.authenticate(request, ''));
+    return countOperations(async () => scheme.authenticate(request, ''));
   };
   for (const length of [64, 96, 128, 256, 512]) {
     await cost('nobody', length);
@@ -336,5 +342,5 @@ test('a signature of another length than those of an RSA key costs as much as on
 
 test('nothing is explained unless it is asked for', async () => {
   const { verdict } = await openScheme().judge(signed(get, { key: { ...annsSecret, secret: 'x' } }));
-  assert.deepEqual(problemOf(verdict).members, {});
+  assert.deepEqual(requireProblem(verdict).members, {});
 });

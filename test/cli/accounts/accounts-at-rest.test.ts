@@ -164,7 +164,7 @@ describe('a running server goes by a change of users when the command has ended'
     const sign = { method: 'GET', url: `${server.url}${path}`, user: 'ann', secret: secrets[0] ?? '' };
     const before = readFileSync(join(data, 'users.json'));
     writeFileSync(join(data, 'users.json'), '{ "version": 1, "users": { "ann": { "secrets": [] } }');
-    const told = await server.told(/users\.json cannot be used: .*The users stay as they were\.\n/);
+    const told = await server.awaitStderr(/users\.json cannot be used: .*The users stay as they were\.\n/);
     assert.equal(await get(path, signRequest(sign)), 200);
     writeFileSync(join(data, 'users.json'), before);
     const disabled = await call(['user', 'disable', 'ann', '--data', data]);
@@ -213,7 +213,7 @@ describe('secrets are kept encrypted', () => {
   test('from a first start on', async () => {
     const data = join(temporaryDirectory(), 'data');
     const server = await startServer(serving(data), { environment });
-    const told = await server.told(/Try it.*\n\n$/s);
+    const told = await server.awaitStderr(/Try it.*\n\n$/s);
     const secret = /^ {2}secret {4}(\S+)$/m.exec(told)?.[1] ?? '';
     assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
     assert.ok(!told.includes('not encrypted'));

@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 const redirect = ['--redirect-uri', 'https://client.example/cb'];
 
 /** What was told of somebody new: `secret    …` on a line of its own. */
-function told(output: string, what: 'client' | 'consumer' | 'secret'): string | undefined {
+function findPrinted(output: string, what: 'client' | 'consumer' | 'secret'): string | undefined {
   return new RegExp(`^${what} +(\\S.*)$`, 'm').exec(output)?.[1];
 }
 
@@ -26,7 +26,7 @@ describe('countersign client', () => {
     const added = await call(['client', 'add', 'app', ...redirect, '--scope', 'write', '--data', data]);
     assert.equal(added.status, 0, added.stderr);
     assert.match(added.stderr, /^no server uses .*; the change takes effect at the next start\n$/);
-    const secret = told(added.stdout, 'secret') ?? '';
+    const secret = findPrinted(added.stdout, 'secret') ?? '';
     assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
     assert.equal(statSync(join(data, 'clients.json')).mode & 0o777, 0o600);
     assert.ok(!readFileSync(join(data, 'clients.json'), 'utf8').includes(secret));
@@ -55,7 +55,7 @@ describe('countersign client', () => {
     const args = ['client', 'add', 'one', '--secret-stdin', ...machine];
     const { status, stdout, stderr } = await call(args, { input: `${secret}\nmore` });
     assert.equal(status, 0, stderr);
-    assert.equal(told(stdout, 'secret'), 'the given secret');
+    assert.equal(findPrinted(stdout, 'secret'), 'the given secret');
     for (const [, client] of (await clientFile.read(data)).entries) {
       assert.ok(client.secret !== undefined && 'scrypt' in client.secret);
       assert.ok(await verifyPassword(secret, client.secret.scrypt));
@@ -70,9 +70,9 @@ describe('countersign client', () => {
   test('makes an id where none is given, and no secret for a public client', async () => {
     const data = freshData();
     const stdout = await done(['client', 'add', '--public', ...redirect, '--data', data]);
-    const id = told(stdout, 'client') ?? '';
+    const id = findPrinted(stdout, 'client') ?? '';
     assert.match(id, /^[A-Za-z0-9_-]{43}$/);
-    assert.equal(told(stdout, 'secret'), undefined);
+    assert.equal(findPrinted(stdout, 'secret'), undefined);
     assert.equal((await clientFile.read(data)).entries.get(id)?.secret, undefined);
   });
 
@@ -168,7 +168,7 @@ describe('countersign consumer', () => {
     const args = ['consumer', 'add', 'key', '--callback', 'oob', '--method', 'PLAINTEXT', '--data', data];
     const added = await call(args, { environment });
     assert.equal(added.status, 0, added.stderr);
-    const secret = told(added.stdout, 'secret') ?? '';
+    const secret = findPrinted(added.stdout, 'secret') ?? '';
     assert.match(secret, /^[A-Za-z0-9_-]{43}$/);
     const text = readFileSync(join(data, 'consumers.json'), 'utf8');
     assert.ok(!text.includes(secret) && text.includes('"sealed"'));
@@ -184,9 +184,9 @@ describe('countersign consumer', () => {
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     writeFileSync(file, publicKey.export({ type: 'spki', format: 'pem' }));
     const add = ['consumer', 'add', '--callback', 'oob', '--rsa-public-key', file, '--data', data];
-    assert.equal(told(await done([...add, 'rsa']), 'secret'), undefined);
+    assert.equal(findPrinted(await done([...add, 'rsa']), 'secret'), undefined);
     assert.match(
-      told(await done([...add, 'both', '--method=RSA-SHA1', '--method=HMAC-SHA1']), 'secret') ?? '',
+      findPrinted(await done([...add, 'both', '--method=RSA-SHA1', '--method=HMAC-SHA1']), 'secret') ?? '',
       /^.{43}$/,
     );
     const { entries } = await consumerFile.read(data);
@@ -254,7 +254,7 @@ countersign: ${config}: consumers require HTTPS, which --no-tls disables
     const added = await call(['client', 'add', 'app', ...redirect, '--data', data]);
     assert.equal(added.status, 0);
     assert.match(added.stderr, /has not applied the change/);
-    await server.told(
+    await server.awaitStderr(
       /the clients in .*clients\.json require HTTPS, which --no-tls disables\. The clients stay as they were\.\n/,
     );
     server.signal('SIGTERM');

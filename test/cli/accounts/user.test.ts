@@ -22,7 +22,7 @@ import { call, run } from '../../support/cli/command.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** What the command says of the new user: `secret    …` on a line of its own. */
-function told(output: string, what: 'user' | 'password' | 'secret'): string | undefined {
+function findPrinted(output: string, what: 'user' | 'password' | 'secret'): string | undefined {
   return new RegExp(`^${what} +(\\S.*)$`, 'm').exec(output)?.[1];
 }
 
@@ -37,11 +37,11 @@ test('a user is added, listed, rotated and removed', async () => {
   const added = await call(['user', 'add', 'johndoe', '--data', data]);
   assert.equal(added.status, 0, added.stderr);
   assert.match(added.stderr, /^no server uses .*; the change takes effect at the next start\n$/);
-  const secret = told(added.stdout, 'secret');
+  const secret = findPrinted(added.stdout, 'secret');
   assert.match(secret ?? '', /^[A-Za-z0-9_-]{43}$/);
   const user = await kept(data, 'johndoe');
   assert.deepEqual(user.secrets, [{ secret }]);
-  assert.ok(await verifyPassword(told(added.stdout, 'password') ?? '', user.password ?? ''));
+  assert.ok(await verifyPassword(findPrinted(added.stdout, 'password') ?? '', user.password ?? ''));
   assert.equal(statSync(data).mode & 0o777, 0o700);
   assert.equal(statSync(join(data, 'users.json')).mode & 0o777, 0o600);
 
@@ -53,7 +53,7 @@ test('a user is added, listed, rotated and removed', async () => {
   const rotated = await call(['user', 'rotate', 'johndoe', '--data', data, '--grace', '15m']);
   assert.equal(rotated.status, 0, rotated.stderr);
   const [current, old, ...more] = (await kept(data, 'johndoe')).secrets;
-  assert.deepEqual(current, { secret: told(rotated.stdout, 'secret') });
+  assert.deepEqual(current, { secret: findPrinted(rotated.stdout, 'secret') });
   assert.equal(old?.secret, secret);
   const until = (old?.until ?? 0) - before;
   assert.ok(until >= 900_000 && until < 960_000, `valid for ${until} ms more`);
@@ -88,11 +88,11 @@ test('a rotation leaves two secrets valid, and with --grace 0 the new one alone'
   const user = await kept(data, 'ann');
   assert.deepEqual(
     user.secrets.map(({ secret }) => secret),
-    [told(first.stdout, 'secret'), 'now'],
+    [findPrinted(first.stdout, 'secret'), 'now'],
   );
   assert.equal(user.disabled, true);
   const second = await call(['user', 'rotate', 'ann', '--data', data, '--grace', '0']);
-  assert.deepEqual((await kept(data, 'ann')).secrets, [{ secret: told(second.stdout, 'secret') }]);
+  assert.deepEqual((await kept(data, 'ann')).secrets, [{ secret: findPrinted(second.stdout, 'secret') }]);
 });
 
 test('where a service goes by the file, two secrets sign until the grace ends, and never three', async () => {
@@ -103,7 +103,7 @@ test('where a service goes by the file, two secrets sign until the grace ends, a
   const change = async (...args: string[]): Promise<void> => {
     const { status, stdout, stderr } = await call(['user', ...args, '--data', data]);
     assert.equal(status, 0, stderr);
-    const secret = told(stdout, 'secret');
+    const secret = findPrinted(stdout, 'secret');
     if (secret !== undefined) secrets.push(secret);
     service.replaceUsers(allUsers(readOptions([], {}), (await userFile.read(data)).entries));
   };
@@ -168,12 +168,12 @@ test('a secret on standard input is stored, and not printed', async () => {
 
 test('a new password replaces the old one, and the secrets stay', async () => {
   const data = temporaryDirectory();
-  const old = told((await call(['user', 'add', 'ann', '--data', data])).stdout, 'password') ?? '';
+  const old = findPrinted((await call(['user', 'add', 'ann', '--data', data])).stdout, 'password') ?? '';
   await call(['user', 'rotate', 'ann', '--data', data]);
   const before = await kept(data, 'ann');
   const changed = await call(['user', 'password', 'ann', '--data', data]);
   assert.equal(changed.status, 0, changed.stderr);
-  const password = told(changed.stdout, 'password') ?? '';
+  const password = findPrinted(changed.stdout, 'password') ?? '';
   assert.equal(changed.stdout, `user      ann\npassword  ${password}\n`);
   assert.match(changed.stderr, /^the old password is no longer valid\nno server uses /);
   const { password: hash = '', ...rest } = await kept(data, 'ann');

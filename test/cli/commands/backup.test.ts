@@ -174,7 +174,7 @@ describe('backup', () => {
     const copy = freshDirectory();
     assert.equal((await call(['backup', copy, '--data', data])).status, 0);
     const second = await startServer(['--config', config, '--data', copy, '--port', '0', '--no-tls']);
-    assert.match(await second.told(/nonce/i), /has a store, but no nonce files any more/);
+    assert.match(await second.awaitStderr(/nonce/i), /has a store, but no nonce files any more/);
     const rejected = await fetch(`${second.url}/notes`, { headers: { ...fields } });
     assert.equal(rejected.status, 503);
     assert.match(await rejected.text(), /nonces-lost/);

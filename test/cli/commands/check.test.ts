@@ -73,20 +73,20 @@ test('of a directory in use it says by whom, and what is in it, and changes noth
   });
   await call(['user', 'add', 'bea', '--data', data]);
   const server = await startServer(['--config', config, '--port', '0']);
-  const before = contentsOf(data);
+  const before = readContents(data);
   const during = await call(['check', '--config', config]);
   assert.equal(during.status, 0, during.stderr);
   assert.match(during.stdout, new RegExp(`^in use {7}by process ${server.pid}: `, 'm'));
   assert.match(during.stdout, /^users {8}bea, ann$/m);
   assert.match(during.stdout, /^items {8}\/articles: 2$/m);
   assert.ok(!during.stdout.includes('hidden'));
-  assert.deepEqual(contentsOf(data), before);
+  assert.deepEqual(readContents(data), before);
   server.signal('SIGTERM');
   await server.ended;
   assert.doesNotMatch((await call(['check', '--config', config])).stdout, /in use/);
 });
 
-function contentsOf(directory: string): Map<string, string> {
+function readContents(directory: string): Map<string, string> {
   const names = readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter(
     (name) => !/^users\.(lock|seen)/.test(name) && statSync(join(directory, name)).isFile(),
   );

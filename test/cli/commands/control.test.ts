@@ -13,7 +13,7 @@ const environment = { COUNTERSIGN_CONTROL_TOKEN: token };
 test('the control interface comes last in the ready line, and its token is drawn and told once', async () => {
   const server = await startServer(['--memory', ...ports]);
   const drawn = /control token, shown only once: (\S+)\n/.exec(
-    await server.told(/shown only once: \S+\n/),
+    await server.awaitStderr(/shown only once: \S+\n/),
   )?.[1];
   const control = createConsole({ url: server.controlUrl, token: drawn ?? '' });
   assert.equal((await control.send('GET', '/server')).keeps, 'memory');
@@ -56,7 +56,8 @@ test('on a data directory', async (context) => {
   const data = join(temporaryDirectory(), 'data');
   const server = await startServer(['--data', data, ...ports], { environment });
   const control = createConsole({ url: server.controlUrl, token });
-  const secret = /COUNTERSIGN_SECRET=(\S+)/.exec(await server.told(/COUNTERSIGN_SECRET=\S+\n/))?.[1] ?? '';
+  const secret =
+    /COUNTERSIGN_SECRET=(\S+)/.exec(await server.awaitStderr(/COUNTERSIGN_SECRET=\S+\n/))?.[1] ?? '';
   const get = (target: string, headers?: Record<string, string>): Promise<Response> =>
     fetch(server.url + target, headers && { headers });
   const signatureFields = (date?: string): Record<string, string> =>

@@ -32,7 +32,7 @@ function history(): History {
   return made;
 }
 
-function directoryOf({ files }: History): string {
+function createDirectory({ files }: History): string {
   const data = join(temporaryDirectory(), 'data');
   mkdirSync(data, { mode: 0o700 });
   for (const [name, content] of files) writeFileSync(join(data, name), content, { mode: 0o600 });
@@ -67,7 +67,7 @@ function edited(text: string): string {
 
 describe('export', () => {
   test('writes a header, the counters of each collection, its items in the order of creation, and an end', async () => {
-    const lines = (await exported(directoryOf(history()))).trimEnd().split('\n');
+    const lines = (await exported(createDirectory(history()))).trimEnd().split('\n');
     const parsed: Record<string, unknown>[] = lines.map((line) => JSON.parse(line));
     const { exported: at, ...header } = parsed[0] ?? {};
     assert.ok(Math.abs(Date.parse(String(at)) - Date.now()) < 60_000);
@@ -86,7 +86,7 @@ describe('export', () => {
   });
 
   test('writes nothing of users, consumers and keys', async () => {
-    const data = directoryOf(history());
+    const data = createDirectory(history());
     const secret = 'a-very-secret-text';
     writeFileSync(
       join(data, 'users.json'),
@@ -97,7 +97,7 @@ describe('export', () => {
   });
 
   test('writes a new file for its owner alone, and no other', async () => {
-    const data = directoryOf(history());
+    const data = createDirectory(history());
     const output = join(temporaryDirectory(), 'export.jsonl');
     const first = await call(['export', '--data', data, '--output', output]);
     assert.deepEqual(first, { status: 0, stdout: '', stderr: 'exported 3 items\n' });
@@ -113,14 +113,14 @@ describe('export', () => {
   });
 
   test('changes nothing in the data directory', async () => {
-    const data = directoryOf(history());
+    const data = createDirectory(history());
     const before = contents(data);
     await exported(data);
     assert.deepEqual(contents(data), before);
   });
 
   test('is refused while a process has the data directory, and where there is none', async () => {
-    const data = directoryOf(history());
+    const data = createDirectory(history());
     const lock = await lockDirectory(data);
     const locked = await call(['export', '--data', data]);
     await lock.release();
@@ -137,7 +137,7 @@ describe('export', () => {
   test('is refused where the store is damaged', async () => {
     const made = history();
     made.files.set('store.json', `${made.files.get('store.json')}`.replace('"Two"', '"Too"'));
-    const { status, stdout, stderr } = await call(['export', '--data', directoryOf(made)]);
+    const { status, stdout, stderr } = await call(['export', '--data', createDirectory(made)]);
     assert.deepEqual([status, stdout], [1, '']);
     assert.match(stderr, /store\.json cannot be used/);
   });
@@ -146,7 +146,7 @@ describe('export', () => {
 describe('import', () => {
   test('makes a store with the same items, order, times, revisions, counters and store id', async () => {
     const made = history();
-    const text = await exported(directoryOf(made));
+    const text = await exported(createDirectory(made));
     const { status, stderr, data } = await imported(text);
     assert.deepEqual([status, stderr], [0, 'imported 3 items\n']);
     const found = await recover({ directory: data });
@@ -164,18 +164,18 @@ describe('import', () => {
   });
 
   test('reads a file, and what export writes of it is the same but for the time', async () => {
-    const data = directoryOf(history());
+    const data = createDirectory(history());
     const output = join(temporaryDirectory(), 'export.jsonl');
     await exported(data, '--output', output);
     const fresh = freshDirectory();
     const { status } = await call(['import', '--data', fresh, '--input', output]);
     assert.equal(status, 0);
-    const bodyOf = (text: string): string[] => text.split('\n').slice(1, -2);
-    assert.deepEqual(bodyOf(await exported(fresh)), bodyOf(readFileSync(output, 'utf8')));
+    const splitBody = (text: string): string[] => text.split('\n').slice(1, -2);
+    assert.deepEqual(splitBody(await exported(fresh)), splitBody(readFileSync(output, 'utf8')));
   });
 
   test('keeps entity tags and times, so that a server that runs on it answers as before', async () => {
-    const old = directoryOf(history());
+    const old = createDirectory(history());
     const answers = async (data: string): Promise<unknown> => {
       const server = await startServer(['--data', data, '--port', '0', '--no-tls']);
       const paths = ['/articles', '/articles/1', '/articles/9', '/articles/3'];
@@ -202,7 +202,7 @@ describe('import', () => {
   });
 
   test('takes nothing of an export that was cut off, wherever that is', async () => {
-    const text = await exported(directoryOf(history()));
+    const text = await exported(createDirectory(history()));
     for (const whole of [text, edited(text)]) {
       for (let end = 0; end < whole.length - 1; end += 7) {
         const { status, stderr, data } = await imported(whole.slice(0, end));
@@ -214,7 +214,7 @@ describe('import', () => {
   });
 
   test('refuses an export that was changed and has its store id still', async () => {
-    const text = await exported(directoryOf(history()));
+    const text = await exported(createDirectory(history()));
     const { status, stderr } = await imported(text.replace('"Two"', '"Zwei"'));
     assert.equal(status, 1);
     assert.match(stderr, /line 6, .*: the export was changed since it was written; remove "storeId"/);
@@ -222,7 +222,7 @@ describe('import', () => {
 
   test('draws new entity tags, numbers and times for an edited export', async () => {
     const item = JSON.stringify({ collection: articles, id: 'new', value: article('New') });
-    const text = edited(await exported(directoryOf(history())))
+    const text = edited(await exported(createDirectory(history())))
       .replace('"Two"', '"Zwei"')
       .replace('{"end"', `${item}\n{"end"`);
     const { status, stderr, data } = await imported(text);
@@ -257,7 +257,7 @@ describe('import', () => {
   });
 
   test('reports items whose collection is not declared', async () => {
-    const text = edited(await exported(directoryOf(history()))).replaceAll('"/articles"', '"/artcles"');
+    const text = edited(await exported(createDirectory(history()))).replaceAll('"/articles"', '"/artcles"');
     const { status, stderr } = await imported(text);
     assert.equal(status, 0);
     assert.match(stderr, /^the items of \/artcles are not served: no such collection is declared$/m);
@@ -331,7 +331,7 @@ describe('import', () => {
   ];
   for (const [what, edit, message] of refusals) {
     test(`refuses ${what}, and imports nothing`, async () => {
-      const text = edited(await exported(directoryOf(history())));
+      const text = edited(await exported(createDirectory(history())));
       const { status, stderr, data } = await imported(edit(text));
       assert.equal(status, 1);
       assert.match(stderr, message);
@@ -341,11 +341,11 @@ describe('import', () => {
   }
 
   test('is refused where there are items, in a snapshot or in a journal alone, and changes nothing', async () => {
-    const text = await exported(directoryOf(history()));
+    const text = await exported(createDirectory(history()));
     const journaled = new History();
     journaled.add({ kind: 'create', collection: articles, value: article('One'), at: begun });
     for (const made of [history(), journaled]) {
-      const data = directoryOf(made);
+      const data = createDirectory(made);
       const before = contents(data);
       const { status, stderr } = await imported(text, data);
       assert.equal(status, 1);
@@ -355,7 +355,7 @@ describe('import', () => {
   });
 
   test('is refused while a process has the data directory', async () => {
-    const text = await exported(directoryOf(history()));
+    const text = await exported(createDirectory(history()));
     const data = temporaryDirectory();
     const lock = await lockDirectory(data);
     const { status, stderr } = await imported(text, data);
@@ -365,7 +365,7 @@ describe('import', () => {
   });
 
   test('can be repeated after it was interrupted, and keeps users that are there', async () => {
-    const text = await exported(directoryOf(history()));
+    const text = await exported(createDirectory(history()));
     const data = temporaryDirectory();
     const header = { storeId: 'k3x9', generation: 1, revision: 5, sequence: 0, opened: begun };
     const users = '{"version":1,"users":{}}';
@@ -432,7 +432,7 @@ test('an option that is not known is refused with the nearest one', async () => 
 });
 
 test('the commands are connected by a pipe', async () => {
-  const { stdout, status } = await run(['export', '--data', directoryOf(history())]);
+  const { stdout, status } = await run(['export', '--data', createDirectory(history())]);
   assert.equal(status, 0);
   const output = join(temporaryDirectory(), 'export.jsonl');
   writeFileSync(output, stdout);

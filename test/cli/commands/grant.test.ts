@@ -41,7 +41,7 @@ async function listed(data: string, ...args: string[]): Promise<string[][]> {
   return lines.map((line) => line.replace(/;.*/, '').split('  '));
 }
 
-const statusOf = async (server: LiveServer, bearer: string): Promise<number> =>
+const requestStatus = async (server: LiveServer, bearer: string): Promise<number> =>
   (await server.ask('GET', records, { bearer })).status;
 
 test('grants are listed and revoked while a server runs', async () => {
@@ -77,21 +77,21 @@ test('grants are listed and revoked while a server runs', async () => {
     `the server that uses ${data} (process ${server.running.pid}) has applied the change\n`,
   );
   assert.match(one.stdout, new RegExp(`^revoked {3}${id} {2}ann {2}app; read write; .*\\n$`));
-  assert.equal(await statusOf(server, ann.access), 401);
+  assert.equal(await requestStatus(server, ann.access), 401);
   assert.equal((await refresh(server, ann.refresh)).status, 400);
-  assert.equal(await statusOf(server, second.access), 200);
+  assert.equal(await requestStatus(server, second.access), 200);
 
   const user = await grant(data, 'revoke', '--user', 'ann');
   assert.equal(user.status, 0, user.stderr);
   assert.equal(user.stdout.split('\n').length, 3);
-  assert.equal(await statusOf(server, second.access), 401);
+  assert.equal(await requestStatus(server, second.access), 401);
   assert.equal((await askSigned(server, { method: 'GET', target: records, token: signed })).status, 401);
   const bobsRecords = await server.ask('GET', '/users/bob/financialrecords', { bearer: bob.access });
   assert.equal(bobsRecords.status, 200);
 
   const client = await grant(data, 'revoke', '--client', 'robot');
   assert.equal(client.stdout, 'revoked   1 token without a grant\n');
-  assert.equal(await statusOf(server, robot), 401);
+  assert.equal(await requestStatus(server, robot), 401);
   assert.deepEqual(
     (await listed(data)).map(([, ...names]) => names.join(' ')),
     ['bob app'],
@@ -101,7 +101,8 @@ test('grants are listed and revoked while a server runs', async () => {
   // A revocation is durable when the command ends.
   await server.end('SIGKILL');
   const after = await startOn(data, config);
-  for (const token of [ann.access, second.access, robot]) assert.equal(await statusOf(after, token), 401);
+  for (const token of [ann.access, second.access, robot])
+    assert.equal(await requestStatus(after, token), 401);
   await after.end('SIGTERM');
 });
 
@@ -131,7 +132,7 @@ test('without a server, the command revokes grants itself, and loses no nonce', 
   assert.deepEqual([nothing.status, nothing.stdout, nothing.stderr], [0, '', 'there is nothing to revoke\n']);
 
   const second = await startOn(data, config);
-  assert.equal(await statusOf(second, tokens.access), 401);
+  assert.equal(await requestStatus(second, tokens.access), 401);
   assert.equal((await refresh(second, tokens.refresh)).status, 400);
   assert.equal((await second.ask('GET', '/articles/1', {})).status, 200);
   assert.equal((await second.ask('PUT', '/articles/1', sending)).status, 401, 'the nonce is known');
@@ -145,7 +146,7 @@ test('a revocation that no process carried out is carried out by the next start,
   await first.end('SIGTERM');
   await revocationFile.write(data, new Map([['pending', { user: 'ann' }]]));
   const second = await startOn(data, config);
-  assert.equal(await statusOf(second, tokens.access), 401);
+  assert.equal(await requestStatus(second, tokens.access), 401);
   assert.equal((await revocationFile.read(data)).entries.size, 0);
   await second.end('SIGTERM');
 });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { commands, helpOf } from '../../../src/cli/help.ts';
-import { flagOf, optionSpecs } from '../../../src/options/table.ts';
+import { commands, formatHelp } from '../../../src/cli/help.ts';
+import { formatFlag, optionSpecs } from '../../../src/options/table.ts';
 import { root, run } from '../../support/cli/command.ts';
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -12,9 +12,11 @@ const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const own = ['--help', '--version'];
 
 test('the help lists every option that there is, and none that there is not', () => {
-  for (const help of [helpOf(undefined), helpOf('serve')]) {
+  for (const help of [formatHelp(undefined), formatHelp('serve')]) {
     const listed = [...help.matchAll(/^ {2}(--[a-z0-9-]+)/gm)].map(([, flag]) => flag);
-    const there = [...optionSpecs].filter(([, { about }]) => about !== undefined).map(([key]) => flagOf(key));
+    const there = [...optionSpecs]
+      .filter(([, { about }]) => about !== undefined)
+      .map(([key]) => formatFlag(key));
     assert.deepEqual(
       listed.filter((flag) => !own.includes(flag ?? '')),
       there,
@@ -23,9 +25,11 @@ test('the help lists every option that there is, and none that there is not', ()
 });
 
 test('the overview lists every action of the account commands', () => {
-  const overview = helpOf(undefined);
+  const overview = formatHelp(undefined);
   for (const command of ['user', 'client', 'consumer', 'grant'] as const) {
-    const usages = [...helpOf(command).matchAll(new RegExp(`countersign ${command} (key )?([a-z|]+)`, 'g'))];
+    const usages = [
+      ...formatHelp(command).matchAll(new RegExp(`countersign ${command} (key )?([a-z|]+)`, 'g')),
+    ];
     for (const [, key = '', actions = ''] of usages)
       for (const action of actions.split('|'))
         assert.match(overview, new RegExp(`^ {2}${command} ${key}[a-z|]*\\b${action}\\b`, 'm'));
@@ -33,7 +37,7 @@ test('the overview lists every action of the account commands', () => {
 });
 
 test('the help of check refers to that of serve, and does not repeat its options', () => {
-  const help = helpOf('check');
+  const help = formatHelp('check');
   assert.match(help, /all options of serve .*"countersign serve --help"/);
   assert.deepEqual(
     [...help.matchAll(/^ {2}(--[a-z0-9-]+)/gm)].map(([, flag]) => flag),
@@ -74,14 +78,14 @@ function plainDefault(cell: string): string {
 test('docs/operations.md lists every option with the default that the help states', () => {
   const document = readFileSync(join(root, 'docs/operations.md'), 'utf8');
   const documented = [...defaultsInDocument(document)].sort();
-  const help = defaultsInHelp(helpOf('serve'));
+  const help = defaultsInHelp(formatHelp('serve'));
   assert.equal(help.get('--port'), '8080');
   assert.deepEqual(documented, [...help].sort());
 });
 
 test('no line of the help is wider than 110 columns', () => {
   for (const command of [undefined, ...commands]) {
-    for (const line of helpOf(command).split('\n')) assert.ok(line.length <= 110, line);
+    for (const line of formatHelp(command).split('\n')) assert.ok(line.length <= 110, line);
   }
 });
 

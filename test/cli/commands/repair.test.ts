@@ -33,7 +33,7 @@ function history(): History {
 }
 
 /** A data directory with these files, and the path of one that is not there. */
-function directoryOf(files: Iterable<readonly [string, string]>): { data: string; fresh: string } {
+function createDirectory(files: Iterable<readonly [string, string]>): { data: string; fresh: string } {
   const directory = temporaryDirectory();
   const data = join(directory, 'data');
   mkdirSync(data, { mode: 0o700 });
@@ -60,7 +60,7 @@ const all = { 1: 'One', 2: 'Two', 3: 'Third', 4: 'Four', 5: 'Five' };
 describe('check', () => {
   test('tells what is in snapshot and journal, and of a torn end that a start would cut off', async () => {
     const { files } = history();
-    const { data } = directoryOf(files);
+    const { data } = createDirectory(files);
     const whole = await call(['check', '--data', data]);
     assert.equal(whole.status, 0, whole.stderr);
     assert.match(whole.stdout, /^items {8}\/articles: 5\njournal {6}2 changes since the snapshot$/m);
@@ -77,7 +77,7 @@ describe('check', () => {
 
   test('says of damage what a start would say', async () => {
     const { files } = history();
-    const { data } = directoryOf(files);
+    const { data } = createDirectory(files);
     const journal = join(data, 'journal-3.jsonl');
     writeFileSync(journal, readFileSync(journal, 'utf8').replace('Third', 'Thirst'));
     const { status, stderr } = await call(['check', '--data', data]);
@@ -93,7 +93,7 @@ describe('check --repair', () => {
   async function repaired(
     files: Iterable<readonly [string, string]>,
   ): Promise<{ ended: Ended; found: Recovered; fresh: string }> {
-    const { data, fresh } = directoryOf(files);
+    const { data, fresh } = createDirectory(files);
     const before = contents(data);
     const ended = await call(['check', '--repair', fresh, '--data', data]);
     assert.equal(ended.status, 0, ended.stderr);
@@ -105,7 +105,7 @@ describe('check --repair', () => {
 
   test('of what is not damaged writes the same, with users and certificate, and nothing is lost', async () => {
     const made = history();
-    const { data, fresh } = directoryOf([...made.files, ['users.json', '{"version":1,"users":{}}']]);
+    const { data, fresh } = createDirectory([...made.files, ['users.json', '{"version":1,"users":{}}']]);
     mkdirSync(join(data, 'tls'), { mode: 0o700 });
     writeFileSync(join(data, 'tls', 'key.pem'), 'key', { mode: 0o600 });
     const { status, stdout, stderr } = await run(['check', '--data', data, `--repair=${fresh}`]);
@@ -154,7 +154,7 @@ describe('check --repair', () => {
   });
 
   test('is refused where there is something already, and where nothing is', async () => {
-    const { data, fresh } = directoryOf(history().files);
+    const { data, fresh } = createDirectory(history().files);
     const cases: readonly [string[], number, RegExp][] = [
       [['--repair', data], 2, /requires a directory outside the data directory/],
       [['--repair', join(data, 'sub')], 2, /requires a directory outside the data directory/],

@@ -55,7 +55,7 @@ test('a first start makes the user demo and tells of it once; later starts keep 
   const first = await startServer(['serve', '--data', data, '--port', '0']);
   const url = `${first.url}/articles`;
   const stored = readFileSync(join(data, 'users.json'), 'utf8');
-  const { password, secret } = credentialsIn(await first.told(/Try it/));
+  const { password, secret } = credentialsIn(await first.awaitStderr(/Try it/));
   const headers = { ...xml, ...signRequest({ method: 'POST', url, user: 'demo', secret }) };
   const created = await fetch(url, { method: 'POST', headers, body: article });
   assert.equal(created.status, 201);
@@ -302,7 +302,7 @@ function checkJsonLines(lines: readonly string[]): void {
 
 test('the commands that a first start tells work as they stand', async () => {
   const server = await startServer(['--memory', '--port', '0', '--log', 'off']);
-  const stderr = await server.told(/Try it.*\n\n$/s);
+  const stderr = await server.awaitStderr(/Try it.*\n\n$/s);
   const commands = stderr.split('\n').filter((line) => /^ {2}(export|node) /.test(line));
   assert.equal(commands.length, 2);
   const { stdout } = await promisify(execFile)('sh', ['-c', commands.join('\n')], { cwd: root });

@@ -25,7 +25,7 @@ function openssl(message: string, secret = 'secret'): string {
   return execFileSync('openssl', mac, { input: message }).toString('base64');
 }
 
-function fieldsOf(output: string): Map<string, string> {
+function parseFields(output: string): Map<string, string> {
   const lines = output.trimEnd().split('\n');
   return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]));
 }
@@ -69,7 +69,7 @@ test('content is signed by its digest, from a file or from standard input', asyn
       content,
     ];
     const { stdout } = await call(args, { environment, input });
-    const fields = fieldsOf(stdout);
+    const fields = parseFields(stdout);
     assert.equal(fields.get('Content-Digest'), expected);
     assert.equal(fields.get('Authentication'), `hmac foo:n:${openssl(`POST+/articles+d+n+${expected}`)}`);
   }

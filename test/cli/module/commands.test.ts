@@ -46,7 +46,7 @@ export default () => {
 };`);
 }
 
-const statusOf = async (server: LiveServer, bearer: string): Promise<number> =>
+const requestStatus = async (server: LiveServer, bearer: string): Promise<number> =>
   (await server.ask('GET', records, { bearer })).status;
 
 /** Stores articles: 1 and 2 with assigned ids, `chosen` and 7 with chosen ones, and 3, which is deleted. */
@@ -123,7 +123,7 @@ test('grants in a store are listed and revoked while a server runs', async () =>
   const server = await startOn(join(temporaryDirectory(), 'data'), usersFile(), ...place);
   const tokens = await tokensFor(server);
   const signed = await accessToken(server);
-  assert.equal(await statusOf(server, tokens.access), 200);
+  assert.equal(await requestStatus(server, tokens.access), 200);
   await server.end('SIGTERM');
 
   const listed = await done(['grant', 'list', ...place]);
@@ -203,7 +203,7 @@ describe('export and import', () => {
 
     const moved = await startOn(join(temporaryDirectory(), 'data'), config, '--module', file);
     assert.equal((await fetch(`${moved.running.url}/articles/1`)).headers.get('ETag'), tag);
-    assert.equal(await statusOf(moved, tokens.access), 200);
+    assert.equal(await requestStatus(moved, tokens.access), 200);
     assert.equal((await askSigned(moved, { method: 'GET', target: records, token: signed })).status, 200);
     const headers = { 'Content-Type': 'application/json' };
     const body = '{"title":"Next","price":{"value":"1.00","currency":"EUR"}}';
@@ -228,7 +228,7 @@ describe('export and import', () => {
     assert.equal(comparable(last), comparable(readFileSync(returned, 'utf8')));
     const end = await startOn(back, config);
     assert.equal((await fetch(`${end.running.url}/articles/1`)).headers.get('ETag'), tag);
-    assert.equal(await statusOf(end, tokens.access), 200);
+    assert.equal(await requestStatus(end, tokens.access), 200);
     // Its nonces are not known, so it rejects signed requests for one window. The key is the same.
     assert.equal(
       readFileSync(join(back, 'oauth.key'), 'utf8'),

@@ -3,7 +3,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { loadModule } from '../../../src/cli/module/load-module.ts';
-import { withoutPasswords } from '../../../src/cli/module/module-fault.ts';
+import { redactPasswords } from '../../../src/cli/module/module-fault.ts';
 import { readOptions } from '../../../src/options/options.ts';
 import { run } from '../../support/cli/command.ts';
 import { importFrom, writeModule } from '../../support/module/write-module.ts';
@@ -202,7 +202,7 @@ test('no password of a connection is printed', async () => {
 test('the name of a user stays readable if it is also the password', () => {
   const environment = { URL: 'postgres://app:app@localhost/x' };
   assert.equal(
-    withoutPasswords('no role app at postgres://app:app@localhost/x', environment),
+    redactPasswords('no role app at postgres://app:app@localhost/x', environment),
     'no role app at postgres://***@localhost/x',
   );
 });

@@ -39,7 +39,7 @@ test('a name that no user has yet, and that is similar to none, is a warning unt
   assert.equal(checked.status, 0, checked.stderr);
   assert.match(checked.stderr, warning);
   const server = await startServer(args);
-  await server.told(warning);
+  await server.awaitStderr(warning);
   server.signal('SIGTERM');
   await server.ended;
   assert.equal((await call(['user', 'add', 'victoria', ...args.slice(0, 2)])).status, 0);

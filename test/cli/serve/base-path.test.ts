@@ -17,7 +17,7 @@ function post(url: string, signedUrl: string, secret: string): Promise<Response>
 test('the commands of a first start sign the base path, and send the request without it', async () => {
   const data = join(temporaryDirectory(), 'data');
   const server = await startServer(['--data', data, '--port', '0', '--base-path', '/api', '--log', 'off']);
-  const introduction = await server.told(/export COUNTERSIGN_SECRET=[\s\S]*articles\n/);
+  const introduction = await server.awaitStderr(/export COUNTERSIGN_SECRET=[\s\S]*articles\n/);
   const secret = /export COUNTERSIGN_SECRET='?([\w-]+)/.exec(introduction)?.[1] ?? '';
   assert.ok(introduction.includes(`sign POST ${server.url}/api/articles --user demo`), 'the signed URL');
   assert.match(introduction, new RegExp(` ${server.url}/articles\\n`), 'the requested URL');

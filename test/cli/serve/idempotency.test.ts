@@ -34,7 +34,7 @@ async function post({ port }: Server, key: string): Promise<string | undefined> 
 }
 
 /** Returns the paths of all notes by their texts. */
-async function notesOf({ port }: Server): Promise<Map<string, string[]>> {
+async function listNotes({ port }: Server): Promise<Map<string, string[]>> {
   const paths = new Map<string, string[]>();
   const origin = `http://127.0.0.1:${port}`;
   let next: string | undefined = '/notes?limit=500';
@@ -91,7 +91,7 @@ test('a request that is repeated after kill -9 and compactions is performed once
       sent.set(key, repeated);
     };
     await Promise.all([...sent].map(repeat));
-    const notes = await notesOf(server);
+    const notes = await listNotes(server);
     assert.equal(notes.size, sent.size, where);
     for (const [key, path] of sent) assert.deepEqual(notes.get(key), [path], `${where}, ${key}`);
     server.child.kill(round === 0 ? 'SIGTERM' : 'SIGKILL');

@@ -17,7 +17,7 @@ const promtool =
   spawnSync('promtool', ['--version']).error === undefined ? false : 'promtool is not installed';
 
 /** Returns what promtool reports about metrics; '' if nothing is wrong. */
-function reportOf(metrics: string): string {
+function checkMetrics(metrics: string): string {
   const { status, stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
     input: metrics,
     encoding: 'utf8',
@@ -98,11 +98,11 @@ test('a label value is escaped', () => {
 
 test('promtool accepts the metrics of a server with and without requests', { skip: promtool }, () => {
   const metrics = new ServerMetrics(createManualClock(0));
-  assert.equal(reportOf(metrics.text(gauges)), '');
+  assert.equal(checkMetrics(metrics.text(gauges)), '');
   metrics.add(entry({ problem: 'a"b\\c\nd' }));
   metrics.synced(4);
-  assert.equal(reportOf(metrics.text({ ...gauges, nonces: undefined, journalBytes: undefined })), '');
-  assert.notEqual(reportOf('a_counter 1\na_counter 2\n'), '');
+  assert.equal(checkMetrics(metrics.text({ ...gauges, nonces: undefined, journalBytes: undefined })), '');
+  assert.notEqual(checkMetrics('a_counter 1\na_counter 2\n'), '');
 });
 
 test('a server has its metrics on the control port, with the token only', async () => {
@@ -144,7 +144,7 @@ test('a server has its metrics on the control port, with the token only', async 
   assert.match(text, /^countersign_journal_sync_duration_seconds_count [1-9]$/m);
   assert.match(text, /^countersign_nonces 1$/m);
   assert.match(text, /^countersign_connections [1-9]$/m);
-  if (promtool === false) assert.equal(reportOf(text), '');
+  if (promtool === false) assert.equal(checkMetrics(text), '');
   const document = await (await fetch(`${server.controlUrl}/openapi.json`)).text();
   assert.ok(document.includes('"/metrics":{"get":'), document);
   assert.ok(document.includes('"text/plain; version=0.0.4; charset=utf-8":{"schema":'), document);

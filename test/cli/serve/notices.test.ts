@@ -19,7 +19,7 @@ interface Line {
 }
 
 /** Returns the lines of standard error, all of which must be JSON objects with a time. */
-function linesOf(stderr: string): readonly Line[] {
+function parseLines(stderr: string): readonly Line[] {
   assert.ok(stderr.endsWith('\n'), stderr);
   return stderr
     .slice(0, -1)
@@ -37,7 +37,7 @@ test('if the log is JSON, so is everything on standard error, the first start in
   const server = await startServer(args, { environment, json: true });
   await fetch(`${server.url}/articles`, { headers: { 'User-Agent': 'client/1.0' } });
   server.signal('SIGTERM');
-  const lines = linesOf((await server.ended).stderr);
+  const lines = parseLines((await server.ended).stderr);
   const shown = lines.map(({ level, message, path }) => [level, message?.split(':')[0] ?? path]);
   assert.deepEqual(shown, [
     ['warn', 'unknown environment variable COUNTERSIGN_PROT is ignored; did you mean "COUNTERSIGN_PORT"?'],
@@ -63,7 +63,7 @@ test('if standard error is not a terminal, the log is JSON by default, and so is
   assert.ok(address !== null && typeof address === 'object');
   const args = ['--memory', '--no-tls', '--port', String(address.port)];
   const { status, stderr } = await run(args, { json: true });
-  const [line, ...more] = linesOf(stderr);
+  const [line, ...more] = parseLines(stderr);
   assert.equal(status, 1);
   assert.equal(line?.level, 'error');
   assert.match(line.message ?? '', /in use/);
@@ -100,7 +100,7 @@ test('a client cannot add a line, a member or a control character to the log', a
   server.signal('SIGTERM');
   const { stderr } = await server.ended;
   assert.doesNotMatch(stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
-  const lines = linesOf(stderr).filter(({ method }) => method === 'GET');
+  const lines = parseLines(stderr).filter(({ method }) => method === 'GET');
   assert.equal(lines.length, agents.length);
   for (const [at, line] of lines.entries()) {
     assert.equal(line['status'], 404);

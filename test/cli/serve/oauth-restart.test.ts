@@ -127,7 +127,7 @@ test('a consumer that is added while a server runs gets tokens that outlive it',
   assert.match(checked.stderr, told);
   assert.match(checked.stdout, /^items {8}OAuth tokens: [0-9]+$/m);
   const without = await startOn(data, config);
-  await without.running.told(told);
+  await without.running.awaitStderr(told);
   assert.equal((await askSigned(without, signed)).status, 401);
   await without.end('SIGTERM');
   assert.notEqual(readFileSync(join(data, 'oauth.key'), 'utf8').trim(), key);

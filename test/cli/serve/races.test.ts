@@ -10,7 +10,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts';
 const rounds = long ? 24 : 4;
 
 /** Gives the one server that is ready, and holds the others to their word: it has the directory. */
-async function ownerOf(servers: readonly Server[]): Promise<Server> {
+async function findOwner(servers: readonly Server[]): Promise<Server> {
   const ready = await Promise.all(
     servers.map((server) =>
       server.ready.then(
@@ -39,7 +39,7 @@ test('of many servers that start at once on one directory one gets it, after a s
     const servers = Array.from({ length: 5 }, () =>
       startCompiled(path, '--config', config, '--port', '0', '--no-tls', '--log', 'off'),
     );
-    const owner = await ownerOf(servers).finally(() => {
+    const owner = await findOwner(servers).finally(() => {
       if (round % 2 === 0) for (const { child } of servers) child.kill('SIGKILL');
     });
     if (round % 2 === 1) owner.child.kill('SIGTERM');

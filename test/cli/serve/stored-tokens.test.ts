@@ -45,7 +45,7 @@ function history(): History {
   return made;
 }
 
-function directoryOf(files: Iterable<readonly [string, string]>): string {
+function createDirectory(files: Iterable<readonly [string, string]>): string {
   const data = join(temporaryDirectory(), 'data');
   mkdirSync(data, { mode: 0o700 });
   for (const [name, content] of files) writeFileSync(join(data, name), content, { mode: 0o600 });
@@ -62,7 +62,7 @@ function openConfiguration(): string {
 
 describe('tokens and grants of OAuth in the store', () => {
   test('are told by check for what they are, whatever collections are declared', async () => {
-    const data = directoryOf(history().files);
+    const data = createDirectory(history().files);
     for (const args of [[], ['--config', openConfiguration()]]) {
       const withoutWarnings = (text: string): string =>
         text.replace(/^.*(?:no nonce files|no longer shown).*\n/gm, '');
@@ -83,7 +83,7 @@ describe('tokens and grants of OAuth in the store', () => {
 
   /** Runs `export`, and imports what `edit` makes of it into a new directory. */
   async function moved(args: readonly string[], edit = (text: string): string => text) {
-    const exported = await call(['export', '--data', directoryOf(history().files), ...args]);
+    const exported = await call(['export', '--data', createDirectory(history().files), ...args]);
     assert.equal(exported.status, 0, exported.stderr);
     const data = join(temporaryDirectory(), 'fresh');
     const input = edit(exported.stdout);
@@ -129,7 +129,7 @@ describe('tokens and grants of OAuth in the store', () => {
   const others = ['users.json', 'clients.json', 'consumers.json'];
 
   test('go with a repair that loses nothing, as does who is registered', async () => {
-    const data = directoryOf(history().files);
+    const data = createDirectory(history().files);
     for (const name of others)
       writeFileSync(join(data, name), JSON.stringify({ version: 1, [name.replace('.json', '')]: {} }));
     writeFileSync(join(data, 'oauth.key'), `${'A'.repeat(43)}\n`);
@@ -144,7 +144,7 @@ describe('tokens and grants of OAuth in the store', () => {
 
   test('are ended by a repair that loses something: it could be that one was used, or revoked', async () => {
     const { files } = history();
-    const data = directoryOf(files);
+    const data = createDirectory(files);
     const name = readdirSync(data).findLast((each) => each.startsWith('journal-')) ?? '';
     const lines = readFileSync(join(data, name), 'utf8').split('\n');
     writeFileSync(join(data, name), [lines[0], 'damaged', ...lines.slice(2)].join('\n'));

@@ -12,7 +12,7 @@ const notes = (type: 'text' | 'integer') =>
   defineCollection('/notes', { element: 'notes', item: 'note', fields: { text: { type, required: true } } });
 
 /** A state with so many notes, the last of which does not fit. */
-function stateOf(count: number): State {
+function createState(count: number): State {
   const state = new State();
   for (let number = 1; number <= count; number += 1)
     make(state, {
@@ -26,7 +26,7 @@ function stateOf(count: number): State {
 
 test('stored items are compared once for the same declarations, and again for others', async () => {
   const directory = temporaryDirectory();
-  const [good, bad] = [stateOf(10_001), stateOf(10_000)];
+  const [good, bad] = [createState(10_001), createState(10_000)];
   const last = good.read('/notes', '10001');
   make(good, { kind: 'delete', collection: '/notes', id: '10001', expected: last?.revision ?? 0, at: 0 });
   const summary = "1 item breaks today's rules: text of /notes/10000 must be a JSON string (not shown)";
@@ -47,7 +47,7 @@ test('few items are compared each time, and no file is stored for them', async (
   const directory = temporaryDirectory();
   assert.equal(await checkStoredData(directory, new State(), [notes('text')]), undefined);
   assert.equal(
-    await checkStoredData(directory, stateOf(1), [notes('integer')]).then((found) => found?.items),
+    await checkStoredData(directory, createState(1), [notes('integer')]).then((found) => found?.items),
     1,
   );
   assert.deepEqual(readdirSync(directory), []);

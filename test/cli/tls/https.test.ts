@@ -101,12 +101,12 @@ test('a hang-up reads a given certificate again; who is connected stays, also wh
   const before = await client(server.secureUrl, first.cert);
   const second = given('The second', 20, first.directory);
   server.signal('SIGHUP');
-  await server.told(/reloaded the certificate .*given\.pem, valid until 20.*Z\n/);
+  await server.awaitStderr(/reloaded the certificate .*given\.pem, valid until 20.*Z\n/);
   await ask(before);
   const after = await client(server.secureUrl, second.cert);
   writeFileSync(second.files.key, pemOfKey(makeKey()));
   server.signal('SIGHUP');
-  await server.told(
+  await server.awaitStderr(
     /the certificate was not replaced: .*given\.pem and .*given\.key: the private key is not that of/,
   );
   for (const socket of [before, after]) await ask(socket);
@@ -263,7 +263,7 @@ test('check tells the addresses and the certificate', async () => {
 test('the commands that a first start tells work over HTTPS too', { skip: missing('curl') }, async () => {
   for (const keeping of [['--memory'], ['--data', join(temporaryDirectory(), 'data')]]) {
     const server = await startServer([...keeping, '--no-http', '--log', 'off']);
-    const stderr = await server.told(/Try it.*\n\n/s);
+    const stderr = await server.awaitStderr(/Try it.*\n\n/s);
     const commands = stderr.split('\n').filter((line) => /^ {2}(export|node) /.test(line));
     assert.match(commands[1] ?? '', keeping.length === 1 ? / --insecure / : / --cacert \S+certificate\.pem /);
     const { stdout } = await promisify(execFile)('sh', ['-c', commands.join('\n')], { cwd: root });

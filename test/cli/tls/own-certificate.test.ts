@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { CommandError } from '../../../src/cli/errors.ts';
 import type { Certificate } from '../../../src/cli/tls/certificate.ts';
-import { ownCertificate, temporaryCertificate } from '../../../src/cli/tls/own-certificate.ts';
+import { openOwnCertificate, temporaryCertificate } from '../../../src/cli/tls/own-certificate.ts';
 import { createManualClock } from '../../../src/clock.ts';
 import { makeCertificate, makeKey, pemOfKey } from '../../../src/net/tls/certificate.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -21,7 +21,7 @@ function place() {
   const read = (name: string): string => readFileSync(join(directory, `${name}.pem`), 'utf8');
   const write = (name: string, content: string): void =>
     writeFileSync(join(directory, `${name}.pem`), content);
-  return { directory, clock, read, write, open: () => ownCertificate(directory, surroundings) };
+  return { directory, clock, read, write, open: () => openOwnCertificate(directory, surroundings) };
 }
 
 /** A place where a certificate was kept. */
@@ -39,7 +39,7 @@ function until(cert: string | Buffer): number {
   return Date.parse(new X509Certificate(cert).validTo);
 }
 
-async function refusalOf(opening: Promise<unknown>): Promise<string> {
+async function awaitRefusal(opening: Promise<unknown>): Promise<string> {
   return opening.then(
     () => assert.fail('it was taken'),
     (error: unknown) => {
@@ -165,7 +165,7 @@ describe('what is damaged is told with its file, and left as it is', () => {
     test(what, async () => {
       const { open, read, write } = await settled();
       write(name, content);
-      const fault = await refusalOf(open());
+      const fault = await awaitRefusal(open());
       assert.match(fault, told);
       assert.match(fault, /if both files are removed, a start generates new ones$/);
       assert.equal(read(name), content);
@@ -176,7 +176,7 @@ describe('what is damaged is told with its file, and left as it is', () => {
     const { directory, open } = await settled();
     rmSync(join(directory, 'key.pem'));
     assert.match(
-      await refusalOf(open()),
+      await awaitRefusal(open()),
       /key\.pem: the file does not exist, and .*certificate\.pem cannot be used/,
     );
   });
@@ -185,14 +185,14 @@ describe('what is damaged is told with its file, and left as it is', () => {
     const { directory, open, write } = await settled();
     rmSync(join(directory, 'certificate.pem'));
     write('key', pemOfKey(generateKeyPairSync('ed25519').privateKey));
-    assert.match(await refusalOf(open()), /key\.pem: .*P-256/);
+    assert.match(await awaitRefusal(open()), /key\.pem: .*P-256/);
   });
 
   test('a directory in the place of a file', async () => {
     const { directory, open } = await settled();
     rmSync(join(directory, 'key.pem'));
     mkdirSync(join(directory, 'key.pem'));
-    assert.match(await refusalOf(open()), /key\.pem cannot be read \(EISDIR\)$/);
+    assert.match(await awaitRefusal(open()), /key\.pem cannot be read \(EISDIR\)$/);
   });
 });
 

@@ -259,11 +259,12 @@ test('a request token without a callback is approved, and the verifier that the 
     assert.equal(response.status, 200, text);
     return new URLSearchParams(text);
   };
-  const pageOf = (token: string): string => `${double.secureUrl}/oauth1/authorize?oauth_token=${token}`;
+  const formatPageUrl = (token: string): string =>
+    `${double.secureUrl}/oauth1/authorize?oauth_token=${token}`;
 
   const request = await send('/oauth1/request_token', { oauth_callback: 'oob' });
   const token = request.get('oauth_token') ?? '';
-  const back = new URL(await double.oauth1.approve(pageOf(token), { user: 'johndoe' }));
+  const back = new URL(await double.oauth1.approve(formatPageUrl(token), { user: 'johndoe' }));
   assert.deepEqual([back.protocol, back.searchParams.get('oauth_token')], ['oob:', token]);
   const verifier = back.searchParams.get('oauth_verifier') ?? '';
   assert.match(verifier, /^[a-z0-9]{12}$/);
@@ -273,6 +274,6 @@ test('a request token without a callback is approved, and the verifier that the 
   assert.notEqual(access.get('oauth_token'), null);
 
   const denied = (await send('/oauth1/request_token', { oauth_callback: 'oob' })).get('oauth_token') ?? '';
-  const refusal = await double.oauth1.approve(pageOf(denied), { user: 'johndoe', decision: 'deny' });
+  const refusal = await double.oauth1.approve(formatPageUrl(denied), { user: 'johndoe', decision: 'deny' });
   assert.equal(new URL(refusal).searchParams.get('oauth_problem'), 'user_refused');
 });

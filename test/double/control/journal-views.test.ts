@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { AuthenticationTrace } from '../../../src/auth/trace.ts';
 import { entriesJson } from '../../../src/double/control/exchange/entries-json.ts';
-import { harOf } from '../../../src/double/control/exchange/har.ts';
+import { formatHar } from '../../../src/double/control/exchange/har.ts';
 import { type Double, startDouble } from '../../../src/double/index.ts';
 import { createRedaction } from '../../../src/double/journal/redaction.ts';
 import { viewAuthentication } from '../../../src/double/journal/view.ts';
@@ -14,7 +14,7 @@ async function opened(double: Double) {
   return createConsole(await double.openControl());
 }
 
-function numbersOf({ entries }: { entries: readonly { readonly number: number }[] }): number[] {
+function listNumbers({ entries }: { entries: readonly { readonly number: number }[] }): number[] {
   return entries.map(({ number }) => number);
 }
 
@@ -24,10 +24,10 @@ test('summaries are listed in pages, backwards and forwards', async () => {
   assert.deepEqual(await control.send('POST', '/journal/list', {}), { entries: [] });
   for (let count = 0; count < 7; count += 1) await double.fetch('/articles');
   const latest = await control.send('POST', '/journal/list', { limit: 2 });
-  assert.deepEqual([numbersOf(latest), latest.first, latest.last], [[6, 7], 3, 7]);
-  assert.deepEqual(numbersOf(await control.send('POST', '/journal/list', { before: 6, limit: 2 })), [4, 5]);
-  assert.deepEqual(numbersOf(await control.send('POST', '/journal/list', { after: 3, limit: 2 })), [4, 5]);
-  assert.deepEqual(numbersOf(await control.send('POST', '/journal/list', { after: 7 })), []);
+  assert.deepEqual([listNumbers(latest), latest.first, latest.last], [[6, 7], 3, 7]);
+  assert.deepEqual(listNumbers(await control.send('POST', '/journal/list', { before: 6, limit: 2 })), [4, 5]);
+  assert.deepEqual(listNumbers(await control.send('POST', '/journal/list', { after: 3, limit: 2 })), [4, 5]);
+  assert.deepEqual(listNumbers(await control.send('POST', '/journal/list', { after: 7 })), []);
 });
 
 test('a list waits for the next entry if there is none, also for the first one after a reset', async () => {
@@ -37,13 +37,13 @@ test('a list waits for the next entry if there is none, also for the first one a
   const next = control.send('POST', '/journal/list', { after: 1, wait: 60_000 });
   await control.send('GET', '/health');
   await double.fetch('/articles');
-  assert.deepEqual(numbersOf(await next), [2]);
+  assert.deepEqual(listNumbers(await next), [2]);
   const afterReset = control.send('POST', '/journal/list', { after: 2, wait: 60_000 });
   await control.send('GET', '/health');
   double.reset();
   await double.fetch('/articles');
   assert.deepEqual(await afterReset, { entries: [], first: 1, last: 1 });
-  assert.deepEqual(numbersOf(await control.send('POST', '/journal/list', { after: 1, wait: 1 })), []);
+  assert.deepEqual(listNumbers(await control.send('POST', '/journal/list', { after: 1, wait: 1 })), []);
 });
 
 test('a summary has what a table shows, without secrets and without content', async () => {
@@ -227,7 +227,7 @@ test('other work is done between the slices of a long journal', async () => {
   await using double = await startDouble({ https: false });
   for (let count = 0; count < 40; count += 1) await double.fetch(`/articles?${'a'.repeat(7000)}`);
   const entries = double.journal.all();
-  for (const write of [() => entriesJson(entries), () => harOf(entries, origins, '1')]) {
+  for (const write of [() => entriesJson(entries), () => formatHar(entries, origins, '1')]) {
     let turns = 0;
     let pending = setImmediate(function count() {
       turns += 1;
@@ -251,6 +251,6 @@ test('an export reads each part of an entry once', async () => {
       return Reflect.get(target, name, target);
     },
   });
-  await harOf([counted], origins, '1');
+  await formatHar([counted], origins, '1');
   assert.deepEqual(reads, [...new Set(reads)]);
 });

@@ -25,8 +25,8 @@ async function opened() {
 }
 
 test('the lists of accounts and tokens contain no secret, no password and no token', async () => {
-  await using house = await opened();
-  const { control, double } = house;
+  await using server = await opened();
+  const { control, double } = server;
   double.auth.addKey('johndoe', 'shared-1', { algorithm: 'hmac-sha256', secret: secrets.shared });
   const { publicKey } = generateKeyPairSync('ed25519');
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
@@ -57,8 +57,8 @@ test('the lists of accounts and tokens contain no secret, no password and no tok
 });
 
 test('a secret that was rotated with a grace period is listed with its end', async () => {
-  await using house = await opened();
-  const { control, double } = house;
+  await using server = await opened();
+  const { control, double } = server;
   double.clock.freeze('2026-03-01T12:00:00Z');
   double.auth.rotateSecret('ann', { grace: '1m' });
   const { users } = await control.send('GET', '/users');
@@ -66,8 +66,8 @@ test('a secret that was rotated with a grace period is listed with its end', asy
 });
 
 test('tokens are expired and revoked by their fingerprints, and no others with them', async () => {
-  await using house = await opened();
-  const { control, double } = house;
+  await using server = await opened();
+  const { control, double } = server;
   const first = await double.oauth2.issueToken({ user: 'ann' });
   const second = await double.oauth2.issueToken({ user: 'ann' });
   const fingerprint = createHash('sha256').update(first.accessToken).digest('base64url');
@@ -85,8 +85,8 @@ test('tokens are expired and revoked by their fingerprints, and no others with t
 });
 
 test('an unanswered consent page is listed as a live ticket', async () => {
-  await using house = await opened();
-  const { control, double } = house;
+  await using server = await opened();
+  const { control, double } = server;
   const query = new URLSearchParams({
     response_type: 'code',
     client_id: 'app',
@@ -108,8 +108,8 @@ test('an unanswered consent page is listed as a live ticket', async () => {
 });
 
 test('items are listed as the service sends them, with the entity tags of both formats', async () => {
-  await using house = await opened();
-  const { control, double } = house;
+  await using server = await opened();
+  const { control, double } = server;
   const { collections } = await control.send('GET', '/collections');
   const articles = collections.find(({ path }: { path: string }) => path === '/articles');
   assert.equal(articles.access.GET, 'anyone');
@@ -134,8 +134,8 @@ test('items are listed as the service sends them, with the entity tags of both f
 });
 
 test('the items of a collection with parameters are listed by its path, in any encoding', async () => {
-  await using house = await opened();
-  const { control, double } = house;
+  await using server = await opened();
+  const { control, double } = server;
   double.seed({ '/users/ann/financialrecords': [] });
   double.collection('/shelves/{name}/books', {
     element: 'books',
@@ -157,8 +157,8 @@ test('the items of a collection with parameters are listed by its path, in any e
 });
 
 test('the server signs as a user with every scheme, and the service accepts the fields', async () => {
-  await using house = await opened();
-  const { control, double } = house;
+  await using server = await opened();
+  const { control, double } = server;
   for (const scheme of [undefined, 'basic', 'bearer', 'oauth1']) {
     const content = {
       user: 'johndoe',
@@ -197,8 +197,8 @@ test('the server signs with configured schemes, also where the signature is in t
 });
 
 test('snapshots are listed, and the clock shows whether it is frozen and by how much Date is skewed', async () => {
-  await using house = await opened();
-  const { control } = house;
+  await using server = await opened();
+  const { control } = server;
   await control.send('POST', '/clock/freeze', { at: '2026-03-01T12:00:00Z' });
   await control.send('POST', '/clock/skew', { by: '-5m' });
   const clock = await control.send('GET', '/clock');

@@ -31,7 +31,7 @@ async function opened() {
 }
 
 /** Every operation of a document with its path and method. */
-function operationsOf(document: { paths: Readonly<Record<string, Readonly<Record<string, Told>>>> }) {
+function listOperations(document: { paths: Readonly<Record<string, Readonly<Record<string, Told>>>> }) {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item)
       .filter(([method]) => method !== 'parameters')
@@ -90,15 +90,15 @@ const contents: Readonly<Record<string, (known: Json) => Json>> = {
 };
 
 test('every route is in the document with the methods that it has, and nothing else is', async () => {
-  await using house = await opened();
-  const { send, control, document } = house;
+  await using server = await opened();
+  const { send, control, document } = server;
   const listed = await fetch(control.url, { headers: { Accept: 'application/json' } });
   const { resources } = JSON.parse(await listed.text());
   const served = resources.map(({ href }: { href: string }) => href);
   assert.deepEqual(Object.keys(document.paths).sort(), ['/', '/problems/{name}', ...served].sort());
   for (const path of Object.keys(document.paths)) {
     const reply = await send.raw('OPTIONS', path.replace('{name}', 'ann'));
-    const told = operationsOf(document).filter((each) => each.path === path);
+    const told = listOperations(document).filter((each) => each.path === path);
     const methods = new Set(['OPTIONS', ...told.map(({ method }) => method)]);
     if (methods.has('GET')) methods.add('HEAD');
     assert.deepEqual(reply.headers.get('allow')?.split(', ').sort(), [...methods].sort(), path);
@@ -106,12 +106,12 @@ test('every route is in the document with the methods that it has, and nothing e
 });
 
 test('every operation is answered as the document says, and without the token where it says so', async () => {
-  await using house = await opened();
-  const { double, control, document } = house;
+  await using server = await opened();
+  const { double, control, document } = server;
   const { Ajv2020 } = missing('ajv') ? {} : await import(resolved('ajv/dist/2020.js'));
   const ajv = Ajv2020 && new Ajv2020({ strict: false, allErrors: true });
   let known: Json = {};
-  const operations = operationsOf(document).filter(({ told }) => told.operationId !== 'approve');
+  const operations = listOperations(document).filter(({ told }) => told.operationId !== 'approve');
   // Those that take away go last.
   const order = ({ method, told }: (typeof operations)[number]): number =>
     ['removeUser', 'removeStubs'].includes(told.operationId) ? 2 : Number(method === 'DELETE');
@@ -150,9 +150,9 @@ test('every operation is answered as the document says, and without the token wh
 });
 
 test('who says nothing of formats is answered in one that the document has', async () => {
-  await using house = await opened();
-  const { control, document } = house;
-  for (const { path, told } of operationsOf(document).filter((each) => each.told.security !== undefined)) {
+  await using server = await opened();
+  const { control, document } = server;
+  for (const { path, told } of listOperations(document).filter((each) => each.told.security !== undefined)) {
     const reply = await fetch(control.url + path.replace('{name}', 'not-found'));
     const type = reply.headers.get('content-type')?.split(';')[0] ?? '';
     assert.ok(Object.hasOwn(told.responses[reply.status]?.content ?? {}, type), `${path}: ${type}`);
@@ -161,8 +161,8 @@ test('who says nothing of formats is answered in one that the document has', asy
 
 describe('an independent validator', { skip: missing('@seriousme/openapi-schema-validator') }, () => {
   test('finds nothing wrong in the document, and what is wrong in another', async () => {
-    await using house = await opened();
-    const { document } = house;
+    await using server = await opened();
+    const { document } = server;
     const { Validator } = await import(resolved('@seriousme/openapi-schema-validator'));
     const { valid, errors } = await new Validator().validate(document);
     assert.ok(valid, JSON.stringify(errors));

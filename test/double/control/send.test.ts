@@ -10,7 +10,7 @@ async function opened(double: Double) {
 const get = (target: string, ...lines: string[]): string =>
   [`GET ${target} HTTP/1.1`, 'Host: a.example', ...lines, '', ''].join('\r\n');
 
-function textOf({ response }: { response: string }): string {
+function decodeText({ response }: { response: string }): string {
   return Buffer.from(response, 'base64').toString('latin1');
 }
 
@@ -21,7 +21,7 @@ test('exactly the given bytes are sent, and the bytes of the response and its en
   const sent = await control.send('POST', '/send', { text: get('/articles', 'x-ODD:  spaced ') });
   assert.equal(sent.ended, 'complete');
   assert.equal(sent.entry, 2);
-  assert.match(textOf(sent), /^HTTP\/1\.1 200 OK\r\n.*\r\n\r\n/s);
+  assert.match(decodeText(sent), /^HTTP\/1\.1 200 OK\r\n.*\r\n\r\n/s);
   const entry = double.journal.last();
   assert.deepEqual(
     entry?.request?.headers.find(([name]) => name === 'x-ODD'),
@@ -35,7 +35,7 @@ test('bytes that are no request are sent too', async () => {
   const control = await opened(double);
   const bytes = Buffer.from('GET /\xff\x00 nonsense\r\n\r\n', 'latin1').toString('base64');
   const sent = await control.send('POST', '/send', { bytes });
-  assert.match(textOf(sent), /^HTTP\/1\.1 400 /);
+  assert.match(decodeText(sent), /^HTTP\/1\.1 400 /);
   assert.equal(double.journal.last()?.number, sent.entry);
   assert.ok(double.journal.last()?.received !== undefined);
 });
@@ -44,7 +44,7 @@ test('requests are sent over TLS if that is wanted', async () => {
   await using double = await startDouble();
   const control = await opened(double);
   const sent = await control.send('POST', '/send', { text: get('/articles'), secure: true });
-  assert.match(textOf(sent), /^HTTP\/1\.1 200 /);
+  assert.match(decodeText(sent), /^HTTP\/1\.1 200 /);
   assert.equal(double.journal.last()?.request?.secure, true);
 });
 
@@ -64,7 +64,7 @@ test('the request of an entry is sent again with its credentials and its content
   assert.equal(anonymous.status, 401);
   await control.send('POST', '/send', { entry: 3 });
   assert.equal(double.journal.last()?.request?.body, double.journal.all()[2]?.request?.body);
-  assert.ok(!textOf(sent).includes('the-secret-of-ann'));
+  assert.ok(!decodeText(sent).includes('the-secret-of-ann'));
 });
 
 test('chunked content is sent again as chunks', async () => {
@@ -73,9 +73,9 @@ test('chunked content is sent again as chunks', async () => {
   const control = await opened(double);
   const head = 'POST /echo HTTP/1.1\r\nHost: a.example\r\nTransfer-Encoding: chunked\r\n\r\n';
   const first = await control.send('POST', '/send', { text: `${head}3\r\nabc\r\n0\r\n\r\n` });
-  assert.match(textOf(first), /^HTTP\/1\.1 204 /);
+  assert.match(decodeText(first), /^HTTP\/1\.1 204 /);
   const again = await control.send('POST', '/send', { entry: first.entry });
-  assert.match(textOf(again), /^HTTP\/1\.1 204 /);
+  assert.match(decodeText(again), /^HTTP\/1\.1 204 /);
 });
 
 test('a connection that breaks, or a response that does not come in time, is reported', async () => {
@@ -99,7 +99,7 @@ test('a response to HEAD ends with its head', async () => {
     text: 'HEAD /articles HTTP/1.1\r\nHost: a.example\r\n\r\n',
   });
   assert.equal(sent.ended, 'complete');
-  assert.ok(textOf(sent).endsWith('\r\n\r\n'));
+  assert.ok(decodeText(sent).endsWith('\r\n\r\n'));
 });
 
 test('content that is not one request is refused', async () => {

@@ -44,11 +44,11 @@ test('a secret that was rotated meanwhile is refused, from then on', async () =>
 test('a rotated secret of nobody, or of somebody unknown, changes nothing', async () => {
   await using double = await startDouble({ users, now });
   double.faults.always({}, { rotatedSecret: true });
-  const nobody = await double.fetch('/articles');
+  const anonymous = await double.fetch('/articles');
   const stranger = await double.fetch('/articles', {
     headers: { authentication: `hmac stranger:${'A'.repeat(43)}=` },
   });
-  assert.deepEqual([nobody.status, stranger.status], [200, 401]);
+  assert.deepEqual([anonymous.status, stranger.status], [200, 401]);
   assert.equal(double.auth.credentials('johndoe').secret, 'a-secret');
 });
 

@@ -16,7 +16,7 @@ const options = { users: { johndoe: { secret: 'a-secret' } }, collections, now: 
 const note = { method: 'POST', body: '<note><text>Hello</text></note>' };
 const keyed = { ...note, headers: { 'Idempotency-Key': '"8e03978e-40d5-43e8-bc93-6894a57f9324"' } };
 
-async function countOf(double: Double): Promise<number> {
+async function countNotes(double: Double): Promise<number> {
   const list = await double.fetch('/notes', { headers: { Accept: 'application/json' } });
   const { notes } = JSON.parse(await list.text());
   return notes.length;
@@ -35,7 +35,7 @@ test('lostAfterActing makes the change, and the client gets a reset instead of a
       assert.ok(error instanceof TypeError && error.cause instanceof Error);
       return Reflect.get(error.cause, 'code') === 'ECONNRESET';
     });
-    assert.equal(await countOf(double), made + 1);
+    assert.equal(await countNotes(double), made + 1);
   }
 });
 
@@ -55,7 +55,7 @@ test('lostAfterActing also loses a response without content', async () => {
   await john.fetch('/notes', note);
   double.faults.next({ method: 'DELETE' }, { lostAfterActing: true });
   await assert.rejects(john.fetch('/notes/1', { method: 'DELETE' }));
-  assert.equal(await countOf(double), 0);
+  assert.equal(await countNotes(double), 0);
 });
 
 test('a client that repeats a lost request with its Idempotency-Key makes one change', async () => {
@@ -65,7 +65,7 @@ test('a client that repeats a lost request with its Idempotency-Key makes one ch
   await assert.rejects(john.fetch('/notes', keyed));
   const again = await john.fetch('/notes', keyed);
   assert.deepEqual([again.status, again.headers.get('location')], [201, '/notes/1']);
-  assert.equal(await countOf(double), 1);
+  assert.equal(await countNotes(double), 1);
 });
 
 test('keys expire by the clock of the double', async () => {
@@ -88,5 +88,5 @@ test('a snapshot contains the keys, and a reset removes them', async () => {
   assert.equal((await john.fetch('/notes', keyed)).headers.get('location'), '/notes/2');
   double.restore(snapshot);
   assert.equal((await john.fetch('/notes', keyed)).headers.get('location'), '/notes/1');
-  assert.equal(await countOf(double), 1);
+  assert.equal(await countNotes(double), 1);
 });

@@ -156,7 +156,7 @@ const calls: Readonly<Record<string, Call>> = {
 };
 
 /** What is seen of a reply; what is about the connection, or the moment, is left out. */
-async function seenOf(reply: Response): Promise<unknown> {
+async function readResponse(reply: Response): Promise<unknown> {
   const { status, statusText, ok, redirected, type, bodyUsed, url } = reply;
   const fields = [...reply.headers].filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name));
   const length = reply.body === null ? 'none' : 'some';
@@ -167,14 +167,14 @@ async function seenOf(reply: Response): Promise<unknown> {
 for (const [name, [path, init = () => ({})]] of Object.entries(calls)) {
   test(`in process and over a socket ${name} is the same`, async () => {
     await using double = await echoing();
-    const here = await double.fetch(path, init()).then(seenOf, failureOf);
-    const there = await fetch(double.url + path, init()).then(seenOf, failureOf);
+    const here = await double.fetch(path, init()).then(readResponse, readFailure);
+    const there = await fetch(double.url + path, init()).then(readResponse, readFailure);
     assert.deepEqual(here, there);
   });
 }
 
 /** What is seen of a call that failed. */
-const failureOf = ({ name, message }: Error): unknown => ({ name, message });
+const readFailure = ({ name, message }: Error): unknown => ({ name, message });
 
 const requests: Readonly<Record<string, Call>> = {
   'of text': ['/echo', withBody(() => 'Tea', { method: 'PUT', headers: { 'X-One': '1' } })],
@@ -188,8 +188,8 @@ for (const [name, [path, init = () => ({})]] of Object.entries(requests)) {
   test(`in process and over a socket a Request ${name} is the same`, async () => {
     await using double = await echoing();
     const made = (): Request => new Request(double.url + path, init());
-    const here = await double.fetch(made()).then(seenOf, failureOf);
-    assert.deepEqual(here, await fetch(made()).then(seenOf, failureOf));
+    const here = await double.fetch(made()).then(readResponse, readFailure);
+    assert.deepEqual(here, await fetch(made()).then(readResponse, readFailure));
   });
 }
 
@@ -248,14 +248,14 @@ for (const [how, method] of [
 ] as const) {
   test(`who signs sends text as what it begins like, ${how}`, async () => {
     await using double = await echoing();
-    const typeOf = async (body: string): Promise<unknown> => {
+    const readType = async (body: string): Promise<unknown> => {
       const { named } = Object(await (await double.as('ann').fetch('/echo', { method, body })).json());
       return new Map<unknown, unknown>(named).get('content-type');
     };
-    assert.deepEqual(await typeOf(' <a/>'), ['application/xml']);
-    assert.deepEqual(await typeOf('{"a":1}'), ['application/json']);
-    assert.deepEqual(await typeOf('[1]'), ['application/json']);
-    assert.deepEqual(await typeOf('Tea'), ['text/plain;charset=UTF-8']);
+    assert.deepEqual(await readType(' <a/>'), ['application/xml']);
+    assert.deepEqual(await readType('{"a":1}'), ['application/json']);
+    assert.deepEqual(await readType('[1]'), ['application/json']);
+    assert.deepEqual(await readType('Tea'), ['text/plain;charset=UTF-8']);
   });
 }
 
@@ -337,7 +337,7 @@ test('a signal ends the call, before and while it is answered', async () => {
   await assert.rejects(sent, { name: 'AbortError' });
 });
 
-const nameOf = ({ name }: Error): string => name;
+const readName = ({ name }: Error): string => name;
 
 /** What becomes of reading a reply in each way after the call was aborted. */
 async function readAborted(get: (signal: AbortSignal) => Promise<Response>): Promise<unknown> {
@@ -354,12 +354,12 @@ async function readAborted(get: (signal: AbortSignal) => Promise<Response>): Pro
     const controller = new AbortController();
     const reply = await get(controller.signal);
     controller.abort();
-    seen.push(await read(reply).then(() => 'read', nameOf));
+    seen.push(await read(reply).then(() => 'read', readName));
   }
   const controller = new AbortController();
   const reader = (await get(controller.signal)).body?.getReader();
   controller.abort();
-  seen.push(await reader?.read().then(() => 'read', nameOf));
+  seen.push(await reader?.read().then(() => 'read', readName));
   return seen;
 }
 

@@ -135,7 +135,7 @@ describe('as with a configured scheme', () => {
       assert.match(publicKey, /^-----BEGIN PUBLIC KEY-----/);
       const scheme = 'message-signatures';
       assert.equal((await double.as('ann', { scheme }).fetch('/articles', post)).status, 201);
-      assert.match(fieldsOf(double)['Signature-Input'] ?? '', /keyid="key-1"/);
+      assert.match(readFields(double)['Signature-Input'] ?? '', /keyid="key-1"/);
       const given = { scheme, keyId: 'key-1', privateKey };
       assert.equal((await double.as('ann', given).fetch('/articles', post)).status, 201);
       double.auth.generateKey('ann', 'key-2', algorithm);
@@ -241,7 +241,7 @@ describe('as with a configured scheme', () => {
     assert.equal(double.journal.last()?.problem?.type, 'tls-required');
   });
 
-  function fieldsOf({ journal }: Awaited<ReturnType<typeof startDouble>>): Record<string, string> {
+  function readFields({ journal }: Awaited<ReturnType<typeof startDouble>>): Record<string, string> {
     return Object.fromEntries(journal.last()?.raw().request?.headers ?? []);
   }
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import type { Double } from '../../../src/double/index.ts';
-import { lineOf, openWithOAuth, secrets } from '../../support/double/oauth.ts';
+import { openWithOAuth, readLine, secrets } from '../../support/double/oauth.ts';
 
 function escaped(text: string): string {
   return encodeURIComponent(text).replace(
@@ -53,7 +53,7 @@ test('an expired token of OAuth 1.0a is explained, with the time since it expire
   double.clock.advance('25h');
   await signed(double, { key: `${escaped(secrets.key1)}&${tokenSecret}`, changes: { oauth_token: token } });
   assert.match(
-    lineOf(double, token, tokenSecret),
+    readLine(double, token, tokenSecret),
     /The token has expired: the access token expired 3600 s ago/,
   );
 });
@@ -67,7 +67,7 @@ test('a callback that is not registered is explained', async () => {
     verb: 'POST',
   });
   assert.match(
-    lineOf(double),
+    readLine(double),
     /400, parameter_rejected, .*oauth_callback is https:\/\/client\.example\/ready\/ \(different: the trailing slash\); key1 is registered with oob, /,
   );
 });
@@ -96,7 +96,7 @@ test('a wrong verifier of OAuth 1.0a is explained, with the number of attempts l
     verb: 'POST',
   });
   assert.match(
-    lineOf(double, token, secret, oauthVerifier),
+    readLine(double, token, secret, oauthVerifier),
     /401, verifier_invalid, .*it was sent in another letter case; attempts left with this token: 2/,
   );
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { Double } from '../../../src/double/index.ts';
-import { callback, lineOf, openWithOAuth, secrets } from '../../support/double/oauth.ts';
+import { callback, openWithOAuth, readLine, secrets } from '../../support/double/oauth.ts';
 
 const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
 const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM';
@@ -231,7 +231,7 @@ test('a token that is sent with the scheme DPoP is explained', async () => {
   const headers = { Authorization: `DPoP ${accessToken}` };
   await double.fetch('/articles', { secure: true, headers });
   assert.match(
-    lineOf(double, accessToken),
+    readLine(double, accessToken),
     /the scheme DPoP was sent \(RFC 9449\), which is not supported; send the access token with Bearer$/,
   );
 });
@@ -245,7 +245,7 @@ for (const [name, named] of [
     const headers = { Authorization: basic('johndoe', secrets.johndoe) };
     const target = `/oauth2/authorize?client_id=app&${name}=x`;
     const refused = await double.fetch(target, { secure: true, headers, redirect: 'manual' });
-    assert.match(lineOf(double), named);
+    assert.match(readLine(double), named);
     assert.match(await refused.text(), named);
   });
 
@@ -332,7 +332,7 @@ for (const [what, send, named] of [...atToken, ...elsewhere]) {
     for (const explain of [true, false]) {
       await using double = await openWithOAuth({ explain });
       const hidden = await send(double);
-      assert.match(lineOf(double, ...hidden), named);
+      assert.match(readLine(double, ...hidden), named);
     }
   });
 }

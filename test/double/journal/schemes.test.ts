@@ -115,29 +115,29 @@ test('a secret of another user, a former one and a password are recognized in ev
       users: { ann: { secret: 'key-of-ann', password: 'a-pass-word' }, bob: { secret: 'key-of-bob' } },
       schemes: { ...options.schemes, stripe: { preset: 'stripe', user: 'ann' } },
     });
-    const hintOf = async (key: string): Promise<string | undefined> => {
+    const readHint = async (key: string): Promise<string | undefined> => {
       const headers = { Host: 'api.example', ...sign(key)('http://api.example/articles') };
       const response = await double.fetch('/articles', { headers });
       assert.equal(response.status, 401, name);
       return double.journal.last()?.auth?.hint;
     };
     assert.equal(
-      await hintOf('key-of-bob'),
+      await readHint('key-of-bob'),
       'the request is signed with the secret of another user, bob',
       name,
     );
     assert.equal(
-      await hintOf('a-pass-word'),
+      await readHint('a-pass-word'),
       'the request is signed with the password of ann instead of a secret',
       name,
     );
     double.auth.rotateSecret('ann');
     assert.equal(
-      await hintOf('key-of-ann'),
+      await readHint('key-of-ann'),
       'the request is signed with a former secret of ann, which was replaced',
       name,
     );
-    assert.doesNotMatch(String(await hintOf('a secret of nobody')), /the request is signed with/, name);
+    assert.doesNotMatch(String(await readHint('a secret of nobody')), /the request is signed with/, name);
   }
 });
 

@@ -11,7 +11,7 @@ async function open(options: DoubleOptions = {}): Promise<Double> {
 }
 
 /** The story of a request with these fields. */
-async function storyOf(
+async function readTrace(
   double: Double,
   target: string,
   headers: Record<string, string>,
@@ -34,20 +34,25 @@ function credentialsOver(
 
 test('good credentials have passed every check of their form', async () => {
   await using double = await open();
-  const full = await storyOf(double, '/articles', credentialsOver('GET+/articles+01mar202612:00:00+n-1'));
+  const full = await readTrace(double, '/articles', credentialsOver('GET+/articles+01mar202612:00:00+n-1'));
   assert.deepEqual(
     [full.scheme, full.passed, full.failedAt, full.hint],
     ['hmac', ['parse', 'user', 'digest', 'date', 'nonce'], undefined, undefined],
   );
-  const simple = await storyOf(double, '/articles', {
+  const simple = await readTrace(double, '/articles', {
     authentication: `hmac johndoe:${digestOnce('a-secret', 'GET+/articles')}`,
   });
   assert.deepEqual(simple.passed, ['parse', 'user', 'digest']);
-  const basic = await storyOf(double, '/articles', { authorization: basicOf('johndoe', 'a-password') }, true);
+  const basic = await readTrace(
+    double,
+    '/articles',
+    { authorization: formatBasic('johndoe', 'a-password') },
+    true,
+  );
   assert.deepEqual([basic.scheme, basic.passed], ['basic', ['parse', 'user', 'password']]);
 });
 
-function basicOf(user: string, password: string): string {
+function formatBasic(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
@@ -61,7 +66,7 @@ test('a request without credentials has no story, nor has one that was answered 
 
 test('a query that was not signed is found, with both messages and where they part', async () => {
   await using double = await open();
-  const story = await storyOf(
+  const story = await readTrace(
     double,
     '/articles?limit=2',
     credentialsOver('GET+/articles+01mar202612:00:00+n-1'),
@@ -92,7 +97,7 @@ test('a query that was not signed is found, with both messages and where they pa
 
 test('a nonce that was percent-encoded is found, in the field and in the message', async () => {
   await using double = await open();
-  const inField = await storyOf(
+  const inField = await readTrace(
     double,
     '/articles',
     credentialsOver('GET+/articles+01mar202612:00:00+a/b', { sent: 'a%2Fb' }),
@@ -101,7 +106,7 @@ test('a nonce that was percent-encoded is found, in the field and in the message
     [inField.failedAt, inField.passed, inField.hint],
     ['parse', [], 'the nonce is percent-encoded'],
   );
-  const inMessage = await storyOf(
+  const inMessage = await readTrace(
     double,
     '/articles',
     credentialsOver('GET+/articles+01mar202612:00:00+a%7Eb', { nonce: 'a~b' }),
@@ -133,7 +138,7 @@ const parses: readonly [credentials: string, hint: string | undefined][] = [
 test('credentials that cannot be read are told by their look', async () => {
   await using double = await open();
   for (const [credentials, hint] of parses) {
-    const story = await storyOf(double, '/articles', { authentication: `hmac ${credentials}` });
+    const story = await readTrace(double, '/articles', { authentication: `hmac ${credentials}` });
     assert.deepEqual([story.failedAt, story.hint], ['parse', hint], credentials);
   }
 });
@@ -171,24 +176,34 @@ test('each check that can fail is named, with what passed before', async () => {
       'off by exactly 1 hour: probably a time zone; the date must be in UTC',
     ],
     [{ ...good, date: '2026-03-01T12:00:00Z' }, 'parse', [], 'the date is in ISO 8601 format'],
-    [{ authorization: basicOf('johndoe', 'a-password') }, 'transport', [], undefined],
+    [{ authorization: formatBasic('johndoe', 'a-password') }, 'transport', [], undefined],
     [{ authorization: 'Digest a' }, 'scheme', [], undefined],
     [{ ...good, authorization: 'hmac b' }, 'parse', [], undefined],
     [{ authentication: '' }, 'parse', [], undefined],
   ];
   for (const [headers, failedAt, passed, hint] of failures) {
-    const story = await storyOf(double, '/articles', headers);
+    const story = await readTrace(double, '/articles', headers);
     assert.deepEqual([story.failedAt, story.passed, story.hint], [failedAt, passed, hint]);
   }
-  assert.equal((await storyOf(double, '/articles', good)).failedAt, undefined);
-  const replayed = await storyOf(double, '/articles', good);
+  assert.equal((await readTrace(double, '/articles', good)).failedAt, undefined);
+  const replayed = await readTrace(double, '/articles', good);
   assert.deepEqual(
     [replayed.failedAt, replayed.passed.at(-1), replayed.expected],
     ['nonce', 'date', message],
   );
-  const basic = await storyOf(double, '/articles', { authorization: basicOf('johndoe', 'wrong') }, true);
+  const basic = await readTrace(
+    double,
+    '/articles',
+    { authorization: formatBasic('johndoe', 'wrong') },
+    true,
+  );
   assert.deepEqual([basic.failedAt, basic.passed], ['password', ['parse', 'user']]);
-  const stranger = await storyOf(double, '/articles', { authorization: basicOf('stranger', 'wrong') }, true);
+  const stranger = await readTrace(
+    double,
+    '/articles',
+    { authorization: formatBasic('stranger', 'wrong') },
+    true,
+  );
   assert.deepEqual([stranger.failedAt, stranger.passed], ['user', ['parse']]);
 });
 
@@ -202,14 +217,14 @@ test('tokens and signatures of OAuth are told check by check, with the base stri
     [bearer?.scheme, bearer?.passed, bearer?.failedAt],
     ['bearer', ['parse', 'token'], undefined],
   );
-  const unknown = await storyOf(double, '/articles', { authorization: 'Bearer abc' }, true);
+  const unknown = await readTrace(double, '/articles', { authorization: 'Bearer abc' }, true);
   assert.deepEqual([unknown.passed, unknown.failedAt], [['parse'], 'token']);
 
   const john = double.as('johndoe', { scheme: 'oauth1' });
   await john.fetch('/articles', { secure: true });
   assert.equal(double.journal.last()?.auth?.passed.at(-1), 'nonce');
   const signature = await john.signRequest({ url: `${double.secureUrl}/articles` });
-  const story = await storyOf(double, '/articles?limit=2', signature, true);
+  const story = await readTrace(double, '/articles?limit=2', signature, true);
   assert.deepEqual([story.scheme, story.failedAt, story.passed.at(-1)], ['oauth', 'signature', 'user']);
   const authority = encodeURIComponent(`${double.secureUrl}/articles`);
   assert.ok(story.expected?.startsWith(`GET&${authority}&limit%3D2%26`), story.expected);
@@ -221,14 +236,14 @@ test('a user or peer that failed too often is told so, and what was wrong as wel
   const wrong = { authentication: `hmac johndoe:${digestOnce('another', 'GET+/articles')}` };
   const stories = [];
   for (let times = 0; times < 3; times += 1)
-    stories.push((await storyOf(double, '/articles', wrong)).failedAt);
+    stories.push((await readTrace(double, '/articles', wrong)).failedAt);
   assert.deepEqual(stories, ['digest', 'digest', 'throttle']);
 });
 
 test('a secret that was mistaken is found, with the message that was right', async () => {
   await using double = await open();
   const headers = { authentication: `hmac johndoe:${digestOnce('a-secret\n', 'GET+/articles')}` };
-  const story = await storyOf(double, '/articles', headers);
+  const story = await readTrace(double, '/articles', headers);
   assert.equal(story.hint, 'the secret was used with a trailing line feed');
   assert.deepEqual([story.received, story.firstDifference], [undefined, undefined]);
 });
@@ -236,7 +251,7 @@ test('a secret that was mistaken is found, with the message that was right', asy
 test('the journal has the story where refusals do not explain themselves', async () => {
   await using double = await open({ explain: false });
   const headers = credentialsOver('GET+/articles+01mar202612:00:00+n-1');
-  const story = await storyOf(double, '/articles?limit=2', headers);
+  const story = await readTrace(double, '/articles?limit=2', headers);
   assert.equal(story.hint, 'the query was left out');
   const { body: text } = double.journal.last()?.response ?? { body: '' };
   assert.doesNotMatch(text, /left out|GET\+/);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { acceptsCoding, preferred } from '../../../src/http/headers/accept.ts';
+import { acceptsCoding, selectPreferred } from '../../../src/http/headers/accept.ts';
 import { hostile } from '../../support/http/hostile.ts';
 import { seeded } from '../../support/seeded.ts';
 
@@ -9,7 +9,7 @@ const json = { type: 'application/json' };
 const variants = [xml, json];
 
 function chosen(accept: string | undefined, ...types: string[]): string | undefined {
-  return preferred(
+  return selectPreferred(
     accept,
     types.map((type) => ({ type })),
   )?.type;
@@ -17,19 +17,22 @@ function chosen(accept: string | undefined, ...types: string[]): string | undefi
 
 test('without a wish the first variant is given', () => {
   for (const accept of [undefined, '', ',', ' , ', '*/*', '*/*;q=0.1', 'application/*'])
-    assert.equal(preferred(accept, variants), xml, String(accept));
-  assert.equal(preferred(undefined, []), undefined);
-  assert.equal(preferred('*/*', []), undefined);
+    assert.equal(selectPreferred(accept, variants), xml, String(accept));
+  assert.equal(selectPreferred(undefined, []), undefined);
+  assert.equal(selectPreferred('*/*', []), undefined);
 });
 
 test('the heaviest variant wins, and of equals the first', () => {
-  assert.equal(preferred('application/json', variants), json);
-  assert.equal(preferred('Application/JSON', variants), json);
-  assert.equal(preferred('application/json, application/xml', variants), xml);
-  assert.equal(preferred('application/xml;q=0.9, application/json', variants), json);
-  assert.equal(preferred('application/xml;q=0.998, application/json;q=0.999', variants), json);
-  assert.equal(preferred('text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', variants), xml);
-  assert.equal(preferred('application/json;q=0.5, */*;q=0.1', variants), json);
+  assert.equal(selectPreferred('application/json', variants), json);
+  assert.equal(selectPreferred('Application/JSON', variants), json);
+  assert.equal(selectPreferred('application/json, application/xml', variants), xml);
+  assert.equal(selectPreferred('application/xml;q=0.9, application/json', variants), json);
+  assert.equal(selectPreferred('application/xml;q=0.998, application/json;q=0.999', variants), json);
+  assert.equal(
+    selectPreferred('text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', variants),
+    xml,
+  );
+  assert.equal(selectPreferred('application/json;q=0.5, */*;q=0.1', variants), json);
 });
 
 test('a type by itself is what it is with its full weight', () => {
@@ -41,11 +44,11 @@ test('a type by itself is what it is with its full weight', () => {
 });
 
 test('weight 0 excludes, also where a wider range would include', () => {
-  assert.equal(preferred('application/xml;q=0, */*', variants), json);
-  assert.equal(preferred('application/*, application/xml;q=0.000', variants), json);
-  assert.equal(preferred('*/*;q=0', variants), undefined);
-  assert.equal(preferred('application/*;q=0, */*', variants), undefined);
-  assert.equal(preferred('text/html', variants), undefined);
+  assert.equal(selectPreferred('application/xml;q=0, */*', variants), json);
+  assert.equal(selectPreferred('application/*, application/xml;q=0.000', variants), json);
+  assert.equal(selectPreferred('*/*;q=0', variants), undefined);
+  assert.equal(selectPreferred('application/*;q=0, */*', variants), undefined);
+  assert.equal(selectPreferred('text/html', variants), undefined);
 });
 
 test('the weights are those of the table in RFC 9110 §12.5.1', () => {
@@ -94,7 +97,7 @@ test('a malformed element counts as not sent', () => {
     'application/json;q=2',
     'application/json;q=0.1234',
   ])
-    assert.equal(preferred(`${element}, application/xml;q=0.1`, [json, xml]), xml, element);
+    assert.equal(selectPreferred(`${element}, application/xml;q=0.1`, [json, xml]), xml, element);
   for (const element of [
     'application/json;q=-1',
     'application/json;q=.',
@@ -102,7 +105,7 @@ test('a malformed element counts as not sent', () => {
     'application/json;q=',
     'application/json;q',
   ])
-    assert.equal(preferred(element, [json]), undefined, element);
+    assert.equal(selectPreferred(element, [json]), undefined, element);
   for (const element of ['a/b;q=1.', 'a/b;q=0.', 'a/b;Q=0.5', 'a/b ; q=1.000'])
     assert.equal(chosen(element, 'a/b'), element === 'a/b;q=0.' ? undefined : 'a/b', element);
 });
@@ -114,8 +117,8 @@ test('a charset of UTF-8 is matched by a variant that names none, which is writt
 
 test('the field that Java sends by itself is understood: a bare asterisk, and weights without their 0', () => {
   const java = 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2';
-  assert.equal(preferred(java, [xml, json]), xml);
-  assert.equal(preferred('application/xml; q=.1, *;q=.2', [xml, json]), json);
+  assert.equal(selectPreferred(java, [xml, json]), xml);
+  assert.equal(selectPreferred('application/xml; q=.1, *;q=.2', [xml, json]), json);
 });
 
 test('the order of the elements and rubbish between them change nothing', () => {
@@ -178,7 +181,7 @@ test('no value makes negotiation throw', () => {
   for (let round = 0; round < 3000; round += 1) {
     const value = hostile(random, pieces);
     const message = `${JSON.stringify(value)}, seed ${random.seed}`;
-    assert.ok([xml, json, undefined].includes(preferred(value, variants)), message);
+    assert.ok([xml, json, undefined].includes(selectPreferred(value, variants)), message);
     assert.equal(typeof acceptsCoding(value, 'gzip'), 'boolean', message);
   }
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatChallenge, parseCredentials } from '../../../src/http/headers/authorization.ts';
-import { quotedEnd, unquote } from '../../../src/http/syntax/quoted-string.ts';
+import { findQuotedEnd, unquote } from '../../../src/http/syntax/quoted-string.ts';
 import { hostile } from '../../support/http/hostile.ts';
 import { seeded } from '../../support/seeded.ts';
 
@@ -69,7 +69,7 @@ test('the value of a challenge comes back as it was', () => {
     const rest = credentials?.rest ?? '';
     const message = `${value}, seed ${random.seed}`;
     assert.equal(credentials?.scheme, 'test', message);
-    assert.equal(quotedEnd(rest, 6), rest.length, message);
+    assert.equal(findQuotedEnd(rest, 6), rest.length, message);
     assert.equal(unquote(rest, 6, rest.length), value, message);
   }
 });

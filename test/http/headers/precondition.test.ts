@@ -44,7 +44,7 @@ test('If-Match needs a strong match with any current representation', () => {
 });
 
 test('a weak tag in If-Match is named, with the reason and the remedy', () => {
-  const detailOf = (value: string): string => {
+  const readDetail = (value: string): string => {
     const fields = new HttpHeaders(['If-Match', value]);
     try {
       evaluatePreconditions(fields, 'PUT', current, now);
@@ -55,9 +55,9 @@ test('a weak tag in If-Match is named, with the reason and the remedy', () => {
   };
   const expected =
     'If-Match does not match the current state. The entity tag W/"xml-1" is weak, and If-Match compares strongly (RFC 9110 §13.1.1): a weak tag never matches. This server sends strong tags only; a proxy that compresses responses makes them weak. Turn off compression in the proxy (nginx: gzip off): the server compresses by itself.';
-  assert.equal(detailOf('W/"xml-1"'), expected);
-  assert.equal(detailOf('"old", W/"xml-1"'), expected);
-  assert.equal(detailOf('"old"'), 'If-Match does not match the current state.');
+  assert.equal(readDetail('W/"xml-1"'), expected);
+  assert.equal(readDetail('"old", W/"xml-1"'), expected);
+  assert.equal(readDetail('"old"'), 'If-Match does not match the current state.');
 });
 
 test('If-Unmodified-Since fails only when there was a later change', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseParameters } from '../../../src/http/syntax/parameters.ts';
-import { quote, quotedEnd, unquote } from '../../../src/http/syntax/quoted-string.ts';
+import { findQuotedEnd, quote, unquote } from '../../../src/http/syntax/quoted-string.ts';
 import { isToken, listElements, skipWhitespace, tokenEnd } from '../../../src/http/syntax/token.ts';
 import { hostile } from '../../support/http/hostile.ts';
 import { seeded } from '../../support/seeded.ts';
@@ -31,11 +31,11 @@ test('a list is parted as in RFC 9110 §5.6.1.2', () => {
 
 test('a quoted string says the octet behind each backslash', () => {
   const text = 'x="a \\"b\\" \\\\ \\c\t\u00ff" rest';
-  const end = quotedEnd(text, 2);
+  const end = findQuotedEnd(text, 2);
   assert.equal(text.slice(end), ' rest');
   assert.equal(unquote(text, 2, end), 'a "b" \\ c\t\u00ff');
   for (const broken of ['', 'a', '"', '"a', '"a\\', '"a\\"', '"\n"', '"\0"', '"\x7f"', '"\\\n"', '"\u0100"'])
-    assert.equal(quotedEnd(broken, 0), -1, JSON.stringify(broken));
+    assert.equal(findQuotedEnd(broken, 0), -1, JSON.stringify(broken));
 });
 
 test('parameters are read as in RFC 9110 §5.6.6', () => {
@@ -70,7 +70,7 @@ test('what is quoted is read back', () => {
     const value = random.text(characters.replace('\x7f', ''), 20);
     const quoted = quote(value);
     const message = `${quoted}, seed ${random.seed}`;
-    assert.equal(quotedEnd(`${quoted}"`, 0), quoted.length, message);
+    assert.equal(findQuotedEnd(`${quoted}"`, 0), quoted.length, message);
     assert.equal(unquote(quoted, 0, quoted.length), value, message);
     assert.deepEqual(listElements(`${quoted},x`), [quoted, 'x'], message);
   }

@@ -11,14 +11,14 @@ import { challenge, users } from '../../support/oauth/server.ts';
 
 /** A client that browsers are sent back to, what it was told, and the address at which a user is asked. */
 interface Visited {
-  readonly told: URL[];
+  readonly urls: URL[];
   readonly address: string;
 }
 
 /** Where every answer of the client's own is the same small page. */
-async function listenAsClient(context: TestContext, told: URL[]): Promise<Server> {
+async function listenAsClient(context: TestContext, urls: URL[]): Promise<Server> {
   const client = createServer((request, response) => {
-    told.push(new URL(request.url ?? '', 'http://localhost'));
+    urls.push(new URL(request.url ?? '', 'http://localhost'));
     response.setHeader('Content-Type', 'text/html').end('<title>back</title>');
   });
   client.listen(0, '127.0.0.1');
@@ -28,8 +28,8 @@ async function listenAsClient(context: TestContext, told: URL[]): Promise<Server
 }
 
 async function visit(context: TestContext, name = 'Ledger & <b>Sons</b>'): Promise<Visited> {
-  const told: URL[] = [];
-  const client = await listenAsClient(context, told);
+  const urls: URL[] = [];
+  const client = await listenAsClient(context, urls);
   const { port } = client.address() as AddressInfo; // it listens on a port
   const redirectUri = `http://127.0.0.1:${port}/cb`;
   const service = createService({
@@ -48,7 +48,7 @@ async function visit(context: TestContext, name = 'Ledger & <b>Sons</b>'): Promi
     code_challenge_method: 'S256',
   });
   const origin = `ann:ann-password@localhost:${listening.port}`;
-  return { told, address: `https://${origin}/oauth2/authorize?${query}` };
+  return { urls, address: `https://${origin}/oauth2/authorize?${query}` };
 }
 
 const inBrowser = { skip: missing('chromium'), timeout: 120_000 };
@@ -135,16 +135,16 @@ function luminance(colour: string): number {
 }
 
 test('both buttons send a browser back to the client with what was decided', inBrowser, async (t) => {
-  const { told, address } = await visit(t);
+  const { urls, address } = await visit(t);
   const page = await openPage(t);
   for (const [button, said] of [
     ['Allow', 'code'],
     ['Refuse', 'error'],
   ] as const) {
-    told.length = 0;
+    urls.length = 0;
     await page.open(address);
     await page.press(`button[value=${button === 'Allow' ? 'allow' : 'deny'}]`);
-    const back = told.find(({ pathname }) => pathname === '/cb');
+    const back = urls.find(({ pathname }) => pathname === '/cb');
     assert.ok(back?.searchParams.has(said), `${button} sends ${said}`);
     assert.equal(back?.searchParams.get('state'), 'xyz');
     assert.match(back?.searchParams.get('iss') ?? '', /^https:\/\/localhost:\d+$/);

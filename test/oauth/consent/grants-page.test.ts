@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { showGrants } from '../../../src/oauth/consent/grants-page.ts';
+import { showGrants } from '../../../src/oauth/consent/grants-resource.ts';
 import { missing } from '../../support/net/program.ts';
 import { makeIdentity } from '../../support/net/transport.ts';
 import { openPage } from '../../support/oauth/browser.ts';

@@ -34,7 +34,7 @@ const faults: readonly Fault[] = [
   { check: 'nonce', problem: 'nonce_used', before: (server, good) => ask(server, good) },
 ];
 
-async function refusalOf(one: Fault, other: Fault): Promise<string> {
+async function requestRefusal(one: Fault, other: Fault): Promise<string> {
   const server = openTestService();
   const token: Credentials = await accessToken(server);
   const protocol = { oauth_nonce: 'n', oauth_timestamp: String(startSecond) };
@@ -50,7 +50,7 @@ async function refusalOf(one: Fault, other: Fault): Promise<string> {
 for (const [at, one] of faults.entries()) {
   for (const other of faults.slice(at)) {
     test(`${one.check} is judged before ${other === one ? 'all that follows' : other.check}`, async () => {
-      assert.equal(await refusalOf(one, other), one.problem);
+      assert.equal(await requestRefusal(one, other), one.problem);
     });
   }
 }

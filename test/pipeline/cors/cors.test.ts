@@ -12,18 +12,18 @@ const other = 'https://other.example';
 
 /** Sends a request from a page of another origin. */
 function from(
-  guest: Guest,
+  testService: Guest,
   origin: string,
   method: string,
   target: string,
   asking: Parameters<Guest['ask']>[2] = {},
 ): Promise<Answer> {
-  return guest.ask(method, target, { ...asking, fields: { Origin: origin, ...asking.fields } });
+  return testService.ask(method, target, { ...asking, fields: { Origin: origin, ...asking.fields } });
 }
 
 /** Sends the preflight of a request with a method and further fields. */
 function preflight(
-  guest: Guest,
+  testService: Guest,
   origin: string,
   target: string,
   method: string,
@@ -33,7 +33,7 @@ function preflight(
     'Access-Control-Request-Method': method,
     ...(names === undefined ? {} : { 'Access-Control-Request-Headers': names }),
   };
-  return from(guest, origin, 'OPTIONS', target, { fields });
+  return from(testService, origin, 'OPTIONS', target, { fields });
 }
 
 /** Returns the fields of the protocol in a response, by name without `Access-Control-`. */
@@ -62,11 +62,11 @@ const note = {
   access: { read: 'anyone' },
 } as const;
 
-const guest = openService({ cors: [app, 'http://localhost:3000'] });
+const testService = openService({ cors: [app, 'http://localhost:3000'] });
 
 test('a response to a listed origin is shared with that origin alone', async () => {
   for (const origin of [app, 'http://localhost:3000']) {
-    const answer = await from(guest, origin, 'GET', '/articles');
+    const answer = await from(testService, origin, 'GET', '/articles');
     assert.equal(answer.status, 200);
     assert.equal(answer.field('Access-Control-Allow-Origin'), origin);
     assert.equal(answer.field('Access-Control-Allow-Credentials'), '');
@@ -93,8 +93,8 @@ describe('an origin that is not listed gets no field of the protocol, but Vary',
   for (const origin of origins)
     test(JSON.stringify(origin), async () => {
       for (const answer of [
-        await from(guest, origin, 'GET', '/articles'),
-        await preflight(guest, origin, '/articles/1', 'PUT'),
+        await from(testService, origin, 'GET', '/articles'),
+        await preflight(testService, origin, '/articles/1', 'PUT'),
       ]) {
         assert.equal(answer.status, 200);
         assert.deepEqual(corsFields(answer), {});
@@ -108,7 +108,7 @@ test('a request with two Origin fields is not shared', async () => {
     ['Origin', app],
     ['Origin', app],
   ];
-  const { headers: sent } = await guest.service.respond(
+  const { headers: sent } = await testService.service.respond(
     createRequest({ method: 'GET', target: '/articles', headers: fields }),
   );
   assert.deepEqual(
@@ -118,7 +118,7 @@ test('a request with two Origin fields is not shared', async () => {
 });
 
 test('a request without Origin gets no field of the protocol, but Vary', async () => {
-  const answer = await guest.ask('GET', '/articles');
+  const answer = await testService.ask('GET', '/articles');
   assert.deepEqual(corsFields(answer), {});
   assert.ok(variesByOrigin(answer));
 });
@@ -172,34 +172,34 @@ test('credentials of the browser are permitted if the option says so', async () 
 
 describe('a preflight', () => {
   test('permits what the resource implements and anyone could do, and for how long', async () => {
-    const answer = await preflight(guest, app, '/articles/1', 'PUT');
+    const answer = await preflight(testService, app, '/articles/1', 'PUT');
     assert.equal(answer.status, 200);
     assert.deepEqual(corsFields(answer), {
       'Allow-Origin': app,
       'Allow-Methods': 'HEAD, GET, PUT, POST, DELETE, OPTIONS',
       'Max-Age': '600',
     });
-    const collection = await preflight(guest, app, '/articles', 'POST');
+    const collection = await preflight(testService, app, '/articles', 'POST');
     assert.equal(collection.field('Access-Control-Allow-Methods'), 'HEAD, GET, POST, OPTIONS');
-    const own = await preflight(guest, app, '/users/ann/financialrecords', 'GET');
+    const own = await preflight(testService, app, '/users/ann/financialrecords', 'GET');
     assert.equal(own.field('Access-Control-Allow-Methods'), 'HEAD, GET, OPTIONS');
   });
 
   test('has the Allow and the content of OPTIONS for nobody', async () => {
-    const answer = await preflight(guest, app, '/articles/1', 'PUT');
-    const plain = await guest.ask('OPTIONS', '/articles/1');
+    const answer = await preflight(testService, app, '/articles/1', 'PUT');
+    const plain = await testService.ask('OPTIONS', '/articles/1');
     assert.equal(answer.field('Allow'), 'HEAD, GET, OPTIONS');
     assert.equal(answer.field('Allow'), plain.field('Allow'));
     assert.equal(answer.text, plain.text);
-    const byOrigin = await from(guest, app, 'OPTIONS', '/articles/1');
+    const byOrigin = await from(testService, app, 'OPTIONS', '/articles/1');
     assert.equal(byOrigin.field('Access-Control-Allow-Methods'), '');
-    const signed = await from(guest, app, 'OPTIONS', '/articles/1', { user: 'ann' });
+    const signed = await from(testService, app, 'OPTIONS', '/articles/1', { user: 'ann' });
     assert.equal(signed.field('Allow'), 'HEAD, GET, PUT, POST, DELETE, OPTIONS');
   });
 
   test('permits the requested fields that the server reads, and no other', async () => {
     const names = 'authentication,authorization,content-type,if-match,x-custom,x-date';
-    const answer = await preflight(guest, app, '/articles/1', 'PUT', names);
+    const answer = await preflight(testService, app, '/articles/1', 'PUT', names);
     assert.equal(
       answer.field('Access-Control-Allow-Headers'),
       'authentication, authorization, content-type, if-match, x-date',
@@ -207,10 +207,10 @@ describe('a preflight', () => {
     const all =
       'Accept,PREFER,If-None-Match,If-Modified-Since,If-Unmodified-Since,Content-Digest,Content-MD5';
     assert.equal(
-      (await preflight(guest, app, '/articles', 'POST', all)).field('Access-Control-Allow-Headers'),
+      (await preflight(testService, app, '/articles', 'POST', all)).field('Access-Control-Allow-Headers'),
       all.toLowerCase().replaceAll(',', ', '),
     );
-    const unknown = await preflight(guest, app, '/articles', 'POST', 'x-a, x-b,,"');
+    const unknown = await preflight(testService, app, '/articles', 'POST', 'x-a, x-b,,"');
     assert.equal(unknown.field('Access-Control-Allow-Headers'), '');
   });
 
@@ -229,7 +229,7 @@ describe('a preflight', () => {
   });
 
   test('of an unknown resource is answered 404, which browsers refuse', async () => {
-    const answer = await preflight(guest, app, '/nothing/here', 'PUT');
+    const answer = await preflight(testService, app, '/nothing/here', 'PUT');
     assert.equal(answer.status, 404);
     assert.equal(answer.field('Access-Control-Allow-Methods'), '');
     assert.equal(answer.field('Access-Control-Max-Age'), '');
@@ -287,7 +287,7 @@ test('a preflight permits the fields of the configured schemes that the resource
   }
   const all = await preflight(configured, app, '/all', 'GET', requested);
   assert.equal(all.field('Access-Control-Allow-Headers'), requested.replaceAll(',', ', '));
-  const without = await preflight(guest, app, '/articles', 'GET', requested);
+  const without = await preflight(testService, app, '/articles', 'GET', requested);
   assert.equal(without.field('Access-Control-Allow-Headers'), 'authentication, authorization, x-date');
 });
 

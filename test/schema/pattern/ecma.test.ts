@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ecmaPattern } from '../../../src/schema/pattern/ecma.ts';
+import { formatEcmaPattern } from '../../../src/schema/pattern/ecma.ts';
 import { compilePattern } from '../../../src/schema/pattern/match.ts';
 import { PatternError } from '../../../src/schema/pattern/syntax.ts';
 import { seeded } from '../../support/seeded.ts';
@@ -17,7 +17,7 @@ describe('a pattern as ECMA-262 writes it', () => {
   };
   for (const [pattern, expression] of Object.entries(written))
     test(`of ${JSON.stringify(pattern)} is ${expression}`, () =>
-      assert.equal(ecmaPattern(pattern), expression));
+      assert.equal(formatEcmaPattern(pattern), expression));
 });
 
 test('a pattern and its regular expression match the same texts', () => {
@@ -76,7 +76,7 @@ test('a pattern and its regular expression match the same texts', () => {
       if (error instanceof PatternError) continue;
       throw error;
     }
-    const expression = new RegExp(ecmaPattern(source), 'u');
+    const expression = new RegExp(formatEcmaPattern(source), 'u');
     for (let count = 0; count < 5; count += 1) {
       const text = random.text('abc-.\\/5_ é😀\n\r\u2028]^&~#=,!', 4);
       assert.equal(expression.test(text), pattern.matches(text), `${where} ${JSON.stringify(text)}`);

@@ -24,7 +24,7 @@ function keyed(key: string, content?: string, more: Record<string, string> = {})
   return content === undefined ? asking : { ...asking, content };
 }
 
-async function countOf({ ask }: Guest): Promise<number> {
+async function countArticles({ ask }: Guest): Promise<number> {
   const list = await ask('GET', '/articles', { fields: { Accept: 'application/json' } });
   return JSON.parse(list.text).articles.length;
 }
@@ -44,81 +44,84 @@ function seen(answer: Answer): unknown {
 
 describe('a repeated POST to a collection', () => {
   test('creates one item, and gets the first response again', async () => {
-    const guest = openService(accepted);
-    const first = await guest.ask('POST', '/articles', keyed('k', article('Tea')));
-    guest.clock.advance(60_000);
-    const second = await guest.ask('POST', '/articles', keyed('k', article('Tea')));
+    const service = openService(accepted);
+    const first = await service.ask('POST', '/articles', keyed('k', article('Tea')));
+    service.clock.advance(60_000);
+    const second = await service.ask('POST', '/articles', keyed('k', article('Tea')));
     assert.equal(first.status, 201);
     assert.equal(first.field('Location'), '/articles/1');
     assert.deepEqual(seen(second), seen(first));
-    assert.equal(await countOf(guest), 1);
+    assert.equal(await countArticles(service), 1);
   });
 
   test('gets the representation as it was then, although the item was changed and deleted', async () => {
-    const guest = openService(accepted);
-    const first = await guest.ask('POST', '/articles', keyed('k', article('Tea')));
-    await guest.ask('PUT', '/articles/1', { user: 'ann', content: article('Coffee') });
-    assert.deepEqual(seen(await guest.ask('POST', '/articles', keyed('k', article('Tea')))), seen(first));
-    await guest.ask('DELETE', '/articles/1', { user: 'ann' });
-    assert.deepEqual(seen(await guest.ask('POST', '/articles', keyed('k', article('Tea')))), seen(first));
-    assert.equal(await countOf(guest), 0);
+    const service = openService(accepted);
+    const first = await service.ask('POST', '/articles', keyed('k', article('Tea')));
+    await service.ask('PUT', '/articles/1', { user: 'ann', content: article('Coffee') });
+    assert.deepEqual(seen(await service.ask('POST', '/articles', keyed('k', article('Tea')))), seen(first));
+    await service.ask('DELETE', '/articles/1', { user: 'ann' });
+    assert.deepEqual(seen(await service.ask('POST', '/articles', keyed('k', article('Tea')))), seen(first));
+    assert.equal(await countArticles(service), 0);
   });
 
   test('is the same request in another format, with other white space or another order of members', async () => {
-    const guest = openService(accepted);
-    await guest.ask('POST', '/articles', keyed('k', article('Tea')));
+    const service = openService(accepted);
+    await service.ask('POST', '/articles', keyed('k', article('Tea')));
     const content = '{ "price": { "currency": "EUR", "value": "9.99" }, "title": "Tea" }';
-    const again = await guest.ask('POST', '/articles', { ...keyed('k', content), type: 'application/json' });
+    const again = await service.ask('POST', '/articles', {
+      ...keyed('k', content),
+      type: 'application/json',
+    });
     assert.equal(again.status, 201);
     assert.equal(again.field('Location'), '/articles/1');
-    assert.equal(await countOf(guest), 1);
+    assert.equal(await countArticles(service), 1);
   });
 
   test('with other content is 422, and changes nothing', async () => {
-    const guest = openService(accepted);
-    await guest.ask('POST', '/articles', keyed('k', article('Tea')));
-    const other = await guest.ask('POST', '/articles', keyed('k', article('Coffee')));
+    const service = openService(accepted);
+    await service.ask('POST', '/articles', keyed('k', article('Tea')));
+    const other = await service.ask('POST', '/articles', keyed('k', article('Coffee')));
     assert.equal(other.status, 422);
     assert.equal(other.member('type'), '/problems/idempotency-key-reused');
-    assert.equal(await countOf(guest), 1);
+    assert.equal(await countArticles(service), 1);
   });
 
   test('of another user with the same key creates another item', async () => {
-    const guest = openService(accepted);
-    const first = await guest.ask('POST', '/articles', keyed('k', article('Tea')));
-    const other = await guest.ask('POST', '/articles', { ...keyed('k', article('Tea')), user: 'bob' });
+    const service = openService(accepted);
+    const first = await service.ask('POST', '/articles', keyed('k', article('Tea')));
+    const other = await service.ask('POST', '/articles', { ...keyed('k', article('Tea')), user: 'bob' });
     assert.deepEqual([first.field('Location'), other.field('Location')], ['/articles/1', '/articles/2']);
   });
 
   test('creates another item once the key has expired', async () => {
-    const guest = openService(accepted);
-    await guest.ask('POST', '/articles', keyed('k', article('Tea')));
-    guest.clock.advance(day - 1);
+    const service = openService(accepted);
+    await service.ask('POST', '/articles', keyed('k', article('Tea')));
+    service.clock.advance(day - 1);
     assert.equal(
-      (await guest.ask('POST', '/articles', keyed('k', article('Tea')))).field('Location'),
+      (await service.ask('POST', '/articles', keyed('k', article('Tea')))).field('Location'),
       '/articles/1',
     );
-    guest.clock.advance(1);
+    service.clock.advance(1);
     assert.equal(
-      (await guest.ask('POST', '/articles', keyed('k', article('Tea')))).field('Location'),
+      (await service.ask('POST', '/articles', keyed('k', article('Tea')))).field('Location'),
       '/articles/2',
     );
   });
 
   test('expires after the configured lifetime', async () => {
-    const guest = openService({ ...accepted, idempotencyLifetime: 10 });
-    await guest.ask('POST', '/articles', keyed('k', article('Tea')));
-    guest.clock.advance(10_000);
-    await guest.ask('POST', '/articles', keyed('k', article('Coffee')));
-    assert.equal(await countOf(guest), 2);
+    const service = openService({ ...accepted, idempotencyLifetime: 10 });
+    await service.ask('POST', '/articles', keyed('k', article('Tea')));
+    service.clock.advance(10_000);
+    await service.ask('POST', '/articles', keyed('k', article('Coffee')));
+    assert.equal(await countArticles(service), 2);
   });
 
   test('is performed if the first one was rejected, so that a client can correct it', async () => {
-    const guest = openService(accepted);
-    const wrong = await guest.ask('POST', '/articles', keyed('k', '<article><title>Tea</title></article>'));
+    const service = openService(accepted);
+    const wrong = await service.ask('POST', '/articles', keyed('k', '<article><title>Tea</title></article>'));
     assert.equal(wrong.status, 422);
     assert.equal(wrong.member('type'), '/problems/invalid-content');
-    const right = await guest.ask('POST', '/articles', keyed('k', article('Tea')));
+    const right = await service.ask('POST', '/articles', keyed('k', article('Tea')));
     assert.equal(right.status, 201);
   });
 
@@ -133,25 +136,25 @@ describe('a repeated POST to a collection', () => {
         return memory.apply(change);
       },
     };
-    const guest = openService({ ...accepted, store, onError: () => {} });
-    assert.equal((await guest.ask('POST', '/articles', keyed('k', article('Tea')))).status, 503);
-    assert.equal((await guest.ask('POST', '/articles', keyed('k', article('Tea')))).status, 201);
-    assert.equal(await countOf(guest), 1);
+    const service = openService({ ...accepted, store, onError: () => {} });
+    assert.equal((await service.ask('POST', '/articles', keyed('k', article('Tea')))).status, 503);
+    assert.equal((await service.ask('POST', '/articles', keyed('k', article('Tea')))).status, 201);
+    assert.equal(await countArticles(service), 1);
   });
 
   test('gets the response that its own Prefer asks for', async () => {
-    const guest = openService(accepted);
-    await guest.ask('POST', '/articles', keyed('k', article('Tea')));
+    const service = openService(accepted);
+    await service.ask('POST', '/articles', keyed('k', article('Tea')));
     const minimal = { Prefer: 'return=minimal' };
-    const again = await guest.ask('POST', '/articles', keyed('k', article('Tea'), minimal));
+    const again = await service.ask('POST', '/articles', keyed('k', article('Tea'), minimal));
     assert.deepEqual([again.status, again.text, again.field('Location')], [201, '', '/articles/1']);
   });
 });
 
 describe('a repeated change of an item', () => {
   test('PUT with If-Match gets 200 again, although the item has another entity tag by now', async () => {
-    const guest = openService(accepted);
-    const { ask } = guest;
+    const service = openService(accepted);
+    const { ask } = service;
     const created = await ask('PUT', '/articles/1', keyed('a', article('Tea')));
     const tag = (await ask('GET', '/articles/1')).field('ETag');
     const first = await ask('PUT', '/articles/1', keyed('b', article('Coffee'), { 'If-Match': tag }));
@@ -216,10 +219,10 @@ describe('a repeated change of an item', () => {
   });
 
   test('at another address with the same key is another request', async () => {
-    const guest = openService(accepted);
+    const service = openService(accepted);
     for (const path of ['/articles/a', '/articles/b'])
-      assert.equal((await guest.ask('PUT', path, keyed('k', article('Tea')))).status, 201);
-    assert.equal(await countOf(guest), 2);
+      assert.equal((await service.ask('PUT', path, keyed('k', article('Tea')))).status, 201);
+    assert.equal(await countArticles(service), 2);
   });
 });
 
@@ -246,12 +249,12 @@ describe('Idempotency-Key', () => {
     ['a string of 256 characters', `"${'x'.repeat(256)}"`],
   ] as const) {
     test(`that is ${what} is 400, and nothing is changed`, async () => {
-      const guest = openService(accepted);
+      const service = openService(accepted);
       const fields = { 'Idempotency-Key': value };
-      const answer = await guest.ask('POST', '/articles', { user: 'ann', fields, content: article('Tea') });
+      const answer = await service.ask('POST', '/articles', { user: 'ann', fields, content: article('Tea') });
       assert.equal(answer.status, 400);
       assert.equal(answer.member('type'), '/problems/malformed-idempotency-key');
-      assert.equal(await countOf(guest), 0);
+      assert.equal(await countArticles(service), 0);
     });
   }
 
@@ -284,7 +287,7 @@ describe('Idempotency-Key', () => {
   test('is ignored where it is off, and on GET', async () => {
     const off = openService(declared({}));
     for (let sent = 0; sent < 2; sent += 1) await off.ask('POST', '/articles', keyed('k', article('Tea')));
-    assert.equal(await countOf(off), 2);
+    assert.equal(await countArticles(off), 2);
     const { ask } = openService(required);
     assert.equal((await ask('GET', '/articles', { fields: { 'Idempotency-Key': 'malformed' } })).status, 200);
   });
@@ -392,11 +395,11 @@ describe('the limit of keys of a user', () => {
 describe('simultaneous requests with one key', () => {
   for (const method of ['POST', 'PUT', 'DELETE'] as const) {
     test(`(100 times ${method}) make one change; each gets its response, or 409`, async () => {
-      const guest = openService(accepted);
+      const service = openService(accepted);
       const path = method === 'POST' ? '/articles' : '/articles/1';
-      if (method === 'DELETE') await guest.ask('PUT', path, { user: 'ann', content: article('Tea') });
+      if (method === 'DELETE') await service.ask('PUT', path, { user: 'ann', content: article('Tea') });
       const asking = keyed('k', method === 'DELETE' ? undefined : article('Tea'));
-      const answers = await Promise.all(Array.from({ length: 100 }, () => guest.ask(method, path, asking)));
+      const answers = await Promise.all(Array.from({ length: 100 }, () => service.ask(method, path, asking)));
       const status = { POST: 201, PUT: 201, DELETE: 204 }[method];
       const succeeded = answers.filter((answer) => answer.status === status);
       assert.ok(succeeded.length > 0);
@@ -406,8 +409,8 @@ describe('simultaneous requests with one key', () => {
         assert.equal(answer.member('type'), '/problems/idempotency-key-in-progress');
         assert.deepEqual([answer.status, answer.field('Retry-After')], [409, '1']);
       }
-      assert.equal(await countOf(guest), method === 'DELETE' ? 0 : 1);
-      assert.deepEqual(seen(await guest.ask(method, path, asking)), seen(succeeded[0] ?? assert.fail()));
+      assert.equal(await countArticles(service), method === 'DELETE' ? 0 : 1);
+      assert.deepEqual(seen(await service.ask(method, path, asking)), seen(succeeded[0] ?? assert.fail()));
     });
   }
 

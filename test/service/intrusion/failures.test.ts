@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { ServiceOptions } from '../../../src/index.ts';
-import { bytesOf, fullLines, outcomeOf, password, secrets, signed } from '../../support/intrusion/guarded.ts';
+import {
+  formatOutcome,
+  formatRequest,
+  fullLines,
+  password,
+  secrets,
+  signed,
+} from '../../support/intrusion/guarded.ts';
 import {
   type BothWays,
   basic,
@@ -9,10 +16,10 @@ import {
   countHashes,
   each,
   hashed,
+  listValues,
   openBothWays,
   outcomeFrom,
   replyTo,
-  valuesOf,
   type Way,
 } from '../../support/intrusion/passwords.ts';
 import { article } from '../../support/service/guest.ts';
@@ -32,8 +39,8 @@ async function opened(context: TestContext, limit: number, options: ServiceOptio
 
 const guessed = (server: BothWays, user = 'ann'): string =>
   signed({ nonce: server.freshNonce(), user, secret: 'a guess' });
-const guessedPassword = (user = 'ann'): string => bytesOf({ lines: [basic(`${user}:a guess`)] });
-const rightPassword = bytesOf({ lines: [basic(`ann:${password}`)] });
+const guessedPassword = (user = 'ann'): string => formatRequest({ lines: [basic(`${user}:a guess`)] });
+const rightPassword = formatRequest({ lines: [basic(`ann:${password}`)] });
 
 test('wrong signatures and wrong passwords, over TLS and in the clear, are counted together', async (context) => {
   const server = await opened(context, 4);
@@ -63,25 +70,25 @@ test('a user is counted whichever way he is guessed, and the right signature sti
 
 test('who is guessed at too often is told alike whether there is such a user', { skip }, async (context) => {
   const server = await opened(context, 2, { explain: true });
-  const told: string[] = [];
+  const messages: string[] = [];
   for (const user of ['ann', 'bob', 'eve']) {
     const from = (host: number): Way => ({ secure: true, from: `127.0.1.${host}` });
     for (const host of [1, 2, 3]) {
-      const reply = await replyTo(server, guessed(server, user), from(host + told.length * 10));
-      if (host === 3) told.push(`${reply.status} ${JSON.stringify(reply.fields)} ${reply.text}`);
+      const reply = await replyTo(server, guessed(server, user), from(host + messages.length * 10));
+      if (host === 3) messages.push(`${reply.status} ${JSON.stringify(reply.fields)} ${reply.text}`);
     }
   }
-  assert.equal(new Set(told).size, 1);
-  assert.match(told[0] ?? '', /^429 .*too-many-failures/);
-  assert.doesNotMatch(told[0] ?? '', /<message>|<check>/);
+  assert.equal(new Set(messages).size, 1);
+  assert.match(messages[0] ?? '', /^429 .*too-many-failures/);
+  assert.doesNotMatch(messages[0] ?? '', /<message>|<check>/);
 });
 
 test('a 429 asks for nothing and is kept by nobody', async (context) => {
   const server = await opened(context, 1);
   await outcomeFrom(server, guessed(server));
   const reply = await replyTo(server, rightPassword, secure);
-  assert.equal(outcomeOf(reply), blocked);
-  assert.deepEqual(valuesOf(reply, 'WWW-Authenticate'), []);
+  assert.equal(formatOutcome(reply), blocked);
+  assert.deepEqual(listValues(reply, 'WWW-Authenticate'), []);
   assert.match(reply.field('Retry-After') ?? '', /^([1-9]|[1-5][0-9]|60)$/);
   assert.match(reply.field('Vary') ?? '', /Authorization, Authentication/);
 });
@@ -104,9 +111,9 @@ test('what a blocked peer sends is not looked at: no hash, no nonce, no change, 
     rightPassword,
     guessedPassword(),
     guessedPassword(),
-    bytesOf({ ...change, lines: [basic(`ann:${password}`)] }),
-    bytesOf({ lines: ['Authentication: hmac ann'] }),
-    bytesOf({ lines: ['Authorization: Digest x'] }),
+    formatRequest({ ...change, lines: [basic(`ann:${password}`)] }),
+    formatRequest({ lines: ['Authentication: hmac ann'] }),
+    formatRequest({ lines: ['Authorization: Digest x'] }),
   ])
     assert.equal(await outcomeFrom(server, bytes, secure), blocked);
   assert.equal(hashesSince(), 0);
@@ -122,7 +129,7 @@ test('guesses that are pipelined on one connection do not get past the limit', a
   const guesses = Array.from({ length: 40 }, () => guessed(server));
   await wire.send([...guesses, signed({ nonce: 'n' })].join(''));
   const outcomes: string[] = [];
-  for (let each = 0; each <= guesses.length; each += 1) outcomes.push(outcomeOf(await wire.reply()));
+  for (let each = 0; each <= guesses.length; each += 1) outcomes.push(formatOutcome(await wire.reply()));
   await wire.close();
   assert.deepEqual(
     outcomes.slice(0, 5),
@@ -177,7 +184,7 @@ test('of a hundred passwords at once over TLS no more are computed than the limi
   const server = await opened(context, 10, { users });
   const hashesSince = countHashes(context);
   const guesses = Array.from({ length: 100 }, (_, each) =>
-    outcomeFrom(server, bytesOf({ lines: [basic(`ann:guess ${each}`)] }), secure),
+    outcomeFrom(server, formatRequest({ lines: [basic(`ann:guess ${each}`)] }), secure),
   );
   const outcomes = await Promise.all(guesses);
   assert.equal(outcomes.filter((each) => each === refused).length, 10);
@@ -218,10 +225,10 @@ test('a limit of 100 lets a hundred failures through on one connection, and then
   const wire = await connected(server);
   for (let each = 0; each < 100; each += 1) {
     await wire.send(guessed(server, `u${each}`));
-    assert.equal(outcomeOf(await wire.reply()), refused);
+    assert.equal(formatOutcome(await wire.reply()), refused);
   }
   await wire.send(signed({ nonce: 'n' }));
-  assert.equal(outcomeOf(await wire.reply()), blocked);
+  assert.equal(formatOutcome(await wire.reply()), blocked);
   await wire.close();
 });
 
@@ -240,7 +247,7 @@ const counted: readonly (readonly [
   ['a stale date', signed({ date: '28 feb 2024 12:00:00' }), {}, '401 date-out-of-window', true],
   [
     'a simple signature of a change',
-    bytesOf({
+    formatRequest({
       verb: 'DELETE',
       target: '/articles/1',
       lines: ['Authentication: hmac ann:QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE='],
@@ -252,29 +259,29 @@ const counted: readonly (readonly [
   ['a password in the clear', rightPassword, {}, '403 tls-required', false],
   [
     'a password that is malformed',
-    bytesOf({ lines: ['Authorization: Basic x'] }),
+    formatRequest({ lines: ['Authorization: Basic x'] }),
     secure,
     '400 malformed-credentials',
     true,
   ],
   [
     'two sets of credentials',
-    bytesOf({ lines: [basic('a:b'), 'Authentication: hmac x'] }),
+    formatRequest({ lines: [basic('a:b'), 'Authentication: hmac x'] }),
     secure,
     '400 several-credentials',
     true,
   ],
   [
     'a scheme that is not there',
-    bytesOf({ lines: ['Authorization: Digest x'] }),
+    formatRequest({ lines: ['Authorization: Digest x'] }),
     secure,
     '401 scheme-not-offered',
     false,
   ],
-  ['no credentials', bytesOf({}), {}, '401 authentication-required', false],
+  ['no credentials', formatRequest({}), {}, '401 authentication-required', false],
   [
     'what is not there',
-    bytesOf({ target: '/nothing', lines: [basic('a:b')] }),
+    formatRequest({ target: '/nothing', lines: [basic('a:b')] }),
     secure,
     '404 not-found',
     false,
@@ -316,7 +323,7 @@ test('addresses of one network of IPv6 are one peer, and those of IPv4 are each 
     const lines = right ? fullLines({ nonce: server.freshNonce() }) : [basic(`u${user}:x`)];
     return outcomeFrom(
       server,
-      bytesOf({ lines: [...lines, `X-Forwarded-For: ${client}`, 'X-Forwarded-Proto: https'] }),
+      formatRequest({ lines: [...lines, `X-Forwarded-For: ${client}`, 'X-Forwarded-Proto: https'] }),
     );
   };
   assert.equal(await by('2001:db8:1:2::1'), refused);

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, test } from 'node:test';
-import { bytesOf, date, openGuarded, outcome, secrets, target } from '../../support/intrusion/guarded.ts';
+import {
+  date,
+  formatRequest,
+  openGuarded,
+  outcome,
+  secrets,
+  target,
+} from '../../support/intrusion/guarded.ts';
 
-const guarded = await openGuarded();
-after(() => guarded.close());
+const testServer = await openGuarded();
+after(() => testServer.close());
 
 const missing = (program: string): string | false =>
   spawnSync(program, ['version']).error === undefined ? false : `there is no ${program}`;
@@ -40,28 +47,28 @@ for (const [program, sign] of Object.entries(signers)) {
   test(`what ${program} signs passes once, and not for anything else`, {
     skip: missing(program),
   }, async () => {
-    const nonce = guarded.freshNonce();
+    const nonce = testServer.freshNonce();
     const stamp = date.replaceAll(' ', '');
     const bytes = (verb: string, sent: string): string => {
       const digest = sign(secrets.ann, `GET+${target}+${stamp}+${nonce}`);
       const lines = [`Authentication: hmac ann:${nonce}:${digest}`, `Date: ${date}`];
-      return bytesOf({ verb, target: sent, lines });
+      return formatRequest({ verb, target: sent, lines });
     };
-    assert.equal(await outcome(guarded.port, bytes('OPTIONS', target)), '401 credentials-refused');
-    assert.equal(await outcome(guarded.port, bytes('GET', `${target}?a=1`)), '401 credentials-refused');
-    assert.equal(await outcome(guarded.port, bytes('GET', target)), '200');
-    assert.equal(await outcome(guarded.port, bytes('GET', target)), '401 nonce-replayed');
+    assert.equal(await outcome(testServer.port, bytes('OPTIONS', target)), '401 credentials-refused');
+    assert.equal(await outcome(testServer.port, bytes('GET', `${target}?a=1`)), '401 credentials-refused');
+    assert.equal(await outcome(testServer.port, bytes('GET', target)), '200');
+    assert.equal(await outcome(testServer.port, bytes('GET', target)), '401 nonce-replayed');
   });
 
   test(`what ${program} signs in the simple form passes`, { skip: missing(program) }, async () => {
     const digest = sign(secrets.ann, `GET+${target}`);
     assert.equal(
-      await outcome(guarded.port, bytesOf({ lines: [`Authentication: hmac ann:${digest}`] })),
+      await outcome(testServer.port, formatRequest({ lines: [`Authentication: hmac ann:${digest}`] })),
       '200',
     );
     const other = sign(secrets.bob, `GET+${target}`);
     assert.equal(
-      await outcome(guarded.port, bytesOf({ lines: [`Authentication: hmac ann:${other}`] })),
+      await outcome(testServer.port, formatRequest({ lines: [`Authentication: hmac ann:${other}`] })),
       '401 credentials-refused',
     );
   });

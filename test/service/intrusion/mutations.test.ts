@@ -4,8 +4,8 @@ import { openGuarded, outcome, signed } from '../../support/intrusion/guarded.ts
 import { seeded } from '../../support/seeded.ts';
 import { article } from '../../support/service/guest.ts';
 
-const guarded = await openGuarded();
-after(() => guarded.close());
+const testServer = await openGuarded();
+after(() => testServer.close());
 
 const rounds = 1500;
 const pieces = [
@@ -43,12 +43,12 @@ test('whatever is changed in a signed request, it passes only if nothing that is
   const random = seeded();
   let passed = 0;
   for (let round = 0; round < rounds; round += 1) {
-    const good = signed({ nonce: guarded.freshNonce() });
+    const good = signed({ nonce: testServer.freshNonce() });
     const end = good.indexOf('\r\n\r\n');
     const at = random.below(end);
     const bytes = `${good.slice(0, at)}${random.pick(pieces)}${good.slice(at + random.below(3))}`;
     const told = `seed ${random.seed}: ${JSON.stringify(bytes)}`;
-    const result = await outcome(guarded.port, bytes);
+    const result = await outcome(testServer.port, bytes);
     assert.ok(!result.startsWith('5') || /^50[15] /.test(result), `${result}, ${told}`);
     if (result !== '200') continue;
     passed += 1;
@@ -60,16 +60,21 @@ test('whatever is changed in a signed request, it passes only if nothing that is
 test('whatever is changed in a signed change, nothing else is changed by it', async () => {
   const random = seeded();
   const content = article('Mutated');
-  const before = (await guarded.state()).replace(/\d+ nonces$/, '');
+  const before = (await testServer.state()).replace(/\d+ nonces$/, '');
   let passed = 0;
   for (let round = 0; round < rounds / 5; round += 1) {
-    const good = signed({ verb: 'DELETE', target: '/articles/none', nonce: guarded.freshNonce(), content });
+    const good = signed({
+      verb: 'DELETE',
+      target: '/articles/none',
+      nonce: testServer.freshNonce(),
+      content,
+    });
     const at = random.below(good.length);
     const bytes = `${good.slice(0, at)}${random.pick(pieces)}${good.slice(at + random.below(3))}`;
-    const result = await outcome(guarded.port, bytes);
+    const result = await outcome(testServer.port, bytes);
     if (result === '404 not-found') passed += 1;
     else assert.match(result, /^(4[0-9][0-9]|50[15]) /, `seed ${random.seed}: ${JSON.stringify(bytes)}`);
   }
   assert.ok(passed > 0, `seed ${random.seed}`);
-  assert.equal((await guarded.state()).replace(/\d+ nonces$/, ''), before);
+  assert.equal((await testServer.state()).replace(/\d+ nonces$/, ''), before);
 });

@@ -13,7 +13,7 @@ function configuration(): string {
   return path;
 }
 
-const portOf = ({ url }: Running): number => Number(new URL(url).port);
+const readPort = ({ url }: Running): number => Number(new URL(url).port);
 
 /** The time of this host, so many seconds on, as a signature dates it. */
 function dateIn(seconds: number): string {
@@ -33,12 +33,12 @@ for (const zone of ['Asia/Tokyo', 'America/New_York', 'Australia/Lord_Howe']) {
   test(`under TZ=${zone} a date is of UTC: now passes, and an hour or nine off does not`, async () => {
     const server = await startServer([...args(), '--memory'], { environment: { TZ: zone } });
     const at = (hours: number): Promise<string> =>
-      outcome(portOf(server), signed({ nonce: `n${hours + 20}`, date: dateIn(hours * 3600) }));
+      outcome(readPort(server), signed({ nonce: `n${hours + 20}`, date: dateIn(hours * 3600) }));
     assert.equal(await at(0), '200');
     for (const hours of [-9, -4, -1, -0.5, 0.5, 1, 5, 9, 10.5])
       assert.equal(await at(hours), '401 date-out-of-window', `${hours} hours`);
     const fixdate = new Date().toUTCString();
-    assert.equal(await outcome(portOf(server), signed({ nonce: 'fix', date: fixdate })), '200');
+    assert.equal(await outcome(readPort(server), signed({ nonce: 'fix', date: fixdate })), '200');
     await stop(server);
   });
 }
@@ -48,16 +48,16 @@ test('a replay is refused after a restart with the same data, in order or by kil
   const given = [...args(), '--data', data];
   let server = await startServer(given);
   const bytes = signed({ nonce: 'kept', date: dateIn(300) });
-  assert.equal(await outcome(portOf(server), bytes), '200');
+  assert.equal(await outcome(readPort(server), bytes), '200');
   await stop(server);
   server = await startServer(given);
-  assert.equal(await outcome(portOf(server), bytes), '401 nonce-replayed');
+  assert.equal(await outcome(readPort(server), bytes), '401 nonce-replayed');
   const killed = signed({ nonce: 'killed', date: dateIn(300) });
-  assert.equal(await outcome(portOf(server), killed), '200');
+  assert.equal(await outcome(readPort(server), killed), '200');
   process.kill(server.pid, 'SIGKILL');
   await server.ended;
   server = await startServer(given);
-  assert.equal(await outcome(portOf(server), killed), '401 nonce-replayed');
-  assert.equal(await outcome(portOf(server), bytes), '401 nonce-replayed');
+  assert.equal(await outcome(readPort(server), killed), '401 nonce-replayed');
+  assert.equal(await outcome(readPort(server), bytes), '401 nonce-replayed');
   await stop(server);
 });

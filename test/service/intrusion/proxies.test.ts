@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
-import { bytesOf, password, signed } from '../../support/intrusion/guarded.ts';
+import { formatRequest, password, signed } from '../../support/intrusion/guarded.ts';
 import {
   basic,
   countHashes,
@@ -143,7 +143,7 @@ for (const secure of [false, true]) {
     }),
     async (_, [, lines, read]) => {
       const outcomeWith = (line: string): Promise<string> =>
-        outcomeFrom(server, bytesOf({ lines: [line, ...lines] }), { secure });
+        outcomeFrom(server, formatRequest({ lines: [line, ...lines] }), { secure });
       const before = await server.state();
       assert.equal(await outcomeWith(wrong), read ? refused : unread);
       assert.equal(await outcomeWith(right), read ? '200' : unread);
@@ -158,7 +158,7 @@ test('none of it is believed from another address, and no password is computed',
   const hashesSince = countHashes(context);
   for (const [name, lines] of rows)
     assert.equal(
-      await outcomeFrom(server, bytesOf({ lines: [right, ...lines] }), { from: '127.0.0.2' }),
+      await outcomeFrom(server, formatRequest({ lines: [right, ...lines] }), { from: '127.0.0.2' }),
       unread,
       name,
     );
@@ -169,7 +169,7 @@ test('none of it takes TLS from who has it, when no proxy is trusted', async (co
   const alone = await openBothWays();
   context.after(() => alone.close());
   for (const [name, lines] of rows) {
-    const bytes = bytesOf({ lines: [right, ...lines] });
+    const bytes = formatRequest({ lines: [right, ...lines] });
     assert.equal(await outcomeFrom(alone, bytes, { secure: true }), '200', name);
     assert.equal(await outcomeFrom(alone, bytes), unread, name);
   }

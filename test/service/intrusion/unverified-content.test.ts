@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { type ActionResponse, action } from '../../../src/index.ts';
 import {
-  bytesOf,
+  formatRequest,
   type Guarded,
   openGuarded,
   secrets,
@@ -99,7 +99,7 @@ for (const [name, bytes] of withheldBytes) {
     // A request whose credentials are judged without its content does not take from the limit.
     const signature = simpleSignature({ verb: 'POST', target: '/signed', secret: secrets.ann });
     const lines = [`Authentication: hmac ann:${signature}`];
-    const signed = bytesOf({ verb: 'POST', target: '/signed', content, lines });
+    const signed = formatRequest({ verb: 'POST', target: '/signed', content, lines });
     const [accepted] = await exchange(port, signed);
     assert.equal(accepted?.status, 204);
     assert.equal((await get(port))?.status, 200);

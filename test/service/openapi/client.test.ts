@@ -54,7 +54,7 @@ test('a client that is generated from the document type-checks, and works with t
   mkdirSync(join(folder, 'node_modules'));
   for (const name of ['openapi-fetch', 'openapi-typescript-helpers'])
     symlinkSync(dirname(resolved(`${name}/package.json`)), join(folder, 'node_modules', name));
-  const types = await typesOf(double.url);
+  const types = await generateTypes(double.url);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(folder, 'api.d.ts'), types);
   writeFileSync(join(folder, 'client.ts'), client);
@@ -90,12 +90,12 @@ test('a client that is generated from the document type-checks, and works with t
 test('openapi-typescript accepts the document of every configuration', { skip }, async () => {
   for (const [name, options] of Object.entries(configurations)) {
     await using double = await startDouble({ users: ['ann'], ...options, openapi: true });
-    assert.match(await typesOf(double.url), /export interface paths/, name);
+    assert.match(await generateTypes(double.url), /export interface paths/, name);
   }
 });
 
 /** Returns the types that openapi-typescript generates from the document that a server returns. */
-async function typesOf(url: string): Promise<string> {
+async function generateTypes(url: string): Promise<string> {
   const module = await import(join(dirname(resolved('openapi-typescript/package.json')), 'dist/index.mjs'));
   const { default: generate, astToString } = module;
   const document = await fetch(`${url}/openapi.json`);

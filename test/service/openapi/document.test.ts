@@ -111,7 +111,7 @@ function drawConfiguration(random: Seeded): ServiceOptions {
 }
 
 /** Returns the operations of a path that are in the document. */
-async function methodsOf(options: ServiceOptions, path: string): Promise<string[]> {
+async function listMethods(options: ServiceOptions, path: string): Promise<string[]> {
   const service = createService(options);
   const { paths } = await service.openapi();
   await service.close({ grace: 0 });
@@ -120,9 +120,9 @@ async function methodsOf(options: ServiceOptions, path: string): Promise<string[
 
 test('only methods that someone may use are in the document', async () => {
   const collections = accessRules;
-  assert.deepEqual(await methodsOf({ collections }, '/{owner}/things'), ['get', 'head', 'post']);
-  assert.deepEqual(await methodsOf({ collections }, '/{owner}/things/{id}'), ['get', 'head', 'post']);
-  assert.deepEqual(await methodsOf({ collections }, '/hidden'), []);
+  assert.deepEqual(await listMethods({ collections }, '/{owner}/things'), ['get', 'head', 'post']);
+  assert.deepEqual(await listMethods({ collections }, '/{owner}/things/{id}'), ['get', 'head', 'post']);
+  assert.deepEqual(await listMethods({ collections }, '/hidden'), []);
   const { paths } = await createService({ collections }).openapi();
   assert.ok(!Object.hasOwn(paths, '/hidden'));
 });

@@ -12,12 +12,12 @@ import {
   type Example,
   examples,
   keyIds,
-  messageOf,
   publicKey,
   signingKey,
+  toMessage,
 } from '../../support/signature/rfc9421.ts';
 
-function signatureOf(message: Message, label: string | undefined): MessageSignature {
+function parseSignature(message: Message, label: string | undefined): MessageSignature {
   const { fields } = message;
   const signatures = parseSignatures(fields.get('signature-input'), fields.get('signature'));
   if (typeof signatures === 'string') throw new Error(signatures);
@@ -26,7 +26,7 @@ function signatureOf(message: Message, label: string | undefined): MessageSignat
   return found;
 }
 
-function baseOf(message: Message, { covered }: MessageSignature): string {
+function buildBase(message: Message, { covered }: MessageSignature): string {
   const base = createBase(covered, message);
   if (isBaseFault(base)) throw new Error(base.fault);
   return formatBase(base);
@@ -41,9 +41,9 @@ function isValid(base: string, { parameters, signature }: MessageSignature): boo
 }
 
 function check(example: Example): void {
-  const message = messageOf(example);
-  const signature = signatureOf(message, example.label);
-  const base = baseOf(message, signature);
+  const message = toMessage(example);
+  const signature = parseSignature(message, example.label);
+  const base = buildBase(message, signature);
   if (example.base !== undefined) assert.equal(base, example.base);
   assert.equal(isValid(base, signature), example.valid);
 }
@@ -65,10 +65,10 @@ test('deterministic algorithms produce the signatures of the standard', () => {
   for (const name of ['B.2.5', 'B.2.6', '4.3, request of the proxy']) {
     const example = examples.find((each) => each.name === name);
     assert.ok(example);
-    const message = messageOf(example);
-    const { covered, parameters, signature, label } = signatureOf(message, example.label);
+    const message = toMessage(example);
+    const { covered, parameters, signature, label } = parseSignature(message, example.label);
     const key = signingKey(parameters.keyid ?? '');
-    const base = baseOf(message, { covered, parameters, signature, label });
+    const base = buildBase(message, { covered, parameters, signature, label });
     assert.equal(signBase(key, base), signature, name);
   }
 });

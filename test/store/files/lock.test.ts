@@ -4,7 +4,7 @@ import { cp, mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:f
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { DirectoryError } from '../../../src/store/files/directory.ts';
-import { holderOf, LockedError, lockDirectory } from '../../../src/store/files/lock.ts';
+import { findHolder, LockedError, lockDirectory } from '../../../src/store/files/lock.ts';
 import { type Child, startChild } from '../../support/store/child.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -98,7 +98,7 @@ describe('the lock of a directory', () => {
     await mkdir(directory);
     const lock = await lockDirectory(directory);
     await cp(directory, copy, { recursive: true, preserveTimestamps: true });
-    assert.equal(await holderOf(copy), undefined);
+    assert.equal(await findHolder(copy), undefined);
     const second = await lockDirectory(copy);
     await assert.rejects(lockDirectory(copy), LockedError);
     await assert.rejects(lockDirectory(directory), LockedError);

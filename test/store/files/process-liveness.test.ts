@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { isRunning, ownProcess } from '../../../src/store/files/process-liveness.ts';
+import { isRunning, readOwnProcess } from '../../../src/store/files/process-liveness.ts';
 
 const linux = process.platform === 'linux' ? false : 'only Linux tells';
 
 describe('a process', () => {
   test('runs when it is this one, and not when it has ended', async () => {
-    assert.equal(await isRunning(await ownProcess()), true);
+    assert.equal(await isRunning(await readOwnProcess()), true);
     assert.equal(await isRunning({ pid: process.pid }), true);
     assert.equal(await isRunning({ pid: spawnSync(process.execPath, ['--version']).pid }), false);
   });

@@ -53,11 +53,11 @@ function open(given: Given): Promise<FileNonces> {
 }
 
 /** Opens them; what is told is given with them. */
-async function openLost(given: Given): Promise<{ nonces: FileNonces; told: string[] }> {
+async function openLost(given: Given): Promise<{ nonces: FileNonces; messages: string[] }> {
   const told: string[] = [];
   const nonces = await open({ ...given, onReport: (loss) => told.push(loss) });
   await nonces.begin();
-  return { nonces, told };
+  return { nonces, messages: told };
 }
 
 /** A request with this nonce, dated now or so far ahead (ms). */
@@ -73,10 +73,10 @@ function replay(nonces: FileNonces, clock: ManualClock, nonce: string, date: num
 }
 
 async function filesIn(directory: string): Promise<string[]> {
-  return (await readdir(directory)).sort((one, other) => numberOf(one) - numberOf(other));
+  return (await readdir(directory)).sort((one, other) => parseNumber(one) - parseNumber(other));
 }
 
-function numberOf(name: string): number {
+function parseNumber(name: string): number {
   return Number(/[0-9]+/.exec(name)?.[0]);
 }
 
@@ -145,7 +145,7 @@ crc = 0
 for line in open(sys.argv[1], 'rb'):
     crc = zlib.crc32(line[17:], crc)
     print('%08x' % crc)`;
-    const printed = pythonOf(python, path);
+    const printed = runPython(python, path);
     if (printed === undefined) context.diagnostic('python3 is not installed: checksums are not compared');
     else assert.deepEqual(printed.trim().split('\n'), crcs.slice(0, 3));
   });
@@ -255,7 +255,7 @@ for line in open(sys.argv[1], 'rb'):
   });
 });
 
-function pythonOf(program: string, argument: string): string | undefined {
+function runPython(program: string, argument: string): string | undefined {
   try {
     return execFileSync('python3', ['-c', program, argument], { encoding: 'utf8' });
   } catch (error) {
@@ -593,7 +593,7 @@ describe('after a crash', () => {
     for (const length of [4095, 4096, 4097]) {
       await cp(original, directory, { recursive: true });
       await truncate(join(directory, 'nonces-1.jsonl'), length);
-      const { nonces: again, told: losses } = await openLost({ directory, clock });
+      const { nonces: again, messages: losses } = await openLost({ directory, clock });
       for (let number = 0; number < told; number += 1)
         assert.equal(replay(again, clock, `n${number}`, start), 'seen');
       assert.equal(losses.length, length === 4096 ? 0 : 1, `${length} bytes`);
@@ -608,7 +608,7 @@ describe('after a crash', () => {
     const clock = createManualClock(start);
     await threeFiles(directory, clock, false);
     const boot = async () => 'second';
-    const { nonces, told } = await openLost({ directory, clock, boot });
+    const { nonces, messages: told } = await openLost({ directory, clock, boot });
     assert.equal(told.length, 1);
     assert.match(
       told[0] ?? '',
@@ -636,7 +636,7 @@ describe('after a crash', () => {
     await next.close();
     for (const name of await readdir(directory))
       if (name.startsWith('nonces')) await unlink(join(directory, name));
-    const { nonces: bare, told } = await openLost({ directory, clock });
+    const { nonces: bare, messages: told } = await openLost({ directory, clock });
     assert.match(told.join(), /has a store, but no nonce files/);
     assert.equal(await claim(bare, clock, 'dated now'), 'seen');
     clock.advance(2 * window + 2000);

@@ -24,7 +24,7 @@ async function open(directory: string) {
 }
 
 /** Returns which of the nonces another process finds. */
-async function storedOf(directory: string, names: readonly string[]): Promise<string[]> {
+async function listStored(directory: string, names: readonly string[]): Promise<string[]> {
   const nonces = await open(directory);
   const stored = names.filter((nonce) => nonces.claim('demo', nonce, until, start) === 'seen');
   await nonces.close();
@@ -49,7 +49,7 @@ test('of two claims in flight each is held for its own request', async (context)
   assert.equal(nonces.release(second, false), undefined);
   await nonces.kept(true);
   await nonces.close();
-  assert.deepEqual(await storedOf(directory, ['first', 'second']), ['first', 'second']);
+  assert.deepEqual(await listStored(directory, ['first', 'second']), ['first', 'second']);
 });
 
 test('a claim that is waited for stays in the queue when it is held', async (context) => {
@@ -59,7 +59,7 @@ test('a claim that is waited for stays in the queue when it is held', async (con
   assert.deepEqual(held, { user: 'demo', nonce: 'second', until });
   await waiting;
   await nonces.close();
-  assert.deepEqual(await storedOf(directory, ['first', 'second']), ['first', 'second']);
+  assert.deepEqual(await listStored(directory, ['first', 'second']), ['first', 'second']);
 });
 
 test('a claim that is written already can be held and released', async (context) => {
@@ -69,5 +69,5 @@ test('a claim that is written already can be held and released', async (context)
   assert.ok(held !== undefined);
   await nonces.release(held, true);
   await nonces.close();
-  assert.deepEqual(await storedOf(directory, ['first', 'other']), ['first']);
+  assert.deepEqual(await listStored(directory, ['first', 'other']), ['first']);
 });

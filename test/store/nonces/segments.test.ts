@@ -17,8 +17,8 @@ describe('segments of a table', () => {
     }
     for (const again of [3, 8, 9]) {
       assert.equal(segments.create(5), again);
-      assert.equal(segments.depthOf(again), 5);
-      assert.equal(segments.countOf(again), 0);
+      assert.equal(segments.getDepth(again), 5);
+      assert.equal(segments.getCount(again), 0);
       assert.equal(segments.find(again, 7, again), -1);
     }
   });

@@ -4,13 +4,13 @@ import { FingerprintTable } from '../../../src/store/nonces/table.ts';
 import { seeded } from '../../support/seeded.ts';
 
 /** A fingerprint for each number, spread over both halves. */
-function fingerprintOf(number: number): readonly [low: number, high: number] {
+function buildFingerprint(number: number): readonly [low: number, high: number] {
   return [Math.imul(number + 1, 0x9e3779b1), Math.imul(number + 1, 0x85ebca6b)];
 }
 
 function sweepAll(table: FingerprintTable, tag: number): number {
   let pieces = 0;
-  while (table.entriesOf(tag) > 0) {
+  while (table.countEntries(tag) > 0) {
     table.sweep();
     pieces += 1;
     assert.ok(pieces < 10_000, 'sweeping does not come to an end');
@@ -23,30 +23,33 @@ describe('a table of fingerprints', () => {
     const table = new FingerprintTable();
     const count = 500_000;
     for (let number = 0; number < count; number += 1) {
-      const [low, high] = fingerprintOf(number);
+      const [low, high] = buildFingerprint(number);
       assert.equal(table.find(low, high), 0);
       table.add(low, high, 1 + (number % 255));
     }
     for (let number = 0; number < count; number += 1) {
-      assert.equal(table.find(...fingerprintOf(number)), 1 + (number % 255));
-      assert.equal(table.find(...fingerprintOf(number + count)), 0);
+      assert.equal(table.find(...buildFingerprint(number)), 1 + (number % 255));
+      assert.equal(table.find(...buildFingerprint(number + count)), 0);
     }
   });
 
   test('lets go of all entries of a tag at once, takes them out piece by piece, and then has the tag to give', () => {
     const table = new FingerprintTable();
     const count = 400_000;
-    for (let number = 0; number < count; number += 1) table.add(...fingerprintOf(number), 1 + (number % 2));
+    for (let number = 0; number < count; number += 1)
+      table.add(...buildFingerprint(number), 1 + (number % 2));
     table.release(2);
     for (let number = 0; number < 1000; number += 1) {
-      assert.equal(table.find(...fingerprintOf(number)), number % 2 === 0 ? 1 : 0);
+      assert.equal(table.find(...buildFingerprint(number)), number % 2 === 0 ? 1 : 0);
     }
-    assert.equal(table.entriesOf(2), count / 2);
+    assert.equal(table.countEntries(2), count / 2);
     assert.ok(sweepAll(table, 2) > 1);
-    table.add(...fingerprintOf(1), 2);
-    assert.equal(table.find(...fingerprintOf(1)), 2);
-    for (let number = 3; number < count; number += 2) assert.equal(table.find(...fingerprintOf(number)), 0);
-    for (let number = 0; number < count; number += 2) assert.equal(table.find(...fingerprintOf(number)), 1);
+    table.add(...buildFingerprint(1), 2);
+    assert.equal(table.find(...buildFingerprint(1)), 2);
+    for (let number = 3; number < count; number += 2)
+      assert.equal(table.find(...buildFingerprint(number)), 0);
+    for (let number = 0; number < count; number += 2)
+      assert.equal(table.find(...buildFingerprint(number)), 1);
   });
 
   test('takes an entry that was let go and not yet taken out under its new tag', () => {
@@ -56,7 +59,7 @@ describe('a table of fingerprints', () => {
     table.release(1);
     table.add(7, 7, 2);
     assert.deepEqual([table.find(7, 7), table.find(8, 8)], [2, 0]);
-    assert.deepEqual([table.entriesOf(1), table.entriesOf(2)], [1, 1]);
+    assert.deepEqual([table.countEntries(1), table.countEntries(2)], [1, 1]);
     sweepAll(table, 1);
     assert.deepEqual([table.find(7, 7), table.find(8, 8)], [2, 0]);
   });
@@ -64,7 +67,7 @@ describe('a table of fingerprints', () => {
   test('becomes small again when most was let go', () => {
     const table = new FingerprintTable();
     for (let number = 0; number < 600_000; number += 1) {
-      table.add(...fingerprintOf(number), number % 1000 === 0 ? 1 : 2);
+      table.add(...buildFingerprint(number), number % 1000 === 0 ? 1 : 2);
     }
     table.release(2);
     const pieces = sweepAll(table, 2);
@@ -76,20 +79,23 @@ describe('a table of fingerprints', () => {
     const table = new FingerprintTable();
     const count = 600_000;
     for (let number = 0; number < count; number += 1) {
-      table.add(...fingerprintOf(number), number % 100 === 0 ? 1 : 2);
+      table.add(...buildFingerprint(number), number % 100 === 0 ? 1 : 2);
     }
     table.release(2);
     sweepAll(table, 2);
     for (let number = 0; number < count; number += 1) {
-      assert.equal(table.find(...fingerprintOf(number)), number % 100 === 0 ? 1 : 0);
+      assert.equal(table.find(...buildFingerprint(number)), number % 100 === 0 ? 1 : 0);
     }
     for (let number = 0; number < count; number += 1) {
-      assert.equal(table.add(...fingerprintOf(number), 3), number % 100 !== 0);
+      assert.equal(table.add(...buildFingerprint(number), 3), number % 100 !== 0);
     }
     for (let number = 0; number < count; number += 1) {
-      assert.equal(table.find(...fingerprintOf(number)), number % 100 === 0 ? 1 : 3);
+      assert.equal(table.find(...buildFingerprint(number)), number % 100 === 0 ? 1 : 3);
     }
-    assert.deepEqual([table.entriesOf(1), table.entriesOf(2), table.entriesOf(3)], [6000, 0, 594_000]);
+    assert.deepEqual(
+      [table.countEntries(1), table.countEntries(2), table.countEntries(3)],
+      [6000, 0, 594_000],
+    );
   });
 
   test('keeps what shares a place with others', () => {
@@ -107,10 +113,10 @@ describe('a table of fingerprints', () => {
     let tag = 1;
     for (let round = 0; round < 300_000; round += 1) {
       const number = random.below(200_000);
-      const found = table.find(...fingerprintOf(number));
+      const found = table.find(...buildFingerprint(number));
       assert.equal(found, kept.get(number) ?? 0, `SEED=${random.seed}, round ${round}`);
       if (found === 0) {
-        table.add(...fingerprintOf(number), tag);
+        table.add(...buildFingerprint(number), tag);
         kept.set(number, tag);
       }
       if (random.below(3000) === 0) tag = 1 + (tag % 5);

@@ -144,7 +144,7 @@ describe('when the power goes', () => {
     await run.settle();
     const from = run.disk.operations;
     await run.store.close();
-    assert.ok(run.disk.told.some((told) => told.endsWith('→ store.json')));
+    assert.ok(run.disk.operationTexts.some((told) => told.endsWith('→ store.json')));
     const found = await judgeLosses(run, { sampling: few, from });
     say(context, random, found);
     assert.equal(found.unacknowledged, 0);

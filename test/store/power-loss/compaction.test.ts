@@ -6,7 +6,7 @@ import {
   type Asked,
   always,
   at,
-  countOf,
+  countShown,
   type Findings,
   judgeLosses,
   Run,
@@ -67,8 +67,8 @@ describe('when the power goes in a compaction', () => {
     test(`(${durability}) one whole state is there`, async (context) => {
       const run = await compacted(durability, 9);
       await run.store.close();
-      assert.ok(run.disk.told.filter((told) => told.endsWith('→ store.json')).length >= 3);
-      assert.ok(run.disk.told.includes('unlink journal-2.jsonl'));
+      assert.ok(run.disk.operationTexts.filter((told) => told.endsWith('→ store.json')).length >= 3);
+      assert.ok(run.disk.operationTexts.includes('unlink journal-2.jsonl'));
       const found = await judgeLosses(run, { sampling, mayLose: durability === 'os' });
       say(context, random, found);
     });
@@ -90,7 +90,7 @@ async function judgeKills(durability: 'fsync' | 'os'): Promise<Findings> {
   for (let operations = 0; operations <= killed.disk.operations; operations += 1) {
     const disk = killed.disk.after(operations);
     const run = await Run.open({ disk });
-    const count = await countOf(run.store, killed.asked);
+    const count = await countShown(run.store, killed.asked);
     assert.ok(count !== undefined);
     const before = killed.asked.slice(0, count);
     const from = disk.operations;

@@ -9,7 +9,7 @@ const sampling = { random, all: 64, drawn: 20, bytes: true };
 const few = { random, all: 6, drawn: 2 };
 
 /** How many bytes the lines of a file have. */
-function linesOf(run: Run, name: string): number {
+function measureLines(run: Run, name: string): number {
   return Buffer.from(run.disk.files().get(name) ?? []).lastIndexOf('\n') + 1;
 }
 
@@ -20,7 +20,7 @@ describe('when the power goes after there was no room', () => {
       await run.askAll(puts('first', 2, random));
       await run.settle();
       // Two of the lines have room, and a part of the third.
-      run.disk.room(linesOf(run, 'journal-1.jsonl') + 800);
+      run.disk.room(measureLines(run, 'journal-1.jsonl') + 800);
       await run.askAll(puts('refused', 4, random));
       assert.ok(run.asked.slice(2).every(({ refused }) => refused === 'full'));
       await run.settle();
@@ -42,7 +42,7 @@ describe('when the power goes after there was no room', () => {
       await run.askAll(puts('more', 2, random));
       await run.settle();
       await run.store.close();
-      assert.ok(run.disk.told.includes('sync journal-3.jsonl'));
+      assert.ok(run.disk.operationTexts.includes('sync journal-3.jsonl'));
       say(context, random, await judgeLosses(run, { sampling: few, mayLose: durability === 'os' }));
     });
   }

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { seeded } from '../../support/seeded.ts';
 import {
   always,
-  countOf,
+  countShown,
   type Findings,
   judgeLosses,
   puts,
@@ -70,7 +70,7 @@ describe('when the power goes after a recovery that was killed', () => {
       for (let operations = 0; operations <= first.disk.operations; operations += 1) {
         const disk = first.disk.after(operations);
         const next = await Run.open({ disk });
-        assert.equal(await countOf(next.store, run.asked), run.asked.length, name);
+        assert.equal(await countShown(next.store, run.asked), run.asked.length, name);
         const from = disk.operations;
         await next.askAll(puts('then', 2, random));
         await next.settle();
@@ -90,7 +90,7 @@ test('when a sync failed, the next process goes on, and the power goes, all that
   await run.askAll(puts('refused', 3, random));
   await run.store.close();
   const next = await Run.open({ disk: run.disk.after(run.disk.operations) });
-  assert.equal(await countOf(next.store, run.asked), 2);
+  assert.equal(await countShown(next.store, run.asked), 2);
   const from = next.disk.operations;
   await next.askAll(puts('then', 3, random));
   await next.settle();

@@ -16,8 +16,14 @@ import { State } from '../../../src/store/state/state.ts';
 import type { StoreChange } from '../../../src/store/store.ts';
 import { listParts } from '../../../src/store/transfer.ts';
 import { seeded } from '../../support/seeded.ts';
-import { at, creation, found, receiptOf, receiptsContract } from '../../support/store/receipts-contract.ts';
-import { make, reread, textOf } from '../../support/store/snapshot.ts';
+import {
+  at,
+  buildReceipt,
+  creation,
+  found,
+  receiptsContract,
+} from '../../support/store/receipts-contract.ts';
+import { formatSnapshot, make, reread } from '../../support/store/snapshot.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** So that nearly every batch is followed by a compaction. */
@@ -75,7 +81,7 @@ for (const durability of ['fsync', 'os'] as const) {
   }
 }
 
-function headOf(directory: string, name: string): Record<string, unknown> {
+function readHead(directory: string, name: string): Record<string, unknown> {
   return JSON.parse(readFileSync(join(directory, name), 'utf8').split('\n')[0] ?? '');
 }
 
@@ -89,8 +95,8 @@ describe('a journal', () => {
     await store.apply(creation('b', 'two'));
     await store.close();
     assert.deepEqual((await readdir(directory)).sort(), ['journal-1.jsonl', 'journal-2.jsonl']);
-    assert.equal(headOf(directory, 'journal-1.jsonl')['journal'], 1);
-    assert.equal(headOf(directory, 'journal-2.jsonl')['journal'], 2);
+    assert.equal(readHead(directory, 'journal-1.jsonl')['journal'], 1);
+    assert.equal(readHead(directory, 'journal-2.jsonl')['journal'], 2);
     assert.doesNotMatch(readFileSync(join(directory, 'journal-1.jsonl'), 'utf8'), /receipt/);
     const again = await open(directory);
     assert.equal((await again.list('/notes', 0, 10)).entries.length, 5);
@@ -155,14 +161,17 @@ function stateWith(count: number, until?: number): State {
 
 describe('a snapshot', () => {
   test('of a state without receipts has version 2, as before', () => {
-    assert.match(textOf(stateWith(0)), /^\{"version":2,/);
-    assert.match(textOf(stateWith(3, at + 1), { written: at + 1 }), /^\{"version":2,(?!.*"receipt")/s);
+    assert.match(formatSnapshot(stateWith(0)), /^\{"version":2,/);
+    assert.match(
+      formatSnapshot(stateWith(3, at + 1), { written: at + 1 }),
+      /^\{"version":2,(?!.*"receipt")/s,
+    );
   });
 
   for (const count of [1, 256, 257, 1000]) {
     test(`with ${count} receipts is one JSON document of version 3, and is read as it was written`, async (context) => {
       const state = stateWith(count);
-      const text = textOf(state, { written: at });
+      const text = formatSnapshot(state, { written: at });
       assert.equal(JSON.parse(text).version, 3);
       const read = await reread(temporaryDirectory(context), text);
       assert.deepEqual([...read.state.receipts], [...state.receipts]);
@@ -174,7 +183,7 @@ describe('a snapshot', () => {
     const store = await open(directory, { limits: always });
     for (const key of ['a', 'b', 'c']) await store.apply(creation(key, key));
     await store.close();
-    const saved = textOf((await recover({ directory })).state, { written: at });
+    const saved = formatSnapshot((await recover({ directory })).state, { written: at });
     const broken = temporaryDirectory(context);
     writeFileSync(join(broken, 'store.json'), saved.replace('"fingerprint of b"', '"fingerprint of x'));
     await assert.rejects(recover({ directory: broken }), /store\.json.*line 4.*not JSON/);
@@ -210,19 +219,19 @@ test('a copy of a data directory has the receipts', async (context) => {
   const { state } = await recover({ directory: copy });
   assert.deepEqual(
     [...state.receipts].map(({ receipt }) => receipt),
-    [receiptOf('a'), receiptOf('b')],
+    [buildReceipt('a'), buildReceipt('b')],
   );
 });
 
 describe('an export', () => {
-  function exportOf(state: State, now = at): string[] {
+  function formatExport(state: State, now = at): string[] {
     const formatter = new ExportFormatter({ at: now, includes: () => true });
     const lines = Array.from(listParts('k3x9', state, now), (part) => formatter.part(part));
     return [...lines, formatter.end()];
   }
 
-  function importOf(text: string): State {
-    const reader = new ExportReader({ file: 'export', now: at, faultOf: () => undefined });
+  function readExport(text: string): State {
+    const reader = new ExportReader({ file: 'export', now: at, findFault: () => undefined });
     reader.take(Buffer.from(text), true);
     return reader.result().state;
   }
@@ -230,18 +239,18 @@ describe('an export', () => {
   test('has the unexpired receipts, which an import restores', () => {
     const state = stateWith(3);
     make(state, creation('short', 'x', { until: at + 1 }));
-    const text = exportOf(state, at + 1).join('');
+    const text = formatExport(state, at + 1).join('');
     assert.match(text, /^\{"format":"countersign-export","version":2,/);
-    assert.deepEqual([...importOf(text).receipts], [...state.receipts].slice(0, 3));
+    assert.deepEqual([...readExport(text).receipts], [...state.receipts].slice(0, 3));
   });
 
   test('without receipts has version 1, as before', () => {
-    assert.match(exportOf(stateWith(0)).join(''), /"version":1,/);
+    assert.match(formatExport(stateWith(0)).join(''), /"version":1,/);
   });
 
   test('with a line that is no receipt is refused', () => {
-    const [header] = exportOf(stateWith(1));
+    const [header] = formatExport(stateWith(1));
     const line = '{"receipt":{"key":"a"},"kind":"put","created":true,"collection":"/notes","item":{}}';
-    assert.throws(() => importOf(`${header}${line}\n`), /line 2, .*this is not a receipt/);
+    assert.throws(() => readExport(`${header}${line}\n`), /line 2, .*this is not a receipt/);
   });
 });

@@ -21,7 +21,7 @@ function history(): History {
 }
 
 /** Creates a directory with these files, of which `changed` replaces some; undefined removes one. */
-function directoryOf(
+function createDirectory(
   files: ReadonlyMap<string, string>,
   changed: Record<string, string | undefined> = {},
 ): string {
@@ -38,13 +38,13 @@ function targetDirectory(): string {
   return to;
 }
 
-const journalOf = ({ files }: History): string => files.get('journal-2.jsonl') ?? '';
+const readJournal = ({ files }: History): string => files.get('journal-2.jsonl') ?? '';
 const allocated = '\0'.repeat(2_000_000);
 
 describe('the copy of a store', () => {
   test('has the same bytes, without preallocated space, for the owner alone', async () => {
     const made = history();
-    const from = directoryOf(made.files, { 'journal-2.jsonl': journalOf(made) + allocated });
+    const from = createDirectory(made.files, { 'journal-2.jsonl': readJournal(made) + allocated });
     const lock = await lockDirectory(from);
     const to = targetDirectory();
     const { state, reports } = await copyStore(from, to);
@@ -64,20 +64,20 @@ describe('the copy of a store', () => {
   for (const [what, tail] of tails) {
     test(`omits ${what}, which a server may be writing`, async () => {
       const made = history();
-      const from = directoryOf(made.files, { 'journal-2.jsonl': journalOf(made) + tail });
+      const from = createDirectory(made.files, { 'journal-2.jsonl': readJournal(made) + tail });
       const lock = await lockDirectory(from);
       const to = targetDirectory();
       const { reports } = await copyStore(from, to);
       await lock.release();
       assert.deepEqual(reports, []);
-      assert.equal(readFileSync(join(to, 'journal-2.jsonl'), 'utf8'), journalOf(made));
+      assert.equal(readFileSync(join(to, 'journal-2.jsonl'), 'utf8'), readJournal(made));
     });
   }
 
   test('uses the previous snapshot while the current one is being replaced', async () => {
     const made = history();
     const files = { 'store.json': undefined, 'store.previous.json': made.files.get('store.json') };
-    const from = directoryOf(made.files, files);
+    const from = createDirectory(made.files, files);
     const to = targetDirectory();
     const { state } = await copyStore(from, to);
     assert.equal(state.read('/notes', '3')?.value['text'], 'c');
@@ -89,19 +89,19 @@ describe('the copy of a store', () => {
     made.add({ kind: 'create', collection: '/notes', value: { text: 'a' }, at: begun });
     made.rotate();
     made.add({ kind: 'create', collection: '/notes', value: { text: 'b' }, at: begun });
-    const { state } = await copyStore(directoryOf(made.files), targetDirectory());
+    const { state } = await copyStore(createDirectory(made.files), targetDirectory());
     assert.equal(state.read('/notes', '2')?.value['text'], 'b');
   });
 
   test('of a directory after a crash is repaired as a start repairs it', async () => {
     const made = history();
-    const from = directoryOf(made.files, {
-      'journal-2.jsonl': `${journalOf(made)}{"crc":"00000000","seq":4,`,
+    const from = createDirectory(made.files, {
+      'journal-2.jsonl': `${readJournal(made)}{"crc":"00000000","seq":4,`,
     });
     const to = targetDirectory();
     const { reports } = await copyStore(from, to);
     assert.equal(reports.length, 1);
-    assert.equal(readFileSync(join(to, 'journal-2.jsonl'), 'utf8'), journalOf(made));
+    assert.equal(readFileSync(join(to, 'journal-2.jsonl'), 'utf8'), readJournal(made));
   });
 
   const damages: readonly (readonly [string, (journal: string) => string])[] = [
@@ -116,7 +116,7 @@ describe('the copy of a store', () => {
     for (const inUse of [true, false]) {
       test(`is refused for ${what}, ${inUse ? 'also while a server uses the directory' : 'without a server'}`, async () => {
         const made = history();
-        const from = directoryOf(made.files, { 'journal-2.jsonl': damage(journalOf(made)) });
+        const from = createDirectory(made.files, { 'journal-2.jsonl': damage(readJournal(made)) });
         const lock = inUse ? await lockDirectory(from) : undefined;
         await assert.rejects(copyStore(from, targetDirectory()), {
           name: 'StoreError',
@@ -131,14 +131,14 @@ describe('the copy of a store', () => {
   test('is refused for a missing journal, and for an interrupted copy', async () => {
     const made = history();
     await assert.rejects(
-      copyStore(directoryOf(made.files, { 'journal-2.jsonl': undefined }), targetDirectory()),
+      copyStore(createDirectory(made.files, { 'journal-2.jsonl': undefined }), targetDirectory()),
       {
         name: 'StoreError',
         code: 'damaged',
       },
     );
     await assert.rejects(
-      copyStore(directoryOf(made.files, { [incompleteCopyName]: '' }), targetDirectory()),
+      copyStore(createDirectory(made.files, { [incompleteCopyName]: '' }), targetDirectory()),
       {
         name: 'StoreError',
         code: 'directory',

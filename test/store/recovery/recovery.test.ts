@@ -558,7 +558,10 @@ describe('damage is reported with file, line and byte, and what can be done', ()
     return again.files.get('store.json') ?? '';
   }
 
-  const directoryOf = async (context: TestContext, files: Readonly<Record<string, string | undefined>>) => {
+  const createDirectory = async (
+    context: TestContext,
+    files: Readonly<Record<string, string | undefined>>,
+  ) => {
     const directory = temporaryDirectory(context);
     const all = new Map(made.files);
     for (const [name, content] of Object.entries(files)) {
@@ -571,7 +574,7 @@ describe('damage is reported with file, line and byte, and what can be done', ()
 
   for (const { what, files, file, at, message } of cases) {
     test(what, async (context) => {
-      const directory = await directoryOf(context, files);
+      const directory = await createDirectory(context, files);
       const before = await contents(directory);
       const error = await recover({ directory }).then(
         ({ reports }) => assert.fail(`it was read: ${reports}`),

@@ -82,12 +82,12 @@ test('what is too much for the time of a stop stays in the journals', async (con
 test('a stop that has no room for it loses nothing', async (context) => {
   const directory = temporaryDirectory(context);
   const disk = faultyDisk();
-  const told: string[] = [];
-  const store = await open(directory, { disk, onReport: (line) => told.push(line) });
+  const messages: string[] = [];
+  const store = await open(directory, { disk, onReport: (line) => messages.push(line) });
   await create(store, '/a');
   disk.failNext('create', 'ENOSPC');
   await store.close();
-  assert.match(told.join(), /no new snapshot was written/);
+  assert.match(messages.join(), /no new snapshot was written/);
   assert.deepEqual(ids((await recover({ directory })).state.list('/a', 0, 10)), ['1']);
 });
 

@@ -9,7 +9,7 @@ import { type Seeded, seeded } from '../../support/seeded.ts';
 import { begun } from '../../support/store/history.ts';
 import { make, seen } from '../../support/store/snapshot.ts';
 
-function textOf(state: State): string {
+function formatExport(state: State): string {
   const formatter = new ExportFormatter({ at: begun, includes: () => true });
   const lines = Array.from(listParts('k3x9', state, begun), (part) => formatter.part(part));
   return `${lines.join('')}${formatter.end()}`;
@@ -17,7 +17,7 @@ function textOf(state: State): string {
 
 /** Reads an export that comes in pieces of up to so many bytes. */
 function read(bytes: Buffer, most = bytes.length): Imported {
-  const reader = new ExportReader({ file: 'export', now: begun, faultOf: () => undefined });
+  const reader = new ExportReader({ file: 'export', now: begun, findFault: () => undefined });
   let rest = Buffer.alloc(0);
   for (let at = 0; at < bytes.length; at += most) {
     const next = Buffer.concat([rest, bytes.subarray(at, at + most)]);
@@ -56,7 +56,7 @@ describe('an export', () => {
     for (let round = 0; round < 150; round += 1) {
       const why = `SEED=${random.seed}, round ${round}`;
       const state = someState(random);
-      const { storeId, state: found } = read(Buffer.from(textOf(state)), 1 + random.below(200));
+      const { storeId, state: found } = read(Buffer.from(formatExport(state)), 1 + random.below(200));
       assert.equal(storeId, 'k3x9', why);
       assert.deepEqual(seen(found), seen(state), why);
     }
@@ -79,7 +79,7 @@ describe('an export', () => {
   });
 
   test('with a space added to its last line counts as changed', () => {
-    const text = textOf(someState(seeded(1)));
+    const text = formatExport(someState(seeded(1)));
     const edited = Buffer.from(text.replace('"crc":', '"crc": '));
     assert.throws(() => read(edited), /the export was changed since it was written/);
   });
@@ -88,7 +88,7 @@ describe('an export', () => {
     const random = seeded();
     for (let round = 0; round < 1500; round += 1) {
       const why = `SEED=${random.seed}, round ${round}`;
-      const text = Buffer.from(textOf(someState(random)));
+      const text = Buffer.from(formatExport(someState(random)));
       const place = random.below(text.length);
       const damaged = random.pick([
         () => Buffer.concat([text.subarray(0, place), text.subarray(place + 1 + random.below(99))]),
@@ -135,7 +135,7 @@ describe('an export', () => {
     for (let round = 0; round < 1500; round += 1) {
       const why = `SEED=${random.seed}, round ${round}`;
       const name = random.pick(members);
-      const text = textOf(someState(random))
+      const text = formatExport(someState(random))
         .replace('"storeId":"k3x9",', '')
         .split('\n')
         .map((line) =>

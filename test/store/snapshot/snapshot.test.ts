@@ -9,14 +9,14 @@ import { writeSnapshot } from '../../../src/store/snapshot/writer.ts';
 import { State } from '../../../src/store/state/state.ts';
 import type { StoredItem } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
-import { head, make, reread, seen, textOf } from '../../support/store/snapshot.ts';
+import { formatSnapshot, head, make, reread, seen } from '../../support/store/snapshot.ts';
 import { long, stride } from '../../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const at = Date.UTC(2013, 3, 20, 12, 59, 24, 7);
 
 /** A state with so many items that the store named, and some that a client did. */
-function stateOf(items: number): State {
+function createState(items: number): State {
   const state = new State();
   for (let count = 0; count < items; count += 1)
     make(state, { kind: 'create', collection: '/a', value: { n: count, text: 'ž \u{1f511} "\\' }, at });
@@ -46,15 +46,15 @@ describe('a snapshot', () => {
     const counts = ',"blocks":2,"items":2,"sequence":4}}';
     const sum = crc(counts, Number.parseInt(crc(`${first}${crc(one)}${crc(two)}`), 16));
     assert.equal(
-      textOf(state, { generation: 7, sequence: 3, reached: 4 }),
+      formatSnapshot(state, { generation: 7, sequence: 3, reached: 4 }),
       `${first}{"crc":"${crc(one)}",${one},\n{"crc":"${crc(two)}",${two}\n],"footer":{"crc":"${sum}"${counts}\n`,
     );
-    JSON.parse(textOf(state));
+    JSON.parse(formatSnapshot(state));
   });
 
   test('of nothing is read as nothing', async (context) => {
     const directory = temporaryDirectory(context);
-    const snapshot = await reread(directory, textOf(new State(12), { generation: 3 }));
+    const snapshot = await reread(directory, formatSnapshot(new State(12), { generation: 3 }));
     assert.deepEqual(seen(snapshot.state), { revision: 12, views: [] });
     assert.deepEqual(snapshot.head, { ...head, generation: 3, revision: 12 });
     assert.equal(await readSnapshot(nodeDisk, join(directory, 'absent')), undefined);
@@ -62,20 +62,20 @@ describe('a snapshot', () => {
 
   for (const items of [1, 255, 256, 257, 700]) {
     test(`of ${items} items is read as it was written, and written again as it was`, async (context) => {
-      const state = stateOf(items);
-      const text = textOf(state);
+      const state = createState(items);
+      const text = formatSnapshot(state);
       JSON.parse(text);
       const directory = temporaryDirectory(context);
       const unread = await reread(directory, text);
-      assert.equal(textOf(unread.state), text, 'nothing was looked at');
+      assert.equal(formatSnapshot(unread.state), text, 'nothing was looked at');
       assert.equal(unread.state.collection('/a')?.count, items);
       assert.deepEqual(seen(unread.state), seen(state));
-      assert.equal(textOf(unread.state), text, 'all was looked at');
+      assert.equal(formatSnapshot(unread.state), text, 'all was looked at');
       const [first, middle] = [(await reread(directory, text)).state, String(Math.ceil(items / 2))];
       assert.deepEqual(first.read('/a', middle), state.read('/a', middle));
       assert.deepEqual(first.list('/a', items - 1, 9), state.list('/a', items - 1, 9));
       assert.equal(first.read('/a', '701'), undefined);
-      assert.equal(textOf(first), text, 'some of it was looked at');
+      assert.equal(formatSnapshot(first), text, 'some of it was looked at');
     });
   }
 
@@ -83,19 +83,19 @@ describe('a snapshot', () => {
     const state = new State();
     for (let count = 0; count < 9; count += 1)
       make(state, { kind: 'create', collection: '/a', value: { text: 'x'.repeat(400_000) }, at });
-    const text = textOf(state);
+    const text = formatSnapshot(state);
     assert.equal(JSON.parse(text).blocks.length, 3);
     const unread = await reread(temporaryDirectory(context), text);
-    assert.equal(textOf(unread.state), text);
+    assert.equal(formatSnapshot(unread.state), text);
     assert.deepEqual(seen(unread.state), seen(state));
-    assert.equal(textOf(unread.state), text);
+    assert.equal(formatSnapshot(unread.state), text);
   });
 
   test('is read, and changed, as if it had never been away', async (context) => {
     const random = seeded();
     const directory = temporaryDirectory(context);
-    const [stays, before] = [stateOf(600), stateOf(600)];
-    let goes = (await reread(directory, textOf(before))).state;
+    const [stays, before] = [createState(600), createState(600)];
+    let goes = (await reread(directory, formatSnapshot(before))).state;
     for (let round = 0; round < 400; round += 1) {
       const id = String(1 + random.below(620));
       const revision = stays.read('/a', id)?.revision;
@@ -106,28 +106,28 @@ describe('a snapshot', () => {
             ? ({ kind: 'delete', collection: '/a', id, expected: revision, at: at + round } as const)
             : ({ kind: 'put', collection: '/a', id, expected: revision, value: { round }, at } as const);
       assert.deepEqual(make(goes, change), make(stays, change), `SEED=${random.seed}, round ${round}`);
-      if (random.below(40) === 0) goes = (await reread(directory, textOf(goes))).state;
+      if (random.below(40) === 0) goes = (await reread(directory, formatSnapshot(goes))).state;
     }
     assert.deepEqual(seen(goes), seen(stays), `SEED=${random.seed}`);
     const items = (state: State): unknown =>
-      JSON.parse(textOf(state)).blocks.flatMap(({ items }: { items: unknown[] }) => items);
+      JSON.parse(formatSnapshot(state)).blocks.flatMap(({ items }: { items: unknown[] }) => items);
     assert.deepEqual(items(goes), items(stays), `SEED=${random.seed}`);
   });
 
   test('of which one item in each block was changed is copied as what it is now', async (context) => {
     const directory = temporaryDirectory(context);
-    const state = stateOf(700);
-    const { state: loaded } = await reread(directory, textOf(state));
+    const state = createState(700);
+    const { state: loaded } = await reread(directory, formatSnapshot(state));
     for (const id of ['1', '256', '257', '400', '700']) {
       const expected = state.read('/a', id)?.revision ?? 0;
       for (const each of [state, loaded])
         make(each, { kind: 'put', collection: '/a', id, expected, value: { text: 'ž' }, at });
     }
-    assert.equal(textOf(loaded), textOf(state));
+    assert.equal(formatSnapshot(loaded), formatSnapshot(state));
   });
 
   test('is read whatever is in the chunks it comes in', async (context) => {
-    const text = Buffer.from(textOf(stateOf(300)));
+    const text = Buffer.from(formatSnapshot(createState(300)));
     const file = { size: 0, close: async () => {} };
     const random = seeded();
     for (let round = 0; round < 20; round += 1) {
@@ -135,12 +135,12 @@ describe('a snapshot', () => {
         text.copy(into, 0, position, position + Math.min(into.length, 1 + random.below(9000)));
       const disk = { ...nodeDisk, openToRead: async () => ({ ...file, size: round, read }) };
       const snapshot = await readSnapshot(disk, join(temporaryDirectory(context), 'store.json'));
-      assert.deepEqual(seen(snapshot?.state ?? new State()), seen(stateOf(300)), `SEED=${random.seed}`);
+      assert.deepEqual(seen(snapshot?.state ?? new State()), seen(createState(300)), `SEED=${random.seed}`);
     }
   });
 
   test('that is copied while changes go on ends with what was there at its beginning', () => {
-    const state = stateOf(600);
+    const state = createState(600);
     const parts = writeSnapshot(head, state, () => 0);
     const text = [parts.next().value, parts.next().value];
     const first = state.read('/a', '1');
@@ -186,7 +186,7 @@ describe('a snapshot', () => {
 });
 
 describe('a snapshot that is damaged', () => {
-  const small = Buffer.from(textOf(stateOf(2)));
+  const small = Buffer.from(formatSnapshot(createState(2)));
 
   async function refused(directory: string, content: string | Uint8Array): Promise<CorruptionError> {
     const error = await reread(directory, content).then(
@@ -222,7 +222,7 @@ describe('a snapshot that is damaged', () => {
     const directory = temporaryDirectory(context);
     const text = small.toString();
     const lines = text.split('\n');
-    const byteOf = (line: number): number => Buffer.byteLength(lines.slice(0, line - 1).join('\n')) + 1;
+    const findByte = (line: number): number => Buffer.byteLength(lines.slice(0, line - 1).join('\n')) + 1;
     const cases: readonly [what: string, content: string, line: number, message: RegExp][] = [
       [
         'a value that was changed',
@@ -255,13 +255,16 @@ describe('a snapshot that is damaged', () => {
       assert.equal(error.file, join(directory, 'store.json'));
       assert.equal(error.location?.line, line, what);
       if (content.split('\n')[line - 2] === lines[line - 2] && line > 1)
-        assert.equal(error.location?.byte, byteOf(line), what);
+        assert.equal(error.location?.byte, findByte(line), what);
     }
   });
 
   test('or of a later version is refused', async (context) => {
     const directory = temporaryDirectory(context);
-    const error = await refused(directory, textOf(stateOf(1)).replace('"version":2', '"version":4'));
+    const error = await refused(
+      directory,
+      formatSnapshot(createState(1)).replace('"version":2', '"version":4'),
+    );
     assert.match(error.message, /its version is 4, and this program reads 2 and 3/);
   });
 });

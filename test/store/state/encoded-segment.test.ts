@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { formatItem } from '../../../src/store/encoding/item-json.ts';
-import { bytesOf, type EntryHead, encodeLines, scanLines } from '../../../src/store/state/encoded-lines.ts';
+import { type EntryHead, encodeLines, joinBytes, scanLines } from '../../../src/store/state/encoded-lines.ts';
 import { EncodedSegment } from '../../../src/store/state/encoded-segment.ts';
 import { EntryCache } from '../../../src/store/state/entry-cache.ts';
 import { OrderedIndex } from '../../../src/store/state/ordered-index.ts';
@@ -113,7 +113,7 @@ describe('a run of a snapshot', () => {
     assert.equal(run.count, 256);
     assert.ok(run.replace(entryOf(101)));
     assert.ok(run.remove(99));
-    const copied = String(bytesOf(encodeLines(run.parts()))).split('\n');
+    const copied = String(joinBytes(encodeLines(run.parts()))).split('\n');
     const others = lines.toSpliced(98, 1).toSpliced(99, 1, `${formatItem(entryOf(101))},`);
     others[254] = `${formatItem(entryOf(256)).replace('"value"', 'value')},`;
     assert.deepEqual(copied, others);
@@ -327,7 +327,7 @@ function copied(order: OrderedIndex, limit: number): StoredItem[] {
     const pieces = order.next(entries.at(-1)?.sequence ?? 0, limit);
     if (pieces.length === 0) return entries;
     for (const piece of pieces) {
-      const kept = entriesIn(bytesOf(piece));
+      const kept = entriesIn(joinBytes(piece));
       assert.deepEqual(
         kept.map(({ sequence }) => sequence),
         [...piece.sequences],

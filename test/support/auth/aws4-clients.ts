@@ -41,14 +41,14 @@ export function signWithAws4(
   signQuery = false,
 ): ClientRequest {
   const { sign }: Aws4Module = require('aws4');
-  const date = time === undefined ? {} : { 'X-Amz-Date': stampOf(time) };
+  const date = time === undefined ? {} : { 'X-Amz-Date': formatStamp(time) };
   const request = { method, path, headers: { ...headers, ...date }, body, service, region, signQuery };
   const signed = sign(request, { accessKeyId, secretAccessKey: secret, sessionToken });
   const fields = Object.entries(signed.headers).map(([name, value]) => [name, String(value)]);
   return { method, path: signed.path, headers: Object.fromEntries(fields), body };
 }
 
-function stampOf(time: number): string {
+function formatStamp(time: number): string {
   return new Date(time).toISOString().replace(/\.\d{3}|[:-]/g, '');
 }
 

@@ -16,13 +16,13 @@ export interface Wanted extends Partial<Aws4SignOptions> {
 
 export const host: readonly [string, string] = ['Host', 'example.amazonaws.com'];
 
-function partsOf({ method = 'GET', target = '/', content, fields = [] }: Wanted) {
+function buildParts({ method = 'GET', target = '/', content, fields = [] }: Wanted) {
   const bytes = content === undefined ? undefined : Buffer.from(content);
   return { method, target, fields: [host, ...fields], content: bytes };
 }
 
 export function signed(wanted: Wanted = {}): HttpRequest {
-  const parts = partsOf(wanted);
+  const parts = buildParts(wanted);
   const made = signAws4(parts, signOptions(wanted));
   const fields = [...parts.fields, ...made.fields, ...(wanted.added ?? [])];
   return received({
@@ -33,7 +33,7 @@ export function signed(wanted: Wanted = {}): HttpRequest {
 }
 
 export function presigned(expires: number, wanted: Wanted = {}): HttpRequest {
-  const parts = partsOf(wanted);
+  const parts = buildParts(wanted);
   const { target } = presignAws4(parts, signOptions(wanted), expires);
   return received({
     ...parts,

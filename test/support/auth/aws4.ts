@@ -11,8 +11,8 @@ import { parseCredentials } from '../../../src/http/headers/authorization.ts';
 import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
 import type { Aws4SignOptions } from '../../../src/signature/aws4/sign.ts';
-import { pathRulesOf } from '../../../src/signature/aws4/sign.ts';
-import { keyOf } from '../../../src/signature/hmac.ts';
+import { selectPathRules } from '../../../src/signature/aws4/sign.ts';
+import { createKey } from '../../../src/signature/hmac.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
 import { keepSaid, keepSecret } from '../transcript.ts';
 
@@ -61,10 +61,10 @@ export interface Aws4Service {
   readonly clock: ManualClock;
   verdictOn(request: HttpRequest, authTrace?: AuthenticationTrace): Promise<Verdict>;
   /** The principal's name, or the type of the problem. */
-  outcomeOf(request: HttpRequest): Promise<string>;
+  judge(request: HttpRequest): Promise<string>;
   problemWith(request: HttpRequest): Promise<Problem>;
   /** The details that the trace records of a refused request. */
-  traceOf(request: HttpRequest): Promise<AuthenticationTrace>;
+  trace(request: HttpRequest): Promise<AuthenticationTrace>;
 }
 
 /** Creates accounts with a key in the manner of the composed service. */
@@ -77,7 +77,7 @@ export function aws4Accounts(): Accounts {
       ['jürgen', { secrets: [{ secret: 'the-secret-of-jürgen' }] }],
     ]),
   );
-  const key = { id: 'AKIAANN', algorithm: 'aws4', secret: keyOf('the-secret-of-the-key') } as const;
+  const key = { id: 'AKIAANN', algorithm: 'aws4', secret: createKey('the-secret-of-the-key') } as const;
   return {
     ...accounts,
     find: (name) => accounts.find(name),
@@ -137,11 +137,11 @@ export function openAws4Service(
     clock,
     verdictOn,
     problemWith,
-    async outcomeOf(request) {
+    async judge(request) {
       const verdict = await verdictOn(request);
       return verdict.outcome === 'good' ? verdict.principal.name : verdict.problem.type;
     },
-    async traceOf(request) {
+    async trace(request) {
       const authTrace = new AuthenticationTrace();
       await verdictOn(request, authTrace);
       return authTrace;
@@ -152,5 +152,5 @@ export function openAws4Service(
 /** Returns the options of a signature with the credentials of the test suite. */
 export function signOptions(changes: Partial<Aws4SignOptions> = {}): Aws4SignOptions {
   const service = changes.service ?? 'service';
-  return { accessKeyId, secret, region: 'us-east-1', service, time, ...pathRulesOf(service), ...changes };
+  return { accessKeyId, secret, region: 'us-east-1', service, time, ...selectPathRules(service), ...changes };
 }

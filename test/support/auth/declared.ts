@@ -11,7 +11,7 @@ import { AuthenticationTrace } from '../../../src/auth/trace.ts';
 import { createManualClock, type ManualClock } from '../../../src/clock.ts';
 import type { HttpRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
-import { keyOf } from '../../../src/signature/hmac.ts';
+import { createKey } from '../../../src/signature/hmac.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
 import { keepSaid } from '../transcript.ts';
 
@@ -28,7 +28,7 @@ export interface DeclaredTest {
   verdictOn(request: HttpRequest, rest?: string): Promise<string>;
   problemWith(request: HttpRequest, rest?: string): Promise<Problem>;
   /** Resolves to the trace of an authentication. */
-  traceOf(request: HttpRequest, rest?: string): Promise<AuthenticationTrace>;
+  trace(request: HttpRequest, rest?: string): Promise<AuthenticationTrace>;
 }
 
 /** The parts of a scheme that a test replaces. */
@@ -90,7 +90,7 @@ export function openScheme(create: (context: SchemeContext) => Scheme, parts: De
       }
     },
     problemWith,
-    async traceOf(request, rest = '') {
+    async trace(request, rest = '') {
       const trace = new AuthenticationTrace();
       await scheme.authenticate(request, rest, trace);
       keepSaid(JSON.stringify(trace));
@@ -106,7 +106,11 @@ function accountsWith(
   const accounts = createAccounts(users);
   const withKeys = new Map<string, Account>();
   for (const [name, own] of Object.entries(keys)) {
-    const account = { name, secrets: (users.get(name)?.secrets ?? []).map(secretOf), password: undefined };
+    const account = {
+      name,
+      secrets: (users.get(name)?.secrets ?? []).map(prepareSecret),
+      password: undefined,
+    };
     withKeys.set(name, { ...account, keys: new Map(own.map((key) => [key.id, key])) });
   }
   return {
@@ -122,8 +126,8 @@ function accountsWith(
   };
 }
 
-function secretOf({ secret, until }: { secret: string; until?: number | undefined }) {
-  return until === undefined ? { key: keyOf(secret) } : { key: keyOf(secret), until };
+function prepareSecret({ secret, until }: { secret: string; until?: number | undefined }) {
+  return until === undefined ? { key: createKey(secret) } : { key: createKey(secret), until };
 }
 
 const root = join(import.meta.dirname, '../../..');

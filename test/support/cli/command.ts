@@ -52,7 +52,7 @@ export interface Running {
   readonly controlUrl: string;
   readonly pid: number;
   /** What it said on standard error, once that is in it. */
-  told(what: RegExp): Promise<string>;
+  awaitStderr(what: RegExp): Promise<string>;
   signal(name: 'SIGTERM' | 'SIGINT' | 'SIGHUP'): void;
   readonly ended: Promise<Ended>;
 }
@@ -84,14 +84,14 @@ export async function call(args: readonly string[], given: Given = {}): Promise<
   ]);
   const status = await commands.get(name)?.(rest, given.environment ?? {}, { stdin, stdout, stderr });
   // What `import` reads is no secret: `export` printed it.
-  if (name !== 'import') keepSecretsOf(given);
+  if (name !== 'import') keepSecrets(given);
   keepSaid(stdout.text);
   keepSaid(stderr.text);
   return { status: status ?? null, stdout: stdout.text, stderr: stderr.text };
 }
 
 /** Keeps what is given in secret, so that it is looked for in all that is said. */
-function keepSecretsOf({ environment = {}, input = '' }: Given): void {
+function keepSecrets({ environment = {}, input = '' }: Given): void {
   for (const name of ['COUNTERSIGN_SECRET', 'COUNTERSIGN_KEY', 'COUNTERSIGN_CONTROL_TOKEN'])
     keepSecret(environment[name] ?? '');
   keepSecret(input.toString().trim());
@@ -110,7 +110,7 @@ function outlets() {
 
 /** Starts a server and waits for its ready line; rejects with what it said when it ends instead. */
 export async function startServer(args: readonly string[], given: Given = {}): Promise<Running> {
-  const { child, ended, ready, told } = launch(args, given);
+  const { child, ended, ready, awaitStderr } = launch(args, given);
   after(() => child.kill('SIGKILL'));
   const [url = '', ...others] = await Promise.race([
     ready,
@@ -118,7 +118,15 @@ export async function startServer(args: readonly string[], given: Given = {}): P
   ]);
   const secureUrl = [url, ...others].find((each) => each.startsWith('https:')) ?? '';
   const controlUrl = others.find((each) => each.startsWith('control='))?.slice('control='.length) ?? '';
-  return { url, secureUrl, controlUrl, pid: child.pid ?? 0, told, signal: (name) => child.kill(name), ended };
+  return {
+    url,
+    secureUrl,
+    controlUrl,
+    pid: child.pid ?? 0,
+    awaitStderr,
+    signal: (name) => child.kill(name),
+    ended,
+  };
 }
 
 interface Launched {
@@ -126,12 +134,12 @@ interface Launched {
   readonly ended: Promise<Ended>;
   /** The addresses of the ready line. */
   readonly ready: Promise<readonly string[]>;
-  told(what: RegExp): Promise<string>;
+  awaitStderr(what: RegExp): Promise<string>;
 }
 
 function launch(args: readonly string[], given: Given): Launched {
   const { environment = {}, json = false } = given;
-  keepSecretsOf(given);
+  keepSecrets(given);
   const inherited = Object.entries(process.env).filter(
     ([name]) => !name.startsWith('COUNTERSIGN_') && name !== 'NODE_OPTIONS',
   );
@@ -158,9 +166,9 @@ function launch(args: readonly string[], given: Given): Launched {
       resolve({ status, stdout, stderr });
     });
   });
-  const told = async (what: RegExp): Promise<string> => {
+  const awaitStderr = async (what: RegExp): Promise<string> => {
     while (!what.test(stderr)) await once(child.stderr, 'data');
     return stderr;
   };
-  return { child, ended, ready, told };
+  return { child, ended, ready, awaitStderr };
 }

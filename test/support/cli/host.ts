@@ -40,7 +40,9 @@ export function changedHost(): ChangedHost {
       writeFileSync(path, JSON.stringify(host));
       if (server === undefined) return;
       process.kill(server.pid, 'SIGUSR2');
-      await server.told(new RegExp(`changed \\{"ahead":${host.ahead},"failing":${host.failing}\\}\n$`));
+      await server.awaitStderr(
+        new RegExp(`changed \\{"ahead":${host.ahead},"failing":${host.failing}\\}\n$`),
+      );
     },
   };
 }

@@ -159,7 +159,7 @@ class Trial {
     const reply = await wire.reply();
     assert.equal(reply.status, mark === undefined ? 404 : 200, id);
     if (mark === undefined) return;
-    assert.equal(reply.text, articleOf(mark));
+    assert.equal(reply.text, formatArticle(mark));
     this.#ledger.tagged(mark, reply.field('ETag') ?? '');
   }
 
@@ -222,7 +222,7 @@ class Trial {
     const id = present.length === 0 || random.below(3) === 0 ? random.pick(chosen) : random.pick(present);
     const lot = random.below(100);
     if (lot < 30) return this.#put(id, []);
-    if (lot < 40) return this.#put(id, [['If-Match', this.#ledger.tagOf(id) ?? '"none"']]);
+    if (lot < 40) return this.#put(id, [['If-Match', this.#ledger.findTag(id) ?? '"none"']]);
     if (lot < 65 && present.length < mostItems) return this.#change('POST', '/articles', this.#newMark(), []);
     if (lot < 85) return this.#change('DELETE', `/articles/${id}`, '', [], id);
     return signedRequest('GET', `/articles/${id}`, undefined, [], random, { id });
@@ -239,7 +239,7 @@ class Trial {
 
   #change(method: string, path: string, mark: string, fields: readonly Field[], id?: string): Request {
     const sent = this.#ledger.sending(mark === '' ? 'delete' : 'put', mark, id);
-    const content = mark === '' ? undefined : articleOf(mark);
+    const content = mark === '' ? undefined : formatArticle(mark);
     return signedRequest(
       method,
       path,
@@ -334,13 +334,13 @@ function signedRequest(
 }
 
 /** Its title is the mark, and its price follows from that. */
-function articleOf(mark: string): string {
+function formatArticle(mark: string): string {
   return `<article><title>${mark}</title><price currency="EUR">${mark.length}.25</price></article>`;
 }
 
 function markIn(text: string): string {
   const mark = /<title>([^<]*)<\/title>/.exec(text)?.[1] ?? '';
-  assert.equal(text, articleOf(mark), 'an article is not whole');
+  assert.equal(text, formatArticle(mark), 'an article is not whole');
   return mark;
 }
 

@@ -93,7 +93,7 @@ export class Ledger {
   }
 
   /** The entity tag that an item had when the contents were last known, if anybody saw it. */
-  tagOf(id: string): string | undefined {
+  findTag(id: string): string | undefined {
     return this.#marks.get(this.#contents.get(id) ?? '');
   }
 
@@ -142,13 +142,13 @@ export class Ledger {
 
 /** Throws AssertionError if an item cannot be so; without a mark it is not there. */
 function judge(id: string, changes: readonly Sent[], mark: string | undefined): void {
-  const told = (): string => `${id} is ${mark ?? 'gone'} after ${JSON.stringify(changes)}`;
+  const formatFailure = (): string => `${id} is ${mark ?? 'gone'} after ${JSON.stringify(changes)}`;
   const isLost = (one: Sent): boolean =>
     changes.some((other) => other !== one && other.made !== Number.POSITIVE_INFINITY && other.at > one.made);
   const reasons =
     mark === undefined
       ? changes.filter(({ kind }) => kind === 'delete')
       : changes.filter((change) => change.mark === mark);
-  assert.ok(reasons.length > 0, `nobody made that: ${told()}`);
-  assert.ok(!reasons.every(isLost), `a change that was acknowledged is lost: ${told()}`);
+  assert.ok(reasons.length > 0, `nobody made that: ${formatFailure()}`);
+  assert.ok(!reasons.every(isLost), `a change that was acknowledged is lost: ${formatFailure()}`);
 }

@@ -4,11 +4,11 @@ export function createNoticeText(): (chunk: string) => string {
   return (chunk) => {
     const lines = (rest + chunk).split('\n');
     rest = lines.pop() ?? '';
-    return lines.map((line) => `${textOf(line)}\n`).join('');
+    return lines.map((line) => `${parseText(line)}\n`).join('');
   };
 }
 
-function textOf(line: string): string {
+function parseText(line: string): string {
   if (!line.startsWith('{"time":"') || !line.includes('"level":"') || line.includes('"fault":')) return line;
   const { message, user, password, secret, commands, url } = JSON.parse(line);
   if (url !== undefined) return `${message}: ${url}`;

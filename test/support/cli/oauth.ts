@@ -3,7 +3,7 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { systemClock } from '../../../src/clock.ts';
 import type { Answer, Asked, Sending } from '../oauth/server.ts';
-import { answerOf, messageOf } from '../oauth/server.ts';
+import { buildMessage, toAnswer } from '../oauth/server.ts';
 import { temporaryDirectory } from '../temporary-directory.ts';
 import { call, type Running, startServer } from './command.ts';
 
@@ -53,7 +53,7 @@ function ask(
   path: string,
   sending: Sending = {},
 ): Promise<Answer> {
-  const { fields, content } = messageOf(sending);
+  const { fields, content } = buildMessage(sending);
   const headers = { ...Object.fromEntries(fields), Host: 'localhost' };
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, ca, method, path, headers, agent: false }, (reply) => {
@@ -64,7 +64,7 @@ function ask(
         const pairs = raw.flatMap((name, at): [string, string][] =>
           at % 2 === 0 ? [[name, raw[at + 1] ?? '']] : [],
         );
-        resolve(answerOf({ status: reply.statusCode ?? 0, headers: pairs, body: Buffer.concat(chunks) }));
+        resolve(toAnswer({ status: reply.statusCode ?? 0, headers: pairs, body: Buffer.concat(chunks) }));
       });
     });
     sent.on('error', reject);

@@ -39,10 +39,10 @@ export function documentPaths(): string[] {
 /** Reads a document. */
 export function readPage(path: string): Page {
   const text = readFileSync(join(root, path), 'utf8');
-  return { path, text, blocks: blocksOf(text) };
+  return { path, text, blocks: parseBlocks(text) };
 }
 
-function blocksOf(text: string): Block[] {
+function parseBlocks(text: string): Block[] {
   const fences = [...text.matchAll(/^```(\w*)(?: (\S+))?\n(.*?)^```$/gms)];
   const all = fences.map(([, language = '', file, content = ''], at) => {
     const before = text.slice(0, fences[at]?.index);
@@ -64,7 +64,7 @@ export function relativeLinks({ text }: Page): string[] {
 }
 
 /** Returns the fragments that the headings of a document have, in the form that GitHub gives them. */
-export function anchorsOf({ text }: Page): Set<string> {
+export function listAnchors({ text }: Page): Set<string> {
   const headings = text.replace(/^```.*?^```$/gms, '').matchAll(/^#+ (.+)$/gm);
   const anchors = [...headings].map(([, heading = '']) =>
     heading

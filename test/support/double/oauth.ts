@@ -36,7 +36,7 @@ export function openWithOAuth(options: DoubleOptions = {}): Promise<Double> {
 }
 
 /** The first line of the latest entry. Fails if the entry contains a secret, or any of these texts. */
-export function lineOf(double: Double, ...hidden: readonly string[]): string {
+export function readLine(double: Double, ...hidden: readonly string[]): string {
   const text = String(double.journal.last());
   for (const each of [...Object.values(secrets), ...hidden]) assert.ok(!text.includes(each), text);
   const [line = ''] = text.split('\n', 1);

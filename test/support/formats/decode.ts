@@ -7,7 +7,7 @@ import type { Shape } from '../../../src/schema/schema.ts';
 import type { StoredRecord } from '../../../src/store/store.ts';
 
 /** A shape of items with these fields, `<thing>` in `<things>`. */
-export function shapeOf(fields: unknown): Shape {
+export function buildShape(fields: unknown): Shape {
   return readCollection('/things', { element: 'things', item: 'thing', fields }).shape;
 }
 
@@ -38,7 +38,7 @@ export interface ListedFault {
 }
 
 /** The problem that decoding ends in. */
-export function problemOf(decode: () => unknown): Problem {
+export function catchProblem(decode: () => unknown): Problem {
   try {
     decode();
   } catch (error) {
@@ -49,8 +49,8 @@ export function problemOf(decode: () => unknown): Problem {
 }
 
 /** The faults that decoding ends in. */
-export function faultsOf(decode: () => unknown): ListedFault[] {
-  const problem = problemOf(decode);
+export function listFaults(decode: () => unknown): ListedFault[] {
+  const problem = catchProblem(decode);
   const errors = problem.members['errors'];
   if (problem.type !== 'invalid-content' || !Array.isArray(errors)) throw problem;
   return errors;

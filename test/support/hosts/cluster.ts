@@ -7,10 +7,10 @@ import { command, type Running, root, startServer } from '../cli/command.ts';
 import {
   type Answer,
   type Asked,
-  answerOf,
+  buildMessage,
   clients,
-  messageOf,
   type Sending,
+  toAnswer,
   users,
 } from '../oauth/server.ts';
 import { missingPostgres, password, type Server, startServer as startPostgres } from '../postgres/server.ts';
@@ -142,7 +142,7 @@ export async function startCluster(count = 3, configuration: object = {}): Promi
 /** Returns a function that sends requests as a proxy on this host does which terminates TLS. */
 function askOver(url: string): Asked['ask'] {
   return async (method, target, sending = {}): Promise<Answer> => {
-    const { fields, content } = messageOf(sending);
+    const { fields, content } = buildMessage(sending);
     const proxied: [string, string] = ['Forwarded', 'for=192.0.2.7;proto=https'];
     const response = await fetch(`${url}${target}`, {
       method,
@@ -150,7 +150,7 @@ function askOver(url: string): Asked['ask'] {
       redirect: 'manual',
       ...(content !== undefined && { body: content }),
     });
-    return answerOf({
+    return toAnswer({
       status: response.status,
       headers: [...response.headers],
       body: Buffer.from(await response.arrayBuffer()),
@@ -159,7 +159,7 @@ function askOver(url: string): Asked['ask'] {
 }
 
 /** Returns an article whose title is `mark`. */
-export function articleOf(mark: string): string {
+export function formatArticle(mark: string): string {
   return JSON.stringify({ title: mark, price: { value: `${mark.length}.25`, currency: 'EUR' } });
 }
 

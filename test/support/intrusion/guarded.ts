@@ -41,7 +41,7 @@ export interface Guarded extends Guest {
  */
 export async function openGuarded(options: ServiceOptions = {}): Promise<Guarded> {
   const nonces = countedNonces();
-  const guest = openService({
+  const service = openService({
     users: { ann: { secret: secrets.ann, password }, bob: { secret: secrets.bob } },
     nonces,
     seed: {
@@ -53,23 +53,23 @@ export async function openGuarded(options: ServiceOptions = {}): Promise<Guarded
     ...options,
   });
   const { tls } = transport;
-  const { port } = await guest.service.listen(tls === undefined ? {} : { tls });
+  const { port } = await service.service.listen(tls === undefined ? {} : { tls });
   let drawn = 0;
   return {
-    ...guest,
+    ...service,
     port,
     freshNonce() {
       drawn += 1;
       return `nonce-${drawn}`;
     },
     async state() {
-      const { status, text } = await guest.ask('GET', '/articles?limit=500');
+      const { status, text } = await service.ask('GET', '/articles?limit=500');
       assert.equal(status, 200);
       const paths = Array.from(text.matchAll(/href="([^"]+)"/g), ([, path = '']) => path);
-      const tags = paths.map(async (path) => `${path} ${(await guest.ask('GET', path)).field('ETag')}`);
+      const tags = paths.map(async (path) => `${path} ${(await service.ask('GET', path)).field('ETag')}`);
       return [text, ...(await Promise.all(tags)), `${nonces.size} nonces`].join('\n');
     },
-    close: () => guest.service.close({ grace: 0 }),
+    close: () => service.service.close({ grace: 0 }),
   };
 }
 
@@ -78,7 +78,7 @@ function countedNonces(): NonceStore {
 }
 
 /** The signature of a message of which each character is one octet: made here, by what the design says. */
-export function signatureOf(message: string, secret: string = secrets.ann): string {
+export function computeSignature(message: string, secret: string = secrets.ann): string {
   const key = Buffer.from(secret);
   const signature = createHmac('sha256', key).update(Buffer.from(message, 'latin1')).digest('base64');
   for (const each of [secret, signature]) keepSecret(each);
@@ -103,14 +103,14 @@ export function fullSignature(signing: Signing): string {
   const stamp = (signing.date ?? date).replaceAll(' ', '');
   const parts = [verb, signing.target ?? target, stamp, signing.nonce ?? 'n'];
   if (signBody !== undefined) parts.push(signBody);
-  return signatureOf(parts.join('+'), signing.secret);
+  return computeSignature(parts.join('+'), signing.secret);
 }
 
 /** VERB+TARGET. */
 export function simpleSignature({ verb = 'GET', signBody, secret, ...signing }: Signing): string {
   const parts = [verb, signing.target ?? target];
   if (signBody !== undefined) parts.push(signBody);
-  return signatureOf(parts.join('+'), secret);
+  return computeSignature(parts.join('+'), secret);
 }
 
 /** What is sent: octets for characters. */
@@ -124,7 +124,13 @@ export interface Sending {
 }
 
 /** The bytes of a request after which the connection ends. */
-export function bytesOf({ verb = 'GET', version = '1.1', content, lines = [], ...sending }: Sending): string {
+export function formatRequest({
+  verb = 'GET',
+  version = '1.1',
+  content,
+  lines = [],
+  ...sending
+}: Sending): string {
   const head = [`${verb} ${sending.target ?? target} HTTP/${version}`, 'Host: localhost', ...lines];
   if (content !== undefined) head.push('Content-Type: application/xml', `Content-Length: ${content.length}`);
   return `${head.join('\r\n')}\r\n\r\n${content ?? ''}`;
@@ -145,11 +151,11 @@ export function signed(signing: Signing & { user?: string; content?: string } = 
   const { user = 'ann', verb = 'GET', content } = signing;
   const lines = fullLines(signing, user);
   const sending = { verb, target: signing.target ?? target, lines };
-  return bytesOf(content === undefined ? sending : { ...sending, content });
+  return formatRequest(content === undefined ? sending : { ...sending, content });
 }
 
 /** The status of a reply, and its problem type if it is a problem: `401 nonce-replayed`. */
-export function outcomeOf(reply: WireReply | undefined): string {
+export function formatOutcome(reply: WireReply | undefined): string {
   if (reply === undefined) return 'no reply';
   const type = /"type":"\/problems\/([^"]*)"|<type>\/problems\/([^<]*)<\/type>/.exec(reply.text);
   return type === null ? String(reply.status) : `${reply.status} ${type[1] ?? type[2]}`;
@@ -158,7 +164,7 @@ export function outcomeOf(reply: WireReply | undefined): string {
 /** Sends bytes on a connection of their own and gives the outcome of the first reply. */
 export async function outcome(port: number, bytes: string): Promise<string> {
   const [reply] = await exchange(port, bytes, bytes.startsWith('HEAD '));
-  return outcomeOf(reply);
+  return formatOutcome(reply);
 }
 
 /** An attempt to get in: what it does, the bytes it sends with the nonce it is given, and what comes of it. */

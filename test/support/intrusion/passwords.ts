@@ -8,7 +8,7 @@ import { connect as connectSecurely } from 'node:tls';
 import type { ServiceOptions } from '../../../src/index.ts';
 import { makeIdentity } from '../net/transport.ts';
 import { Wire, type WireReply } from '../net/wire.ts';
-import { type Guarded, openGuarded, outcomeOf } from './guarded.ts';
+import { formatOutcome, type Guarded, openGuarded } from './guarded.ts';
 
 /** The line of Basic for a user and a password in UTF-8, or for bytes. */
 export function basic(pair: string | Uint8Array): string {
@@ -49,10 +49,10 @@ export interface BothWays extends Guarded {
 
 /** Opens a server on both. */
 export async function openBothWays(options: ServiceOptions = {}): Promise<BothWays> {
-  const guarded = await openGuarded(options);
+  const testServer = await openGuarded(options);
   const tls = makeIdentity();
-  const { port: securePort } = await guarded.service.listen({ tls });
-  return { ...guarded, securePort, ca: tls.cert };
+  const { port: securePort } = await testServer.service.listen({ tls });
+  return { ...testServer, securePort, ca: tls.cert };
 }
 
 /** How a client comes to the server. */
@@ -92,11 +92,11 @@ export async function replyTo(server: BothWays, bytes: string, way?: Way): Promi
 
 /** The same, and gives its outcome. */
 export async function outcomeFrom(server: BothWays, bytes: string, way?: Way): Promise<string> {
-  return outcomeOf(await replyTo(server, bytes, way));
+  return formatOutcome(await replyTo(server, bytes, way));
 }
 
 /** Every value that a field has in a reply. */
-export function valuesOf({ fields }: WireReply, name: string): string[] {
+export function listValues({ fields }: WireReply, name: string): string[] {
   return fields.filter(([known]) => known.toLowerCase() === name.toLowerCase()).map(([, value]) => value);
 }
 

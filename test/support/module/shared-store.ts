@@ -22,7 +22,7 @@ export function openSharedStore(directory: string): SharedStore {
   mkdirSync(directory, { recursive: true });
   const path = join(directory, 'parts.json');
   const saved: TransferPart[] = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : [];
-  let { state, storeId } = stateOf(saved);
+  let { state, storeId } = buildState(saved);
   let changed = false;
   return {
     get storeId() {
@@ -45,7 +45,7 @@ export function openSharedStore(directory: string): SharedStore {
       if ([...state.collections()].length > 0) return false;
       const taken: TransferPart[] = [];
       for await (const part of parts) taken.push(part);
-      ({ state, storeId } = stateOf(taken));
+      ({ state, storeId } = buildState(taken));
       imports.push(noncesUntil);
       changed = true;
       return true;
@@ -57,7 +57,7 @@ export function openSharedStore(directory: string): SharedStore {
   };
 }
 
-function stateOf(parts: readonly TransferPart[]): { state: State; storeId: string } {
+function buildState(parts: readonly TransferPart[]): { state: State; storeId: string } {
   const [store] = parts;
   const header = store?.kind === 'store' ? store : { storeId: undefined, revision: 0 };
   const state = new State(header.revision);
@@ -66,21 +66,21 @@ function stateOf(parts: readonly TransferPart[]): { state: State; storeId: strin
     const { kind: _, path, chosen, ...numbers } = part;
     const ids = new ReservedIds();
     for (const range of chosen) ids.append(range);
-    state.restore(path, numbers, ids, entriesOf(parts, path));
+    state.restore(path, numbers, ids, listEntries(parts, path));
   }
   return { state, storeId: header.storeId ?? 'shared' };
 }
 
-function entriesOf(parts: readonly TransferPart[], path: string): StoredItem[] {
+function listEntries(parts: readonly TransferPart[], path: string): StoredItem[] {
   return parts.flatMap((part) => (part.kind === 'item' && part.collection === path ? [part.entry] : []));
 }
 
 /** Documents in files, which processes share. A directory is the lock. */
 export function fileDocuments(directory: string): DocumentStore {
-  const pathOf = (name: string): string => join(directory, `document-${name}`);
+  const formatPath = (name: string): string => join(directory, `document-${name}`);
   const read = (name: string) => {
-    if (!existsSync(pathOf(name))) return undefined;
-    const [version = '', ...lines] = readFileSync(pathOf(name), 'utf8').split('\n');
+    if (!existsSync(formatPath(name))) return undefined;
+    const [version = '', ...lines] = readFileSync(formatPath(name), 'utf8').split('\n');
     return { content: Buffer.from(lines.join('\n')), version };
   };
   return {
@@ -93,8 +93,8 @@ export function fileDocuments(directory: string): DocumentStore {
         const stored = read(name);
         if (stored?.version !== expected) return undefined;
         const version = String(Number(stored?.version ?? 0) + 1);
-        writeFileSync(`${pathOf(name)}.new`, `${version}\n${Buffer.from(content).toString()}`);
-        renameSync(`${pathOf(name)}.new`, pathOf(name));
+        writeFileSync(`${formatPath(name)}.new`, `${version}\n${Buffer.from(content).toString()}`);
+        renameSync(`${formatPath(name)}.new`, formatPath(name));
         return version;
       } finally {
         rmdirSync(lock);

@@ -56,10 +56,10 @@ export class ReplyReader {
     const lines = this.#bytes.toString('latin1', 0, end).split('\r\n');
     const status = statusLine.exec(lines[0] ?? '');
     if (status === null) throw new WireError(`not a status line: ${JSON.stringify(lines[0])}`);
-    const fields = lines.slice(1).map(fieldOf);
+    const fields = lines.slice(1).map(parseField);
     const code = Number(status[1]);
     const from = end + 4;
-    const length = lengthOf(code, fields, head);
+    const length = computeLength(code, fields, head);
     this.#needed = from + length;
     if (this.#size < this.#needed) return undefined;
     const content = this.#bytes.subarray(from, from + length);
@@ -67,11 +67,11 @@ export class ReplyReader {
     this.#bytes = this.#bytes.subarray(from + length);
     this.#size -= from + length;
     this.#needed = 0;
-    return replyOf(code, status[2] ?? '', fields, content);
+    return buildReply(code, status[2] ?? '', fields, content);
   }
 }
 
-function fieldOf(line: string): [string, string] {
+function parseField(line: string): [string, string] {
   const parts = fieldLine.exec(line);
   if (parts === null) throw new WireError(`not a field line: ${JSON.stringify(line)}`);
   return [parts[1] ?? '', parts[2] ?? ''];
@@ -84,7 +84,11 @@ function valueIn(fields: readonly (readonly [string, string])[], name: string): 
 }
 
 /** The length of the content that follows (RFC 9112 §6.3); a server of this kind always declares it. */
-function lengthOf(status: number, fields: readonly (readonly [string, string])[], head: boolean): number {
+function computeLength(
+  status: number,
+  fields: readonly (readonly [string, string])[],
+  head: boolean,
+): number {
   if (valueIn(fields, 'Transfer-Encoding') !== undefined) throw new WireError('the reply is chunked');
   const declared = valueIn(fields, 'Content-Length');
   if (declared !== undefined && !/^(0|[1-9][0-9]*)$/.test(declared))
@@ -96,7 +100,7 @@ function lengthOf(status: number, fields: readonly (readonly [string, string])[]
   return head ? 0 : Number(declared);
 }
 
-function replyOf(
+function buildReply(
   status: number,
   reason: string,
   fields: readonly (readonly [string, string])[],

@@ -102,16 +102,16 @@ async function ask(
   sending: Sending = {},
 ): Promise<Answer> {
   const { secure = true, peer = '127.0.0.1' } = sending;
-  const { fields, content } = messageOf(sending);
+  const { fields, content } = buildMessage(sending);
   const parts = { method, target, headers: fields, secure, peer };
   const reply = await service.respond(
     createRequest(content === undefined ? parts : { ...parts, body: content }),
   );
-  return answerOf(reply);
+  return toAnswer(reply);
 }
 
 /** The fields and the content of what is sent. */
-export function messageOf(sending: Sending): { fields: [string, string][]; content: string | undefined } {
+export function buildMessage(sending: Sending): { fields: [string, string][]; content: string | undefined } {
   const { basic, bearer, form } = sending;
   const fields: [string, string][] = (sending.fields ?? []).map(([name, value]) => [name, value]);
   if (basic !== undefined) fields.push(['Authorization', basicField(basic)]);
@@ -127,7 +127,7 @@ export function basicField(pair: string): string {
 }
 
 /** A reply as tests look at it. */
-export function answerOf(
+export function toAnswer(
   reply: Pick<Awaited<ReturnType<ControllableService['respond']>>, 'status' | 'headers' | 'body'>,
 ): Answer {
   const text = Buffer.from(reply.body ?? '').toString();

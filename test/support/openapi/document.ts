@@ -41,13 +41,13 @@ export async function documentCheck(document: OpenApiDocument): Promise<Document
   const mismatch = (schema: object, value: unknown): string | undefined =>
     ajv.validate(schema, value) ? undefined : ajv.errorsText();
   const at = (value: unknown): Json => {
-    const object = objectOf(value);
+    const object = toObject(value);
     const reference = object['$ref'];
     if (typeof reference !== 'string') return object;
     return reference
       .slice(2)
       .split('/')
-      .reduce<Json>((inner, name) => objectOf(inner[name]), objectOf(document));
+      .reduce<Json>((inner, name) => toObject(inner[name]), toObject(document));
   };
 
   return {
@@ -55,25 +55,25 @@ export async function documentCheck(document: OpenApiDocument): Promise<Document
     async response(method, target, response) {
       const { status, headers } = response;
       const where = `${method} ${target}: ${status}`;
-      const item = itemOf(document, new URL(target, 'http://a.example').pathname);
+      const item = findItem(document, new URL(target, 'http://a.example').pathname);
       const operation =
         item && at(item[method.toLowerCase()] ?? (method === 'HEAD' ? item['get'] : undefined));
       const notAllowed = { 405: { $ref: '#/components/responses/MethodNotAllowed' } };
-      const responses = status === 405 ? notAllowed : objectOf(operation?.['responses']);
-      const told = responses as Json;
-      const known = at(told[status] ?? told[`${Math.floor(status / 100)}XX`] ?? told['default']);
+      const responses = status === 405 ? notAllowed : toObject(operation?.['responses']);
+      const declared = responses as Json;
+      const known = at(declared[status] ?? declared[`${Math.floor(status / 100)}XX`] ?? declared['default']);
       assert.notDeepEqual(known, {}, `${where} is not documented`);
-      const fields = Object.keys(objectOf(known['headers'])).map((name) => name.toLowerCase());
+      const fields = Object.keys(toObject(known['headers'])).map((name) => name.toLowerCase());
       for (const name of documentedFields)
         if (headers.has(name))
           assert.ok(fields.includes(name), `${where} has ${name}, which is not documented`);
       const text = await response.text();
       if (text === '') return;
       const type = headers.get('content-type')?.split(';')[0] ?? '';
-      const content = objectOf(known['content']);
+      const content = toObject(known['content']);
       const media = content[type] ?? content['*/*'];
       assert.ok(media !== undefined, `${where} has ${type}, which is not documented`);
-      const schema = objectOf(media)['schema'];
+      const schema = toObject(media)['schema'];
       if (schema === undefined || !type.endsWith('json')) return;
       const inDocument = JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#', '"$ref":"openapi#'));
       const errors = mismatch(inDocument, JSON.parse(text));
@@ -83,7 +83,7 @@ export async function documentCheck(document: OpenApiDocument): Promise<Document
 }
 
 /** Returns the path item whose template matches a path, the one with the most literals. */
-function itemOf({ paths }: OpenApiDocument, path: string): Json | undefined {
+function findItem({ paths }: OpenApiDocument, path: string): Json | undefined {
   const matching = Object.entries(paths).filter(([template]) =>
     new RegExp(`^${template.replace(/[.$()*+]/g, '\\$&').replace(/\{[^}]*\}/g, '[^/]+')}$`).test(path),
   );
@@ -91,6 +91,6 @@ function itemOf({ paths }: OpenApiDocument, path: string): Json | undefined {
   return best?.[1];
 }
 
-function objectOf(value: unknown): Json {
+function toObject(value: unknown): Json {
   return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
 }

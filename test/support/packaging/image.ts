@@ -101,7 +101,7 @@ export function writeBase(folder: string): void {
 }
 
 /** Returns the instructions of a Dockerfile, one line each, without comments. */
-export function instructionsOf(path: string): string[] {
+export function parseInstructions(path: string): string[] {
   const text = readFileSync(join(root, path), 'utf8');
   return text
     .replaceAll(/^#.*\n/gm, '')

@@ -1,13 +1,13 @@
 import {
-  bytesOf,
+  computeHash,
+  computeHmac,
   escaped,
-  hashOf,
-  hmacOf,
   type Line,
   type Mistake,
   type PlainRequest,
   type Sign,
   signable,
+  toBytes,
 } from './signer.ts';
 
 /** A mistake in what only this scheme has. */
@@ -32,7 +32,7 @@ export interface Aws4Client {
   /** Seconds for which a presigned URL is valid. Without it, the signature is in Authorization. */
   readonly presign?: number;
   /** Returns the access key id of a user. Default: the user's name. */
-  readonly keyIdOf?: (user: string) => string;
+  readonly createKeyId?: (user: string) => string;
 }
 
 /** Returns the query in canonical form: decoded, encoded, sorted by name and then by value. */
@@ -60,24 +60,24 @@ function canonicalPath(path: string): string {
   return `/${kept.join('/')}${path.endsWith('/') && kept.length > 0 ? '/' : ''}`;
 }
 
-function stampOf(ms: number): string {
+function formatStamp(ms: number): string {
   return new Date(ms).toISOString().replace(/[-:]|\.\d{3}/g, '');
 }
 
 export const chain = (first: string | Buffer, ...steps: readonly string[]): string | Buffer =>
-  steps.reduce<string | Buffer>((key, step) => hmacOf('sha256', key, step), first);
+  steps.reduce<string | Buffer>((key, step) => computeHmac('sha256', key, step), first);
 
 /** Signs with AWS Signature Version 4, in Authorization or in the query. */
 export function aws4Signer(client: Aws4Client): Sign {
-  const { region, service, presign, keyIdOf = (user) => user } = client;
+  const { region, service, presign, createKeyId = (user) => user } = client;
   return (request, identity, mistake: Aws4Mistake = {}) => {
-    const usualStamp = stampOf(identity.now);
+    const usualStamp = formatStamp(identity.now);
     const stamp = mistake.time?.(usualStamp, identity.now) ?? usualStamp;
-    const user = keyIdOf(mistake.user?.(identity.user) ?? identity.user);
+    const user = createKeyId(mistake.user?.(identity.user) ?? identity.user);
     const day = usualStamp.slice(0, 8);
     const steps = [day, region, service, 'aws4_request'];
     const content = mistake.signedContent?.(request.content ?? '') ?? request.content ?? '';
-    const digest = mistake.sentDigest?.(content) ?? hashOf('sha256', content).toString('hex');
+    const digest = mistake.sentDigest?.(content) ?? computeHash('sha256', content).toString('hex');
     const dated: Line[] = presign === undefined ? [['X-Amz-Date', stamp]] : [];
     const hashed: Line[] =
       presign === undefined && request.content !== undefined ? [['X-Amz-Content-Sha256', digest]] : [];
@@ -102,7 +102,7 @@ export function aws4Signer(client: Aws4Client): Sign {
       path: canonicalPath(request.path),
       mark: '',
       query: canonicalQuery(query),
-      time: mistake.signedNow === undefined ? stamp : stampOf(mistake.signedNow(identity.now)),
+      time: mistake.signedNow === undefined ? stamp : formatStamp(mistake.signedNow(identity.now)),
       field: lines
         .filter(([name]) => /^x-meta$/i.test(name))
         .map(([, value]) => value.trim().replace(/ +/g, ' '))
@@ -132,17 +132,17 @@ export function aws4Signer(client: Aws4Client): Sign {
       'AWS4-HMAC-SHA256',
       values.time ?? '',
       scope,
-      hashOf('sha256', canonical).toString('hex'),
+      computeHash('sha256', canonical).toString('hex'),
     ];
     const text = lastParts.join('\n');
     const message = mistake.toSign?.(text, canonical) ?? mistake.message?.(text, lastParts) ?? text;
     const secret = mistake.key?.(identity.secret) ?? identity.secret;
-    const first = Buffer.concat([Buffer.from('AWS4'), bytesOf(secret)]);
-    const key = bytesOf(mistake.derived?.(identity.secret, steps) ?? chain(first, ...steps));
-    const signature = mistake.sign?.(bytesOf(message), key, 32) ?? hmacOf('sha256', key, message);
+    const first = Buffer.concat([Buffer.from('AWS4'), toBytes(secret)]);
+    const key = toBytes(mistake.derived?.(identity.secret, steps) ?? chain(first, ...steps));
+    const signature = mistake.sign?.(toBytes(message), key, 32) ?? computeHmac('sha256', key, message);
     const usual = signature.toString('hex');
     const written = mistake.encode?.(signature, usual) ?? usual;
-    const sent = sentOf(request, lines, query, presign, {
+    const sent = buildSent(request, lines, query, presign, {
       credential: mistake.credential?.(credential) ?? credential,
       listed,
       written,
@@ -151,7 +151,7 @@ export function aws4Signer(client: Aws4Client): Sign {
   };
 }
 
-function sentOf(
+function buildSent(
   { method, path, secure, content, query: own }: PlainRequest,
   lines: readonly Line[],
   query: string,

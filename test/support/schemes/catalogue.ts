@@ -1,5 +1,5 @@
 // Mistakes that clients make with any scheme, one row each. A scheme states which of them its explanations name.
-import { escaped, hashOf, hmacOf, type Line, type Mistake } from './signer.ts';
+import { computeHash, computeHmac, escaped, type Line, type Mistake } from './signer.ts';
 
 type Change = (text: string) => string;
 
@@ -46,9 +46,9 @@ const message = (change: (message: string, parts: readonly string[]) => string |
   message: change,
 });
 const key = (change: (secret: string) => string | Buffer): Mistake => ({ key: change });
-const mac = (hash: string): Mistake => ({ sign: (text, secret) => hmacOf(hash, secret, text) });
+const mac = (hash: string): Mistake => ({ sign: (text, secret) => computeHmac(hash, secret, text) });
 const cutMac = (hash: string): Mistake => ({
-  sign: (text, secret, length) => hmacOf(hash, secret, text).subarray(0, length),
+  sign: (text, secret, length) => computeHmac(hash, secret, text).subarray(0, length),
 });
 const encoding = (encode: NonNullable<Mistake['encode']>): Mistake => ({ encode });
 
@@ -58,7 +58,7 @@ const formText = 'b=2+3&a=1%2C';
 const iso = (now: number): string => new Date(now).toISOString();
 const isoSeconds = (now: number): string => iso(now).replace('.000', '');
 const httpDate = (now: number): string => new Date(now).toUTCString();
-const sha256 = (text: string): Buffer => hashOf('sha256', text);
+const sha256 = (text: string): Buffer => computeHash('sha256', text);
 const sorted = (text: string): string => text.split('&').sort().join('&');
 const lowerEscapes = (text: string): string => text.replace(/%[0-9A-F]{2}/gi, (octet) => octet.toLowerCase());
 const upperEscapes = (text: string): string => text.replace(/%[0-9A-F]{2}/gi, (octet) => octet.toUpperCase());
@@ -317,7 +317,7 @@ export const catalogue = {
   'digest in base64 signed': digest((text) => sha256(text).toString('base64')),
   'digest in upper case signed': digest((text) => sha256(text).toString('hex').toUpperCase()),
   'digest in base64url signed': digest((text) => sha256(text).toString('base64url')),
-  'digest by another hash signed': digest((text) => hashOf('sha1', text).toString('hex')),
+  'digest by another hash signed': digest((text) => computeHash('sha1', text).toString('hex')),
   'digest hashed twice': digest((text) => sha256(sha256(text).toString('hex')).toString('hex')),
   'digest sent as bare hexadecimal': sentDigest((text) => sha256(text).toString('hex')),
   'digest sent as bare base64': sentDigest((text) => sha256(text).toString('base64')),
@@ -372,10 +372,10 @@ export const catalogue = {
   'empty secret': key(() => ''),
   'word for nothing as the secret': key(() => 'undefined'),
   'placeholder not replaced as the secret': key(() => '{{secret}}'),
-  'key and message exchanged': { sign: (text, secret) => hmacOf('sha256', text, secret) },
-  'plain hash of the message': { sign: (text) => hashOf('sha256', text) },
+  'key and message exchanged': { sign: (text, secret) => computeHmac('sha256', text, secret) },
+  'plain hash of the message': { sign: (text) => computeHash('sha256', text) },
   'secret and message hashed together': {
-    sign: (text, secret) => hashOf('sha256', Buffer.concat([secret, text])),
+    sign: (text, secret) => computeHash('sha256', Buffer.concat([secret, text])),
   },
   'SHA-1 used': mac('sha1'),
   'SHA-256 used': mac('sha256'),

@@ -16,7 +16,7 @@ for (const name of ['createHmac', 'createHash', 'hash', 'verify', 'timingSafeEqu
 syncBuiltinESMExports();
 
 /** Returns how many hashes, HMACs, verifications and comparisons `act` computes. */
-export async function operationsOf(act: () => Promise<unknown>): Promise<number> {
+export async function countOperations(act: () => Promise<unknown>): Promise<number> {
   const before = count;
   await act();
   return count - before;

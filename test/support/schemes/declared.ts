@@ -1,14 +1,14 @@
 import {
-  bytesOf,
+  computeHash,
+  computeHmac,
   fieldIn,
-  hashOf,
-  hmacOf,
+  formatTarget,
   type Line,
   type Mistake,
   type PlainRequest,
   type Sign,
   signable,
-  targetOf,
+  toBytes,
   type Values,
 } from './signer.ts';
 
@@ -22,7 +22,7 @@ export interface DeclaredClient {
   readonly hash?: string;
   readonly encoding?: 'hex' | 'base64' | 'base64url';
   /** Returns the key that a secret contains. Default: its characters. */
-  readonly keyOf?: (secret: string) => string | Buffer;
+  readonly readKey?: (secret: string) => string | Buffer;
   /** The field, or the parameter of the query. */
   readonly signature: { readonly field: string } | { readonly query: string } | { readonly content: Write };
   /** Parameters of the query. */
@@ -32,9 +32,9 @@ export interface DeclaredClient {
   /** Writes the time and the nonce into the content. */
   readonly inContent?: (content: string, time: string, nonce: string) => string;
   /** Returns a further part of the message, which is computed from the content. */
-  readonly partOf?: (name: string, content: string, values: Values) => string;
+  readonly computePart?: (name: string, content: string, values: Values) => string;
   /** Further lines, by the user. */
-  readonly linesOf?: (user: string) => readonly Line[];
+  readonly listLines?: (user: string) => readonly Line[];
   /** Signs the message. Default: HMAC. */
   readonly sign?: (message: Buffer, secret: string) => Buffer;
   /** Returns the value of the signature field. */
@@ -45,7 +45,7 @@ export interface DeclaredClient {
   ) => string;
   readonly userField?: string;
   readonly timeField?: string;
-  readonly timeOf?: (ms: number) => string;
+  readonly formatTime?: (ms: number) => string;
   readonly nonceField?: string;
 }
 
@@ -56,7 +56,7 @@ function sortedForm(content: string): string {
 }
 
 /** Returns the parts of a message. Literal text is in quotes in the list. */
-function partsOf(list: readonly string[], values: Values, read: (name: string) => string): string[] {
+function listParts(list: readonly string[], values: Values, read: (name: string) => string): string[] {
   const whole = (value: string | undefined): string => value ?? '';
   const target = `${whole(values.path)}${whole(values.mark)}${whole(values.query)}`;
   const texts: Readonly<Record<string, string>> = {
@@ -68,7 +68,7 @@ function partsOf(list: readonly string[], values: Values, read: (name: string) =
 }
 
 /** Returns the parameters of the query with parts of the credentials. */
-function parametersOf(
+function formatParameters(
   { userParameter, timeParameter, nonceParameter }: DeclaredClient,
   { user, time, nonce }: { readonly user: string; readonly time: string; readonly nonce: string },
 ): string {
@@ -85,13 +85,13 @@ function parametersOf(
 /** Signs as a declaration of an HMAC scheme says. */
 export function declaredSigner(client: DeclaredClient): Sign {
   const { hash = 'sha256', encoding = 'hex', format = (signature) => signature } = client;
-  const timeOf = client.timeOf ?? ((ms) => String(Math.floor(ms / 1000)));
+  const formatTime = client.formatTime ?? ((ms) => String(Math.floor(ms / 1000)));
   return (plain, identity, mistake: Mistake = {}) => {
     const user = mistake.user?.(identity.user) ?? identity.user;
     const nonce = mistake.nonce?.(identity.nonce) ?? identity.nonce;
-    const time = mistake.time?.(timeOf(identity.now), identity.now) ?? timeOf(identity.now);
+    const time = mistake.time?.(formatTime(identity.now), identity.now) ?? formatTime(identity.now);
     const given = { user, time, nonce };
-    const parameters = parametersOf(client, given);
+    const parameters = formatParameters(client, given);
     const request: PlainRequest = {
       ...plain,
       ...(parameters === ''
@@ -111,11 +111,11 @@ export function declaredSigner(client: DeclaredClient): Sign {
       mark:
         query === undefined || !client.message.some((part) => part === 'target' || part === 'url') ? '' : '?',
       query: query ?? '',
-      time: mistake.signedNow === undefined ? time : timeOf(mistake.signedNow(identity.now)),
+      time: mistake.signedNow === undefined ? time : formatTime(mistake.signedNow(identity.now)),
       nonce,
       user,
       content: client.message.includes('form') ? sortedForm(signed) : signed,
-      digest: mistake.sentDigest?.(signed) ?? hashOf('sha256', signed).toString('hex'),
+      digest: mistake.sentDigest?.(signed) ?? computeHash('sha256', signed).toString('hex'),
       field: fieldIn(request.lines, 'X-Meta') ?? '',
     };
     const { values } = signable(request, identity, own, mistake);
@@ -125,24 +125,24 @@ export function declaredSigner(client: DeclaredClient): Sign {
       const isLeftOut = (name: string): boolean => name in own && values[name as keyof Values] === undefined;
       return !isLeftOut(part) && !(/^"/.test(part) && isLeftOut(before));
     });
-    const pieces = partsOf(list, values, (name) =>
+    const pieces = listParts(list, values, (name) =>
       name === 'form'
         ? (values.content ?? '')
-        : (client.partOf?.(name, values.content ?? '', values) ?? name),
+        : (client.computePart?.(name, values.content ?? '', values) ?? name),
     );
     const named = pieces.filter((_, at) => !/^"/.test(list[at] ?? ''));
     const text = pieces.join('');
     const message = mistake.message?.(text, named) ?? text;
-    const raw = mistake.key?.(identity.secret) ?? client.keyOf?.(identity.secret) ?? identity.secret;
-    const key = bytesOf(raw);
+    const raw = mistake.key?.(identity.secret) ?? client.readKey?.(identity.secret) ?? identity.secret;
+    const key = toBytes(raw);
     const signature =
-      mistake.sign?.(bytesOf(message), key, hmacOf(hash, '', '').length) ??
-      client.sign?.(bytesOf(message), identity.secret) ??
-      hmacOf(hash, key, message);
+      mistake.sign?.(toBytes(message), key, computeHmac(hash, '', '').length) ??
+      client.sign?.(toBytes(message), identity.secret) ??
+      computeHmac(hash, key, message);
     const usual = signature.toString(encoding);
     const value = format(mistake.encode?.(signature, usual) ?? usual, time, { user, nonce });
-    const target = targetOf(request);
-    const lines: Line[] = [['Host', host], ...request.lines, ...(client.linesOf?.(user) ?? [])];
+    const target = formatTarget(request);
+    const lines: Line[] = [['Host', host], ...request.lines, ...(client.listLines?.(user) ?? [])];
     if (client.userField !== undefined) lines.push([client.userField, user]);
     if (client.timeField !== undefined) lines.push([client.timeField, time]);
     if (client.nonceField !== undefined) lines.push([client.nonceField, nonce]);

@@ -1,13 +1,13 @@
 import {
-  bytesOf,
+  computeHash,
+  computeHmac,
   fieldIn,
-  hashOf,
-  hmacOf,
+  formatTarget,
   type Line,
   type Mistake,
   type Sign,
   signable,
-  targetOf,
+  toBytes,
   type Values,
 } from './signer.ts';
 
@@ -18,9 +18,10 @@ export function draftCavageSigner(field: 'Authorization' | 'Signature'): Sign {
     const user = mistake.user?.(identity.user) ?? identity.user;
     const now = new Date(identity.now).toUTCString();
     const time = mistake.time?.(now, identity.now) ?? now;
-    const digestOf = (text: string): string => `SHA-256=${hashOf('sha256', text).toString('base64')}`;
+    const formatDigest = (text: string): string =>
+      `SHA-256=${computeHash('sha256', text).toString('base64')}`;
     const signed = mistake.signedContent?.(content ?? '') ?? content ?? '';
-    const digest = mistake.sentDigest?.(signed) ?? digestOf(signed);
+    const digest = mistake.sentDigest?.(signed) ?? formatDigest(signed);
     const own: Values = {
       method: method.toLowerCase(),
       path,
@@ -45,14 +46,15 @@ export function draftCavageSigner(field: 'Authorization' | 'Signature'): Sign {
     }
     const text = lines.join('\n');
     const message = mistake.message?.(text, lines) ?? text;
-    const key = bytesOf(mistake.key?.(identity.secret) ?? identity.secret);
-    const signature = mistake.sign?.(bytesOf(message), key, 32) ?? hmacOf('sha256', key, bytesOf(message));
+    const key = toBytes(mistake.key?.(identity.secret) ?? identity.secret);
+    const signature =
+      mistake.sign?.(toBytes(message), key, 32) ?? computeHmac('sha256', key, toBytes(message));
     const usual = signature.toString('base64');
     const value = mistake.encode?.(signature, usual) ?? usual;
     const parameters = `keyId="${user}",algorithm="hmac-sha256",headers="${covered.join(' ')}",signature="${value}"`;
     const sent = {
       method,
-      target: targetOf(request),
+      target: formatTarget(request),
       secure,
       lines: [
         ['Host', host],

@@ -1,5 +1,14 @@
 import { createPrivateKey, sign as signWith } from 'node:crypto';
-import { bytesOf, hashOf, hmacOf, type Line, type Mistake, type Sign, signable, targetOf } from './signer.ts';
+import {
+  computeHash,
+  computeHmac,
+  formatTarget,
+  type Line,
+  type Mistake,
+  type Sign,
+  signable,
+  toBytes,
+} from './signer.ts';
 
 /** A mistake in what only this scheme has. */
 export interface MessageSignaturesMistake extends Mistake {
@@ -26,7 +35,7 @@ export function messageSignaturesSigner(client: MessageSignaturesClient): Sign {
     const usualTime = String(Math.floor(identity.now / 1000));
     const time = mistake.time?.(usualTime, identity.now) ?? usualTime;
     const signed = mistake.signedContent?.(content ?? '') ?? content ?? '';
-    const usualDigest = `sha-256=:${hashOf('sha256', signed).toString('base64')}:`;
+    const usualDigest = `sha-256=:${computeHash('sha256', signed).toString('base64')}:`;
     const digest = content === undefined ? [] : [mistake.sentDigest?.(signed) ?? usualDigest];
     const added = digest.map((value): Line => ['Content-Digest', value]);
     const lines: Line[] = [['Host', host], ...request.lines, ...added];
@@ -86,17 +95,17 @@ export function messageSignaturesSigner(client: MessageSignaturesClient): Sign {
       `"@signature-params": ${signedParams}`,
     ];
     const message = mistake.message?.(base.join('\n'), base) ?? base.join('\n');
-    const key = bytesOf(mistake.key?.(identity.secret) ?? identity.secret);
+    const key = toBytes(mistake.key?.(identity.secret) ?? identity.secret);
     const signature =
-      mistake.sign?.(bytesOf(message), key, 32) ??
+      mistake.sign?.(toBytes(message), key, 32) ??
       (client.isAsymmetric === true
-        ? signWith(null, bytesOf(message), createPrivateKey(identity.secret))
-        : hmacOf('sha256', key, message));
+        ? signWith(null, toBytes(message), createPrivateKey(identity.secret))
+        : computeHmac('sha256', key, message));
     const written = signature.toString('base64');
     const value = mistake.encode?.(signature, written) ?? written;
     const sent = {
       method,
-      target: targetOf(request),
+      target: formatTarget(request),
       secure,
       lines: [
         ...lines,

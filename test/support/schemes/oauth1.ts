@@ -1,13 +1,13 @@
 import {
-  bytesOf,
+  computeHmac,
   escaped,
   fieldIn,
-  hmacOf,
+  formatTarget,
   type Line,
   type Mistake,
   type Sign,
   signable,
-  targetOf,
+  toBytes,
 } from './signer.ts';
 
 /** A mistake in what only this scheme has. */
@@ -23,7 +23,7 @@ export interface OAuth1Mistake extends Mistake {
 export interface OAuth1Client {
   readonly method: 'HMAC-SHA1' | 'PLAINTEXT';
   /** Returns the token of a consumer, and its secret. */
-  readonly tokenOf: (consumer: string) => readonly [token: string, secret: string];
+  readonly findToken: (consumer: string) => readonly [token: string, secret: string];
 }
 
 /** Signs with OAuth 1.0a (RFC 5849 §3.4). The user is the consumer. */
@@ -31,7 +31,7 @@ export function oauth1Signer(client: OAuth1Client): Sign {
   return (request, identity, mistake: OAuth1Mistake = {}) => {
     const { method, path, query, host, secure, content } = request;
     const isForm = fieldIn(request.lines, 'Content-Type') === 'application/x-www-form-urlencoded';
-    const [token, tokenSecret] = client.tokenOf(identity.user);
+    const [token, tokenSecret] = client.findToken(identity.user);
     const usualTime = String(Math.floor(identity.now / 1000));
     const all: Readonly<Record<string, string>> = {
       oauth_consumer_key: mistake.user?.(identity.user) ?? identity.user,
@@ -80,15 +80,15 @@ export function oauth1Signer(client: OAuth1Client): Sign {
     const key = mistake.keyText?.(identity.secret, tokenSecret) ?? usualKey;
     const isPlain = client.method === 'PLAINTEXT';
     const signature =
-      mistake.sign?.(bytesOf(message), bytesOf(key), 20) ??
-      (isPlain ? bytesOf(key) : hmacOf('sha1', key, message));
+      mistake.sign?.(toBytes(message), toBytes(key), 20) ??
+      (isPlain ? toBytes(key) : computeHmac('sha1', key, message));
     const usual = signature.toString(isPlain ? 'utf8' : 'base64');
     const written = mistake.encode?.(signature, usual) ?? usual;
     const header = Object.entries({ ...sentParameters, oauth_signature: written })
       .filter(([, value]) => value !== undefined)
       .map(([name, value]) => `${escaped(name)}="${escaped(value ?? '')}"`);
     const lines: Line[] = [['Host', host], ...request.lines, ['Authorization', `OAuth ${header.join(', ')}`]];
-    const sent = { method, target: targetOf(request), secure, lines, content };
+    const sent = { method, target: formatTarget(request), secure, lines, content };
     return mistake.sent?.(sent) ?? sent;
   };
 }

@@ -3,7 +3,7 @@ import { generateKeyPairSync, type KeyPairKeyObjectResult, sign } from 'node:cry
 import type { PresetName } from '../../../src/auth/scheme-declarations.ts';
 import { type SchemeSubject, secrets, usual, usualWithContent } from '../scheme-contract.ts';
 import { type DeclaredClient, declaredSigner } from './declared.ts';
-import { hmacOf, withField } from './signer.ts';
+import { computeHmac, withField } from './signer.ts';
 import { generalDeclared, webhook } from './webhooks.ts';
 
 const general = [
@@ -31,7 +31,7 @@ const svixBase = hook(
   'svix',
   {
     message: ['nonce', '"."', 'time', '"."', 'content'],
-    keyOf: (secret) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'),
+    readKey: (secret) => Buffer.from(secret.replace(/^whsec_/, ''), 'base64'),
     encoding: 'base64',
     signature: { field: 'svix-signature' },
     format: (signature) => `v1,${signature}`,
@@ -88,7 +88,7 @@ const hubspotBase = hook(
     encoding: 'base64',
     signature: { field: 'X-HubSpot-Signature-v3' },
     timeField: 'X-HubSpot-Request-Timestamp',
-    timeOf: String,
+    formatTime: String,
   },
   { field: 'X-HubSpot-Request-Timestamp', changed: (text) => text.replace(/0$/, '1') },
 );
@@ -104,7 +104,7 @@ export const zendesk = hook(
     encoding: 'base64',
     signature: { field: 'X-Zendesk-Webhook-Signature' },
     timeField: 'X-Zendesk-Webhook-Signature-Timestamp',
-    timeOf: (ms) => new Date(ms).toISOString().replace('.000', ''),
+    formatTime: (ms) => new Date(ms).toISOString().replace('.000', ''),
   },
   { field: 'X-Zendesk-Webhook-Signature-Timestamp', changed: (text) => text.replace('0Z', '1Z') },
 );
@@ -195,13 +195,13 @@ export const coinbase: SchemeSubject = {
   signer: () =>
     declaredSigner({
       message: ['time', 'method', 'target', 'content'],
-      keyOf: (secret) => Buffer.from(secret, 'base64'),
+      readKey: (secret) => Buffer.from(secret, 'base64'),
       encoding: 'base64',
       signature: { field: 'CB-ACCESS-SIGN' },
       userField: 'CB-ACCESS-KEY',
       timeField: 'CB-ACCESS-TIMESTAMP',
-      timeOf: (ms) => String(ms / 1000),
-      linesOf: (user) => [
+      formatTime: (ms) => String(ms / 1000),
+      listLines: (user) => [
         ['CB-ACCESS-PASSPHRASE', user === 'key-b' ? passphrases['key-b'] : passphrases['key-a']],
       ],
     }),
@@ -245,7 +245,7 @@ export const binance: SchemeSubject = {
       signature: { query: 'signature' },
       userField: 'X-MBX-APIKEY',
       timeParameter: 'timestamp',
-      timeOf: String,
+      formatTime: String,
     }),
   request: { ...usual, query: 'limit=5&recvWindow=60000' },
   write: { ...usualWithContent, query: 'limit=5&recvWindow=60000' },
@@ -369,9 +369,9 @@ export const adyen: SchemeSubject = {
           return notification({ ...own, additionalData: { hmacSignature: signature } });
         },
       },
-      keyOf: (secret) => Buffer.from(secret, 'hex'),
+      readKey: (secret) => Buffer.from(secret, 'hex'),
       sign(message, secret) {
-        if (message[0] !== 0x7b) return hmacOf('sha256', Buffer.from(secret, 'hex'), message);
+        if (message[0] !== 0x7b) return computeHmac('sha256', Buffer.from(secret, 'hex'), message);
         const own = itemIn(message.toString());
         const members = [
           own['pspReference'],
@@ -383,7 +383,7 @@ export const adyen: SchemeSubject = {
           own['eventCode'],
           own['success'],
         ];
-        return hmacOf('sha256', Buffer.from(secret, 'hex'), members.join(':'));
+        return computeHmac('sha256', Buffer.from(secret, 'hex'), members.join(':'));
       },
     }),
   parts: {

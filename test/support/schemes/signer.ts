@@ -100,19 +100,19 @@ export interface Mistake {
 /** Signs a request, with a mistake if one is given. */
 export type Sign = (request: PlainRequest, identity: Identity, mistake?: Mistake) => Sent;
 
-export function targetOf({ path, query }: Pick<PlainRequest, 'path' | 'query'>): string {
+export function formatTarget({ path, query }: Pick<PlainRequest, 'path' | 'query'>): string {
   return query === undefined ? path : `${path}?${query}`;
 }
 
-export function hashOf(hash: string, text: string | Uint8Array): Buffer {
+export function computeHash(hash: string, text: string | Uint8Array): Buffer {
   return createHash(hash).update(text).digest();
 }
 
-export function hmacOf(hash: string, key: string | Uint8Array, text: string | Uint8Array): Buffer {
+export function computeHmac(hash: string, key: string | Uint8Array, text: string | Uint8Array): Buffer {
   return createHmac(hash, key).update(text).digest();
 }
 
-export function bytesOf(text: string | Buffer): Buffer {
+export function toBytes(text: string | Buffer): Buffer {
   return typeof text === 'string' ? Buffer.from(text, 'utf8') : text;
 }
 

@@ -88,11 +88,11 @@ async function ask(
     headOnly: reply.headOnly === true,
     close: reply.close === true,
     field: (name) => values(name).join(', '),
-    member: (name) => memberOf(text, name),
+    member: (name) => readMember(text, name),
   };
 }
 
-function memberOf(text: string, name: string): string {
+function readMember(text: string, name: string): string {
   if (text.startsWith('{')) return String(JSON.parse(text)[name] ?? '');
   return new RegExp(`<${name}(?: [^>]*)?>([^<]*)</${name}>`).exec(text)?.[1] ?? '';
 }

@@ -47,7 +47,7 @@ export function createRemoteNonces(options: RemoteNoncesOptions = {}): RemoteNon
   const inFlight: ClaimInFlight[] = [];
   const released: string[] = [];
   const memory = createMemoryStore({ storeId: 'test' });
-  const keyOf = (user: string, nonce: string): string => JSON.stringify([user, nonce]);
+  const formatKey = (user: string, nonce: string): string => JSON.stringify([user, nonce]);
 
   const store = (key: string): NonceResult => {
     if (stored.has(key)) return 'seen';
@@ -57,7 +57,7 @@ export function createRemoteNonces(options: RemoteNoncesOptions = {}): RemoteNon
   };
   const storeDeferred = (nonce: NonceClaim): void => {
     if (!held.delete(nonce)) return;
-    const claimed = store(keyOf(nonce.user, nonce.nonce));
+    const claimed = store(formatKey(nonce.user, nonce.nonce));
     if (claimed !== 'fresh') throw createRefusal(claimed);
   };
 
@@ -71,7 +71,7 @@ export function createRemoteNonces(options: RemoteNoncesOptions = {}): RemoteNon
       },
       claim(user, nonce, _until, _now, deferrable = false) {
         claims.push({ nonce, deferrable });
-        const key = keyOf(user, nonce);
+        const key = formatKey(user, nonce);
         const claim = (): NonceResult => {
           if (!defers || !deferrable) return store(key);
           provisional.add(key);
@@ -85,7 +85,7 @@ export function createRemoteNonces(options: RemoteNoncesOptions = {}): RemoteNon
       },
       kept: () => undefined,
       hold(user, nonce, until) {
-        if (!provisional.has(keyOf(user, nonce))) return undefined;
+        if (!provisional.has(formatKey(user, nonce))) return undefined;
         const holding = { user, nonce, until };
         held.add(holding);
         return holding;
@@ -105,7 +105,7 @@ export function createRemoteNonces(options: RemoteNoncesOptions = {}): RemoteNon
         storeDeferred(nonce);
         const applied = await memory.apply(change);
         if (!applied.applied && isDeferred) {
-          stored.delete(keyOf(nonce.user, nonce.nonce));
+          stored.delete(formatKey(nonce.user, nonce.nonce));
           held.add(nonce);
         }
         return applied;

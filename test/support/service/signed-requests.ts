@@ -127,7 +127,7 @@ function signedBy(
 }
 
 /** Returns the value of a field; '' without it. */
-export function fieldOf({ fields }: Reply, name: string): string {
+export function readField({ fields }: Reply, name: string): string {
   return fields.find(([known]) => known.toLowerCase() === name.toLowerCase())?.[1] ?? '';
 }
 

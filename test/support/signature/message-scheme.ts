@@ -9,7 +9,7 @@ import { AuthenticationTrace, type TraceKnowledge } from '../../../src/auth/trac
 import { createManualClock, type ManualClock } from '../../../src/clock.ts';
 import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
 import type { Problem } from '../../../src/http/problem.ts';
-import { keyOf } from '../../../src/signature/hmac.ts';
+import { createKey } from '../../../src/signature/hmac.ts';
 import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
 import type { MessageKey } from '../../../src/signature/message-signatures/algorithms.ts';
 import {
@@ -42,7 +42,7 @@ export function accountsWithKeys(until?: number): Accounts {
   const { publicKey: rsa } = publicKey('test-key-rsa');
   keys.set('rsa-as-pss', { id: 'rsa-as-pss', algorithm: 'rsa-pss-sha512', publicKey: rsa, ...end });
   keys.set('p384', { id: 'p384', algorithm: 'ecdsa-p384-sha384', publicKey: p384.publicKey, ...end });
-  keys.set('cloud', { id: 'cloud', algorithm: 'aws4', secret: keyOf(secret) });
+  keys.set('cloud', { id: 'cloud', algorithm: 'aws4', secret: createKey(secret) });
   const bobs = [{ secret: 'first-secret-of-bob', until: start * 1000 }, { secret: 'second-secret-of-bob' }];
   const accounts = createAccounts(
     new Map([
@@ -136,7 +136,7 @@ export function openScheme({
 }
 
 /** Returns the Problem of a refusal. */
-export function problemOf(verdict: Verdict): Problem {
+export function requireProblem(verdict: Verdict): Problem {
   if (verdict.outcome === 'good') throw new Error('the request was accepted');
   return verdict.problem;
 }
@@ -167,7 +167,7 @@ export function signed(request: RequestToSign, signing: Partial<MessageSigning> 
 export const get: RequestToSign = { method: 'GET', url: 'https://example.com/articles?limit=5' };
 
 /** Returns the outcome of a request to a scheme that has seen no other. */
-export async function outcomeOf(request: HttpRequest, setting: SchemeSetting = {}): Promise<string> {
+export async function judgeRequest(request: HttpRequest, setting: SchemeSetting = {}): Promise<string> {
   const { outcome } = await openScheme(setting).judge(request);
   return outcome;
 }

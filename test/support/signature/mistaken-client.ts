@@ -39,7 +39,7 @@ export interface Client {
 export const standard = ['@method', '@authority', '@path', '@query', '@target-uri', 'accept', 'x-list'];
 
 /** Signs as the client does, with its own code. */
-export function requestOf(client: Client): HttpRequest {
+export function signRequest(client: Client): HttpRequest {
   const { target = '/a%20b/../c?b=2&a=1', host = 'example.com', secure = true, keyid = 'ann' } = client;
   const { created = start, components = standard, more = '', base = (text) => text } = client;
   const values: Readonly<Record<string, string>> = {

@@ -51,7 +51,7 @@ const { keys, cases }: { keys: Record<string, ExampleKey>; cases: Example[] } = 
 export const examples: readonly Example[] = cases;
 export const keyIds: readonly string[] = Object.keys(keys);
 
-function keyOf(id: string): ExampleKey {
+function findKey(id: string): ExampleKey {
   const key = keys[id];
   if (key === undefined) throw new RangeError(`there is no key ${id}`);
   return key;
@@ -59,7 +59,7 @@ function keyOf(id: string): ExampleKey {
 
 /** The private key or secret, as a signer uses it. */
 export function signingKey(id: string): MessageKey {
-  const key = keyOf(id);
+  const key = findKey(id);
   return key.algorithm === 'hmac-sha256'
     ? { id, algorithm: key.algorithm, secret: Buffer.from(key.secret, 'base64') }
     : { id, algorithm: key.algorithm, privateKey: createPrivateKey(key.privateKey) };
@@ -75,20 +75,20 @@ export interface ExamplePublicKey {
 
 /** The public key, in all forms. */
 export function publicKey(id: string): ExamplePublicKey {
-  const key = keyOf(id);
+  const key = findKey(id);
   if (key.algorithm === 'hmac-sha256') throw new RangeError(`${id} has no public key`);
   const { algorithm, publicKey: pem, jwk } = key;
   return { algorithm, publicKey: createPublicKey(pem), pem, jwk };
 }
 
 /** Returns an example as a message, sent over HTTPS. */
-export function messageOf({ message, request }: Example): Message {
-  if ('method' in message) return requestOf(message);
+export function toMessage({ message, request }: Example): Message {
+  if ('method' in message) return toRequest(message);
   const { status, fields } = message;
   const answered = request ?? { method: 'GET', target: '/', fields: [] };
-  return { status, fields: fieldSource(fields), request: requestOf(answered) };
+  return { status, fields: fieldSource(fields), request: toRequest(answered) };
 }
 
-function requestOf({ method, target, fields }: ExampleRequest): RequestMessage {
+function toRequest({ method, target, fields }: ExampleRequest): RequestMessage {
   return { method, target, secure: true, fields: fieldSource(fields) };
 }

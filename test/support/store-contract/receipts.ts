@@ -14,7 +14,7 @@ export type ReceiptFault =
 /** Adds receipts to a store in memory. */
 export function withReceipts(store: Store, fault?: ReceiptFault): Store & Required<Pick<Store, 'receipt'>> {
   const receipts = new Map<string, StoredReceipt>();
-  const keyOf = (key: string, collection: string): string =>
+  const formatKey = (key: string, collection: string): string =>
     fault === 'of a collection' ? `${collection} ${key}` : key;
   const find = (key: string, now: number): StoredReceipt | undefined => {
     const found = receipts.get(key);
@@ -43,11 +43,11 @@ export function withReceipts(store: Store, fault?: ReceiptFault): Store & Requir
       ? result.entry
       : { id: '', sequence: 0, revision: 0, modified: 0, value: {} };
     if (result.applied || fault === 'stored without its change')
-      receipts.set(keyOf(receipt.key, collection), { receipt, kind, created, collection, entry });
+      receipts.set(formatKey(receipt.key, collection), { receipt, kind, created, collection, entry });
     return result;
   };
   const isStored = ({ receipt, collection, at }: StoreChange): boolean =>
-    receipt !== undefined && find(keyOf(receipt.key, collection), at) !== undefined;
+    receipt !== undefined && find(formatKey(receipt.key, collection), at) !== undefined;
   return {
     ...store,
     apply(change) {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Store, StoreChange } from '../../../src/store/store.ts';
-import { at, create, entryOf, put, remove } from '../../../src/store-contract/changes.ts';
+import { at, create, put, remove, requireEntry } from '../../../src/store-contract/changes.ts';
 import { type ContractOptions, storeCheck } from '../../../src/store-contract/check.ts';
 import { storeContract as published } from '../../../src/store-contract/index.ts';
 import { Model } from '../../../src/store-contract/model.ts';
 import { seeded } from '../seeded.ts';
 
-export { create, entryOf, ids, put, remove } from '../../../src/store-contract/changes.ts';
+export { create, ids, put, remove, requireEntry } from '../../../src/store-contract/changes.ts';
 
 /** What the stores of this package guarantee in addition to the published contract. */
 const furtherChecks = [
@@ -38,7 +38,7 @@ const furtherChecks = [
     async (store) => {
       await create(store, '/a');
       const attempts = Array.from({ length: 100 }, (_, n) => store.apply(put('/a', '1', 'present', { n })));
-      const entries = (await Promise.all(attempts)).map(entryOf);
+      const entries = (await Promise.all(attempts)).map(requireEntry);
       assert.ok(entries.every(({ revision }, n) => revision > (entries[n - 1]?.revision ?? 0)));
     },
   ),

@@ -67,7 +67,7 @@ export class PowerLossDisk implements Disk {
   }
 
   /** The operations so far, a few words each. */
-  get told(): readonly string[] {
+  get operationTexts(): readonly string[] {
     const names = new Map([...this.#first.keys()].map((name, file) => [file, name]));
     return this.#log.map((operation) => {
       if (operation.kind === 'create') names.set(operation.file, operation.name);
@@ -139,7 +139,7 @@ export class PowerLossDisk implements Disk {
 
   async create(path: string): Promise<DiskFile> {
     const name = basename(path);
-    if (this.#model.fileOf(name) !== undefined) throw failed('EEXIST');
+    if (this.#model.findFile(name) !== undefined) throw failed('EEXIST');
     const file = this.#model.nextFile;
     await this.#do({ kind: 'create', file, name }, name);
     return this.#open(name, file);
@@ -149,11 +149,11 @@ export class PowerLossDisk implements Disk {
     const name = basename(path);
     await turn();
     this.#fail('open', name);
-    return this.#open(name, this.#fileOf(name));
+    return this.#open(name, this.#findFile(name));
   }
 
   async rename(from: string, to: string): Promise<void> {
-    this.#fileOf(basename(from));
+    this.#findFile(basename(from));
     await this.#do({ kind: 'rename', from: basename(from), to: basename(to) }, basename(to));
   }
 
@@ -164,7 +164,7 @@ export class PowerLossDisk implements Disk {
   }
 
   async unlink(path: string): Promise<void> {
-    this.#fileOf(basename(path));
+    this.#findFile(basename(path));
     await this.#do({ kind: 'unlink', name: basename(path) }, basename(path));
   }
 
@@ -237,8 +237,8 @@ export class PowerLossDisk implements Disk {
     if (failure.left < 0) throw failed(failure.code);
   }
 
-  #fileOf(name: string): number {
-    const file = this.#model.fileOf(name);
+  #findFile(name: string): number {
+    const file = this.#model.findFile(name);
     if (file === undefined) throw failed('ENOENT');
     return file;
   }
@@ -266,7 +266,7 @@ class Model {
     return this.#contents.length;
   }
 
-  fileOf(name: string): number | undefined {
+  findFile(name: string): number | undefined {
     return this.#names.get(name);
   }
 
@@ -285,7 +285,7 @@ class Model {
 
   apply(operation: Operation): void {
     if (operation.kind === 'create') this.#contents.push(new Content(new Uint8Array()));
-    if ('name' in operation || 'from' in operation) this.#change(this.#changeOf(operation));
+    if ('name' in operation || 'from' in operation) this.#change(this.#toChange(operation));
     else if ('file' in operation) this.#content(operation.file).apply(operation);
     else if (operation.kind === 'failed sync of directory') this.#doubted = true;
     else if (!this.#doubted) {
@@ -304,7 +304,7 @@ class Model {
       const most = product * names.length <= sampling.all ? product : undefined;
       const picks =
         most === undefined ? this.#drawn(several, contents, sampling) : allPicks(several, contents);
-      for (const pick of picks) yield filesOf(state, contents, pick);
+      for (const pick of picks) yield buildFiles(state, contents, pick);
     }
   }
 
@@ -344,7 +344,7 @@ class Model {
     }
   }
 
-  #changeOf(operation: OperationOnNames): NameChange {
+  #toChange(operation: OperationOnNames): NameChange {
     if (operation.kind === 'create') return { set: operation.name, file: operation.file };
     if (operation.kind === 'unlink') return { remove: operation.name };
     const { from, to } = operation;
@@ -386,7 +386,7 @@ function* allPicks(
   }
 }
 
-function filesOf(
+function buildFiles(
   names: ReadonlyMap<string, number>,
   contents: readonly (readonly Uint8Array[])[],
   pick: ReadonlyMap<number, number>,
@@ -484,7 +484,7 @@ function written(medium: Uint8Array, doubted: Uint8Array, current: Uint8Array): 
   content.set(medium.subarray(0, current.length));
   for (let at = 0; at < current.length; at += sectorSize) {
     const sector = current.subarray(at, at + sectorSize);
-    if (Buffer.compare(sector, sectorOf(doubted, at).subarray(0, sector.length)) !== 0)
+    if (Buffer.compare(sector, sliceSector(doubted, at).subarray(0, sector.length)) !== 0)
       content.set(sector, at);
   }
   return content;
@@ -497,7 +497,7 @@ function* sectorStates(versions: readonly Uint8Array[], sampling: Sampling): Gen
   const longest = Math.max(...lengths);
   const changed: { readonly at: number; readonly sectors: readonly Uint8Array[] }[] = [];
   for (let at = 0; at < longest; at += sectorSize) {
-    const sectors = distinct(versions.map((version) => sectorOf(version, at)));
+    const sectors = distinct(versions.map((version) => sliceSector(version, at)));
     if (sectors.length > 1) changed.push({ at, sectors });
   }
   const made = (length: number, choose: (sectors: readonly Uint8Array[], index: number) => number) => {
@@ -557,7 +557,7 @@ function* prefixStates(
   }
 }
 
-function sectorOf(content: Uint8Array, at: number): Uint8Array {
+function sliceSector(content: Uint8Array, at: number): Uint8Array {
   const sector = new Uint8Array(sectorSize);
   sector.set(content.subarray(at, at + sectorSize));
   return sector;

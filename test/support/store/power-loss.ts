@@ -217,14 +217,14 @@ class Judge {
     this.#passed = judging.sampling.random.below(stride);
     this.#changes = [...before, ...run.asked];
     this.#earlier = new Set(before);
-    this.#views = viewsOf(this.#changes);
+    this.#views = listViews(this.#changes);
   }
 
   async run(): Promise<Findings> {
     const { disk } = this.#run;
     const { sampling, from, to } = this.#judging;
     for (const { operations, states } of disk.losses(sampling, from, to)) {
-      const what = `after ${operations} operations (${disk.told.slice(Math.max(0, operations - 3), operations).join('; ')})`;
+      const what = `after ${operations} operations (${disk.operationTexts.slice(Math.max(0, operations - 3), operations).join('; ')})`;
       for (const files of states) {
         this.#passed += 1;
         if (this.#passed % stride !== 0) continue;
@@ -236,7 +236,7 @@ class Judge {
   }
 
   async #judge(files: Files, operations: number, where: string): Promise<void> {
-    const key = keyOf(files);
+    const key = formatKey(files);
     let found = this.#known.get(key);
     if (found === undefined) {
       found = await this.#find(files, where);
@@ -284,8 +284,9 @@ class Judge {
       throw new Error(`refused: ${error} ${where}`, { cause: error });
     });
     const recovery = disk.operations;
-    const here = this.#views.get(await viewOf(run.store));
-    if (here === undefined) assert.fail(`there never was what is found ${where}: ${await viewOf(run.store)}`);
+    const here = this.#views.get(await readView(run.store));
+    if (here === undefined)
+      assert.fail(`there never was what is found ${where}: ${await readView(run.store)}`);
     this.#judgeTorn(files, run, where);
     judgeReceipts(run, here, where);
     if (this.#judging.briefly !== true && this.#findings.states % stride === 0) {
@@ -326,11 +327,15 @@ class Judge {
       { kind: 'put', collection: '/b', id: `on-${here.length}`, expected: 'absent', value: { on: 2 }, at },
     ]);
     const made = run.asked[0]?.entry?.id;
-    assert.ok(made !== undefined && !idsOf(here, '/a').has(made), `${made} is used twice ${where}`);
+    assert.ok(made !== undefined && !listIds(here, '/a').has(made), `${made} is used twice ${where}`);
     const oracle = new Oracle();
     for (const asked of [...here, ...run.asked]) oracle.make(asked);
     const again = await Run.open({ disk: new PowerLossDisk(run.disk.leastFiles()) });
-    assert.equal(await viewOf(again.store), oracle.view(), `going on, and losing the power again, ${where}`);
+    assert.equal(
+      await readView(again.store),
+      oracle.view(),
+      `going on, and losing the power again, ${where}`,
+    );
   }
 
   /** Lets the power go at every operation of a recovery: the next one finds the same. */
@@ -347,12 +352,12 @@ class Judge {
     const { random } = this.#judging.sampling;
     for (const { operations, states } of disk.losses({ random, all: 12, drawn: 4 }, 0, recovery)) {
       for (const files of states) {
-        const what = `after ${operations} operations of recovery (${disk.told.slice(0, operations).join('; ')})`;
+        const what = `after ${operations} operations of recovery (${disk.operationTexts.slice(0, operations).join('; ')})`;
         const again = await Run.open({ disk: new PowerLossDisk(files) }).catch((error: unknown) => {
           throw new Error(`refused: ${error} ${what} ${where}`, { cause: error });
         });
         this.#findings.second += 1;
-        assert.equal(this.#views.get(await viewOf(again.store)), here, `${what} ${where}`);
+        assert.equal(this.#views.get(await readView(again.store)), here, `${what} ${where}`);
       }
     }
   }
@@ -390,7 +395,7 @@ const paths = ['/a', '/b', '/c'];
  * What may be found: all changes up to one; and where a batch was refused, a part of it too, as long as nobody was told
  * and nothing else took its place.
  */
-function viewsOf(changes: readonly Asked[]): ReadonlyMap<string, readonly Asked[]> {
+function listViews(changes: readonly Asked[]): ReadonlyMap<string, readonly Asked[]> {
   const oracle = new Oracle();
   const views = new Map<string, readonly Asked[]>([[oracle.view(), []]]);
   const made: Asked[] = [];
@@ -412,9 +417,9 @@ function viewsOf(changes: readonly Asked[]): ReadonlyMap<string, readonly Asked[
 }
 
 /** How many of these changes a store shows, up to one and none after it. */
-export async function countOf(store: Store, asked: readonly Asked[]): Promise<number | undefined> {
+export async function countShown(store: Store, asked: readonly Asked[]): Promise<number | undefined> {
   const oracle = new Oracle();
-  const view = await viewOf(store);
+  const view = await readView(store);
   if (oracle.view() === view) return 0;
   const index = asked.findIndex((each) => {
     oracle.make(each);
@@ -423,7 +428,7 @@ export async function countOf(store: Store, asked: readonly Asked[]): Promise<nu
   return index < 0 ? undefined : index + 1;
 }
 
-async function viewOf(store: Store): Promise<string> {
+async function readView(store: Store): Promise<string> {
   const collections: { path: string; revision: number; items: unknown[] }[] = [];
   for (const path of paths) {
     const { entries, revision } = await store.list(path, 0, 100_000);
@@ -444,7 +449,7 @@ function formatView(
   return JSON.stringify([...collections].sort((one, other) => (one.path < other.path ? -1 : 1)));
 }
 
-function idsOf(changes: readonly Asked[], collection: string): ReadonlySet<string | undefined> {
+function listIds(changes: readonly Asked[], collection: string): ReadonlySet<string | undefined> {
   return new Set(
     changes.filter(({ change }) => change.collection === collection).map(({ entry }) => entry?.id),
   );
@@ -464,11 +469,11 @@ function isLast(name: string, files: Files): boolean {
 
 const hashes = new WeakMap<Uint8Array, string>();
 
-function keyOf(files: Files): string {
-  return JSON.stringify([...files.keys()].sort().map((name) => [name, hashOf(files.get(name))]));
+function formatKey(files: Files): string {
+  return JSON.stringify([...files.keys()].sort().map((name) => [name, computeHash(files.get(name))]));
 }
 
-function hashOf(content: Uint8Array = new Uint8Array()): string {
+function computeHash(content: Uint8Array = new Uint8Array()): string {
   const hash = hashes.get(content) ?? createHash('sha1').update(content).digest('base64');
   hashes.set(content, hash);
   return hash;

@@ -7,7 +7,7 @@ export const at = Date.UTC(2024, 1, 29, 12);
 const hour = 3_600_000;
 
 /** Returns a receipt that is stored for an hour. */
-export function receiptOf(key: string, more: Partial<Receipt> = {}): Receipt {
+export function buildReceipt(key: string, more: Partial<Receipt> = {}): Receipt {
   return { key, fingerprint: `fingerprint of ${key}`, until: at + hour, user: 'ann', ...more };
 }
 
@@ -16,11 +16,11 @@ const common = { collection: '/notes', at };
 
 /** Returns a creation with a receipt. */
 export function creation(key: string, text: string, more: Partial<Receipt> = {}): StoreChange {
-  return { ...common, kind: 'create', value: { text }, receipt: receiptOf(key, more) };
+  return { ...common, kind: 'create', value: { text }, receipt: buildReceipt(key, more) };
 }
 
 /** The length of the item of such a creation, as JSON. */
-function sizeOf(text: string): number {
+function computeSize(text: string): number {
   return JSON.stringify({ text }).length;
 }
 
@@ -66,11 +66,11 @@ export function receiptsContract(name: string, open: () => Promise<OpenedStore>)
       for (const again of [async () => store, reopen]) {
         const opened = await again();
         assert.ok(opened.receiptsOf !== undefined);
-        const ofBoth = { count: 2, size: sizeOf('one') + sizeOf('two'), freeAt: at + hour };
+        const ofBoth = { count: 2, size: computeSize('one') + computeSize('two'), freeAt: at + hour };
         assert.deepEqual(await opened.receiptsOf('ann', at), ofBoth);
         assert.deepEqual(await opened.receiptsOf('bob', at), {
           count: 1,
-          size: sizeOf('three'),
+          size: computeSize('three'),
           freeAt: at + hour,
         });
         assert.deepEqual(await opened.receiptsOf('eve', at), { count: 0, size: 0, freeAt: undefined });
@@ -78,7 +78,7 @@ export function receiptsContract(name: string, open: () => Promise<OpenedStore>)
       const opened = await reopen();
       assert.deepEqual(await opened.receiptsOf?.('ann', at + hour), {
         count: 1,
-        size: sizeOf('two'),
+        size: computeSize('two'),
         freeAt: at + 2 * hour,
       });
     });

@@ -16,7 +16,7 @@ export const head = {
 };
 
 /** The text of a snapshot of a state that does not change meanwhile. */
-export function textOf(
+export function formatSnapshot(
   state: State,
   changes: Partial<typeof head> & { readonly reached?: number } = {},
 ): string {

@@ -51,7 +51,7 @@ export function parseWhole(document: string | Uint8Array, options: XmlParserOpti
 }
 
 /** The outcome as one string, to be compared. */
-export function told({ events, error }: Outcome): string {
+export function formatOutcome({ events, error }: Outcome): string {
   const end =
     error === undefined ? 'well-formed' : `${error.code} ${error.line}:${error.column} ${error.message}`;
   return [...events, end].join('\n');

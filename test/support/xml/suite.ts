@@ -47,7 +47,7 @@ function read(catalogue: string, root: string): Case[] {
     startElement(name, attributes) {
       const given = new Map(attributes);
       bases.push(join(bases.at(-1) ?? root, given.get('xml:base') ?? ''));
-      if (name === 'TEST') list.push(caseOf(given, bases.at(-1) ?? root));
+      if (name === 'TEST') list.push(readCase(given, bases.at(-1) ?? root));
     },
     endElement() {
       bases.pop();
@@ -58,7 +58,7 @@ function read(catalogue: string, root: string): Case[] {
   return list;
 }
 
-function caseOf(given: ReadonlyMap<string, string>, base: string): Case {
+function readCase(given: ReadonlyMap<string, string>, base: string): Case {
   const file = join(base, given.get('URI') ?? '');
   const edition = given.get('EDITION');
   const other = given.get('VERSION') === '1.1' || /1\.1/.test(given.get('RECOMMENDATION') ?? '');
@@ -85,10 +85,10 @@ export function utf16(bytes: Buffer): string | undefined {
 /** A document in UTF-8 that says so; a lone surrogate is written as its three bytes, which no UTF-8 has. */
 export function inUtf8(text: string): Buffer {
   const declared = text.replace(/^(<\?xml[^>]*?encoding\s*=\s*)(["'])[^"']*\2/, '$1$2UTF-8$2');
-  return Buffer.concat([...declared].map(bytesOf));
+  return Buffer.concat([...declared].map(encodeCharacter));
 }
 
-function bytesOf(character: string): Buffer {
+function encodeCharacter(character: string): Buffer {
   const point = character.codePointAt(0) ?? 0;
   if (point < 0xd800 || point > 0xdfff) return Buffer.from(character);
   return Buffer.from([0xe0 | (point >> 12), 0x80 | ((point >> 6) & 0x3f), 0x80 | (point & 0x3f)]);

@@ -4,46 +4,46 @@ import type { Scope } from '../../../signature/aws4/signing-key.ts';
 import {
   type AttackRequest,
   type Attempt,
-  adding,
-  lineOf,
+  appendLines,
+  findLine,
   malformed,
   refused,
-  replacing,
+  replaceLine,
 } from '../../attempt.ts';
-import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
-import { parameterOf, withParameter, withParameters } from '../../target.ts';
-import { alteredContent } from '../content.ts';
+import { type Forger, type Forgery, toAttempts } from '../../forger.ts';
+import { appendParameters, findParameter, replaceParameter } from '../../target.ts';
+import { alterContent } from '../content.ts';
 
 /** Signatures of AWS for other content, headers or scopes, and in two places. */
 export function* aws4Attempts(forger: Forger, options: Aws4Options): Generator<Attempt> {
-  yield* attemptsOf(forger, twoPlaces(forger));
+  yield* toAttempts(forger, twoPlaces(forger));
   if (forger.signing?.choices.presign !== undefined) {
-    yield* presignedAttempts(forger, options);
+    yield* listPresignedAttempts(forger, options);
     return;
   }
-  yield* attemptsOf(forger, payloads(forger, options));
-  yield* attemptsOf(forger, addedHeaders(forger));
-  yield* attemptsOf(forger, signedHeaders(forger));
-  yield* attemptsOf(forger, scopes(forger, options));
+  yield* toAttempts(forger, changePayloads(forger, options));
+  yield* toAttempts(forger, addHeaders(forger));
+  yield* toAttempts(forger, changeSignedHeaders(forger));
+  yield* toAttempts(forger, scopes(forger, options));
 }
 
 /** The lifetime of presigned URLs of a signer that signs header fields. */
 const defaultExpires = 300;
 
-function* twoPlaces({ plain, signing, resigned }: Forger): Generator<Forgery> {
+function* twoPlaces({ plain, signing, resignRequest }: Forger): Generator<Forgery> {
   const presign = signing?.choices.presign ?? defaultExpires;
-  const inner = resigned({ presign });
+  const inner = resignRequest({ presign });
   if (inner === undefined) return;
   const why = 'It is ambiguous which signature counts.';
   const inFields = { presign: undefined };
-  const both = resigned(inFields);
+  const both = resignRequest(inFields);
   yield [
     'there is a signature in Authorization and in the query',
     why,
     malformed,
     both && { ...both, url: inner.url },
   ];
-  const covered = resigned(inFields, { ...plain, url: inner.url });
+  const covered = resignRequest(inFields, { ...plain, url: inner.url });
   yield ['the signature in Authorization covers one in the query', why, malformed, covered];
 }
 
@@ -54,53 +54,56 @@ const streaming = [
   'STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD',
 ];
 
-function* payloads({ plain, good, resigned }: Forger, options: Aws4Options): Generator<Forgery> {
+function* changePayloads(
+  { plain, signGood, resignRequest }: Forger,
+  options: Aws4Options,
+): Generator<Forgery> {
   if (plain.body === undefined) return;
-  const substituted = replacing(good(), ['X-Amz-Content-Sha256', 'UNSIGNED-PAYLOAD']);
-  const altered = { ...substituted, body: alteredContent(plain.body) };
+  const substituted = replaceLine(signGood(), ['X-Amz-Content-Sha256', 'UNSIGNED-PAYLOAD']);
+  const altered = { ...substituted, body: alterContent(plain.body) };
   const why = 'The digest is signed, so that it cannot be replaced.';
   yield ['UNSIGNED-PAYLOAD replaces the digest of the content', why, refused, altered];
   const digested = 'The digest must be that of the received content.';
-  const withDigest = (payloadHash: string) => resigned({ aws4: { payloadHash } });
+  const signDigest = (payloadHash: string) => resignRequest({ aws4: { payloadHash } });
   for (const value of streaming)
-    yield [`the digest of the content is ${value}`, digested, [400, 401, 403, 411, 501], withDigest(value)];
-  yield ['the digest of the content is empty', digested, malformed, withDigest('')];
-  yield ['the digest of the content is that of no content', digested, malformed, withDigest(emptyHash)];
+    yield [`the digest of the content is ${value}`, digested, [400, 401, 403, 411, 501], signDigest(value)];
+  yield ['the digest of the content is empty', digested, malformed, signDigest('')];
+  yield ['the digest of the content is that of no content', digested, malformed, signDigest(emptyHash)];
   if (options.unsignedPayload) return;
   const policy = 'Anyone on the path can change content that is not signed.';
-  yield ['the content is not signed', policy, refused, resigned({ aws4: { unsignedPayload: true } })];
+  yield ['the content is not signed', policy, refused, resignRequest({ aws4: { unsignedPayload: true } })];
 }
 
-function* addedHeaders(forger: Forger): Generator<Forgery> {
+function* addHeaders(forger: Forger): Generator<Forgery> {
   const why = 'All X-Amz fields that are sent must be signed, because a service may act on them.';
   for (const [name, value] of [
     ['X-Amz-Acl', 'public-read'],
     ['X-Amz-Target', 'Admin.DeleteAll'],
   ] as const)
-    yield [`${name} was added after signing`, why, refused, adding(forger.good(), [name, value])];
+    yield [`${name} was added after signing`, why, refused, appendLines(forger.signGood(), [name, value])];
 }
 
-function* signedHeaders({ good, resigned }: Forger): Generator<Forgery> {
-  const authorization = lineOf(good().headers, 'Authorization')?.[1] ?? '';
+function* changeSignedHeaders({ signGood, resignRequest }: Forger): Generator<Forgery> {
+  const authorization = findLine(signGood().headers, 'Authorization')?.[1] ?? '';
   const names = /SignedHeaders=([^,]*)/.exec(authorization)?.[1]?.split(';') ?? [];
-  const covering = (signed: readonly string[]) => resigned({ aws4: { signedHeaders: signed } });
+  const signHeaders = (signed: readonly string[]) => resignRequest({ aws4: { signedHeaders: signed } });
   const why = 'Anyone can change a field that is not signed.';
   for (const name of names) {
     const others = names.filter((each) => each !== name);
     // Content-Type need not be signed.
     if (name === 'host' || name.startsWith('x-amz-'))
-      yield [`the signature does not cover ${name}`, why, refused, covering(others)];
-    const changed = rewritten(good(), (value) =>
+      yield [`the signature does not cover ${name}`, why, refused, signHeaders(others)];
+    const changed = rewriteAuthorization(signGood(), (value) =>
       value.replace(/SignedHeaders=[^,]*/, `SignedHeaders=${others.join(';')}`),
     );
     yield [`${name} was removed from SignedHeaders after signing`, why, refused, changed];
   }
   const ambiguous = 'Whether a field is absent or empty must not be ambiguous.';
-  const absent = covering([...names, 'x-zzz']);
+  const absent = signHeaders([...names, 'x-zzz']);
   yield ['the signature covers a field that is absent', ambiguous, refused, absent];
 }
 
-function rewritten(request: AttackRequest, change: (value: string) => string): AttackRequest {
+function rewriteAuthorization(request: AttackRequest, change: (value: string) => string): AttackRequest {
   const headers = request.headers.map(([name, value]) =>
     name === 'Authorization' ? ([name, change(value)] as const) : ([name, value] as const),
   );
@@ -109,15 +112,15 @@ function rewritten(request: AttackRequest, change: (value: string) => string): A
 
 const dayBefore = 86_400_000;
 
-function* scopes({ now, resigned }: Forger, options: Aws4Options): Generator<Forgery> {
+function* scopes({ now, resignRequest }: Forger, options: Aws4Options): Generator<Forgery> {
   const why = 'A signing key is valid for one day, region and service, so that a stolen one is worth little.';
   for (const [name, scope] of otherScopes(now, options)) {
-    yield [`the scope is that of ${name}`, why, refused, resigned({ aws4: { scope } })];
-    yield [`the signing key is that of ${name}`, why, refused, resigned({ aws4: { keyScope: scope } })];
-    const hidden = resigned({ aws4: { scope, keyScope: {} } });
+    yield [`the scope is that of ${name}`, why, refused, resignRequest({ aws4: { scope } })];
+    yield [`the signing key is that of ${name}`, why, refused, resignRequest({ aws4: { keyScope: scope } })];
+    const hidden = resignRequest({ aws4: { scope, keyScope: {} } });
     yield [`the scope is that of ${name}, but the signing key is not`, why, refused, hidden];
   }
-  const end = resigned({ aws4: { scope: { end: 'aws5_request' } } });
+  const end = resignRequest({ aws4: { scope: { end: 'aws5_request' } } });
   yield ['the scope ends differently', 'The scope ends with aws4_request.', malformed, end];
 }
 
@@ -134,46 +137,49 @@ export function otherScopes(
 }
 
 /** Presigned URLs of AWS with another lifetime, scope, date or signature than permitted. */
-function* presignedAttempts(forger: Forger, options: Aws4Options): Generator<Attempt> {
-  yield* attemptsOf(forger, lifetimes(forger));
-  yield* attemptsOf(forger, otherParameters(forger, options));
-  yield* attemptsOf(forger, repeatedParameters(forger));
+function* listPresignedAttempts(forger: Forger, options: Aws4Options): Generator<Attempt> {
+  yield* toAttempts(forger, lifetimes(forger));
+  yield* toAttempts(forger, otherParameters(forger, options));
+  yield* toAttempts(forger, repeatParameters(forger));
   const why = 'All X-Amz fields that are sent must be signed, because a service may act on them.';
-  const added = adding(forger.good(), ['X-Amz-Acl', 'public-read']);
-  yield* attemptsOf(forger, [['X-Amz-Acl was added after signing', why, refused, added]]);
+  const added = appendLines(forger.signGood(), ['X-Amz-Acl', 'public-read']);
+  yield* toAttempts(forger, [['X-Amz-Acl was added after signing', why, refused, added]]);
 }
 
 function* lifetimes(forger: Forger): Generator<Forgery> {
   const expires = 'X-Amz-Expires';
   const stretched = 'The lifetime is signed.';
-  const expired = forger.signed({ date: forger.now - forger.lifetime - 60_000 });
-  const longer = expired && { ...expired, url: withParameter(expired.url, expires, '604800') };
+  const expired = forger.signRequest({ date: forger.now - forger.lifetime - 60_000 });
+  const longer = expired && { ...expired, url: replaceParameter(expired.url, expires, '604800') };
   yield ['the lifetime of an expired URL was stretched', stretched, refused, longer];
   const limited = 'A lifetime is a number of seconds from 1 to 604,800, a week.';
   for (const value of ['0', '-1', '604801', '1e9', '', '99999999999999999999']) {
-    const changed = forger.resigned({ aws4: { expires: value } });
+    const changed = forger.resignRequest({ aws4: { expires: value } });
     yield [`the lifetime is ${value === '' ? 'empty' : value}`, limited, malformed, changed];
   }
 }
 
-function* otherParameters({ now, plain, good, resigned }: Forger, options: Aws4Options): Generator<Forgery> {
+function* otherParameters(
+  { now, plain, signGood, resignRequest }: Forger,
+  options: Aws4Options,
+): Generator<Forgery> {
   const why = 'A signing key is valid for one day, region and service, so that a stolen one is worth little.';
   for (const [name, scope] of otherScopes(now, options))
-    yield [`the scope is that of ${name}`, why, refused, resigned({ aws4: { scope } })];
+    yield [`the scope is that of ${name}`, why, refused, resignRequest({ aws4: { scope } })];
   const strong = 'The algorithm is AWS4-HMAC-SHA256.';
-  const weak = resigned({ aws4: { algorithm: 'AWS4-HMAC-SHA1' } });
+  const weak = resignRequest({ aws4: { algorithm: 'AWS4-HMAC-SHA1' } });
   yield ['the algorithm is AWS4-HMAC-SHA1', strong, malformed, weak];
-  const names = decodeURIComponent(parameterOf(good().url, 'X-Amz-SignedHeaders') ?? '').split(';');
+  const names = decodeURIComponent(findParameter(signGood().url, 'X-Amz-SignedHeaders') ?? '').split(';');
   const others = names.filter((name) => name !== 'host');
   const host = 'The operator of another server could send its requests here.';
-  const hostless = resigned({ aws4: { signedHeaders: others } });
+  const hostless = resignRequest({ aws4: { signedHeaders: others } });
   if (others.length > 0) yield ['the signature does not cover host', host, refused, hostless];
   if (plain.body === undefined || options.service === 's3' || options.unsignedPayload) return;
   const policy = 'Anyone on the path can change content that is not signed.';
-  yield ['the content is not signed', policy, refused, resigned({ aws4: { unsignedPayload: true } })];
+  yield ['the content is not signed', policy, refused, resignRequest({ aws4: { unsignedPayload: true } })];
 }
 
-function* repeatedParameters(forger: Forger): Generator<Forgery> {
+function* repeatParameters(forger: Forger): Generator<Forgery> {
   const why = 'It is ambiguous which of two parameters counts.';
   const parameters: readonly (readonly [name: string, value: string])[] = [
     ['X-Amz-Expires', '604800'],
@@ -181,8 +187,8 @@ function* repeatedParameters(forger: Forger): Generator<Forgery> {
     ['X-Amz-Date', '20150830T123600Z'],
   ];
   for (const [name, value] of parameters) {
-    const { url, ...good } = forger.good();
-    const twice = { ...good, url: withParameters(url, `${name}=${value}`) };
+    const { url, ...good } = forger.signGood();
+    const twice = { ...good, url: appendParameters(url, `${name}=${value}`) };
     yield [`${name} occurs twice in the query`, why, malformed, twice];
   }
 }

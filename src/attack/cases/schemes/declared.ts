@@ -1,20 +1,20 @@
 import type { DeclaredOptions } from '../../../auth/declared/options.ts';
-import { guardsOf } from '../../../auth/declared/plan.ts';
+import { listGuards } from '../../../auth/declared/plan.ts';
 import { fieldIn } from '../../../signature/declared/places.ts';
 import { timestampUnits } from '../../../signature/declared/timestamp.ts';
-import { type Attempt, adding, attempt, malformed, refused } from '../../attempt.ts';
-import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
-import { parameterOf, withParameter, withParameters } from '../../target.ts';
+import { type Attempt, appendLines, attempt, malformed, refused } from '../../attempt.ts';
+import { type Forger, type Forgery, toAttempts } from '../../forger.ts';
+import { appendParameters, findParameter, replaceParameter } from '../../target.ts';
 import { contentBytes } from '../content.ts';
 import { signatureListAttempts } from './signature-lists.ts';
 
 /** Signatures of a declared scheme with other parts than declared. */
-export function* declaredAttempts(forger: Forger, declaration: DeclaredOptions): Generator<Attempt> {
-  yield* attemptsOf(forger, otherDeclarations(forger, declaration));
-  yield* attemptsOf(forger, separators(forger, declaration));
-  yield* attemptsOf(forger, repeatedFields(forger, declaration));
-  yield* attemptsOf(forger, otherContents(forger, declaration));
-  yield* attemptsOf(forger, inQueries(forger, declaration));
+export function* listDeclaredAttempts(forger: Forger, declaration: DeclaredOptions): Generator<Attempt> {
+  yield* toAttempts(forger, otherDeclarations(forger, declaration));
+  yield* toAttempts(forger, separators(forger, declaration));
+  yield* toAttempts(forger, repeatFields(forger, declaration));
+  yield* toAttempts(forger, otherContents(forger, declaration));
+  yield* toAttempts(forger, changeQueries(forger, declaration));
   yield* signatureListAttempts(forger, declaration);
   yield* nonceOfAnother(forger, declaration);
 }
@@ -24,18 +24,18 @@ function* otherDeclarations(forger: Forger, declaration: DeclaredOptions): Gener
   const weak = 'The scheme has one hash function.';
   for (const other of ['sha1', 'sha512'] as const) {
     if (declaration.algorithm === 'ed25519') continue;
-    const request = forger.resigned({ declaration: { hash: other } });
+    const request = forger.resignRequest({ declaration: { hash: other } });
     if (other !== hash) yield [`the hash function is ${other}`, weak, malformed, request];
   }
   for (const unit of timestampUnits) {
     // A whole number of seconds is a number of seconds with an optional fraction.
     const isSame = unit === timestamp?.unit || (unit === 's' && timestamp?.unit === 'fractional-s');
     if (timestamp === undefined || isSame) continue;
-    const request = forger.resigned({ declaration: { timestamp: { ...timestamp, unit } } });
+    const request = forger.resignRequest({ declaration: { timestamp: { ...timestamp, unit } } });
     const why = 'The timestamp has one unit. Implementations could interpret others differently.';
     yield [`the timestamp is in the unit ${unit}`, why, malformed, request];
   }
-  const good = forger.good();
+  const good = forger.signGood();
   const prefix = forger.split(good)?.before ?? '';
   const [, name, rest] = /([a-z]+)\d*([=,])$/i.exec(prefix) ?? [];
   if (name === undefined || !format.text.includes('{signature}') || !('field' in declaration.place)) return;
@@ -51,37 +51,42 @@ function* otherDeclarations(forger: Forger, declaration: DeclaredOptions): Gener
 
 /** Nonces and ids that contain the text beside them in the message, so that it can be split in two ways. */
 function* separators(forger: Forger, declaration: DeclaredOptions): Generator<Forgery> {
-  const guards = guardsOf(declaration);
+  const guards = listGuards(declaration);
   const why =
     'The text separates the parts of the message, so that a part which contains it makes two messages the same.';
   for (const role of ['nonce', 'id'] as const) {
     const value = forger.nonce();
     for (const guard of new Set(guards[role])) {
-      const request = forger.resigned({ [role]: `${value}${guard}1` });
+      const request = forger.resignRequest({ [role]: `${value}${guard}1` });
       yield [`the ${role} contains ${JSON.stringify(guard)}`, why, malformed, request];
     }
     if (declaration[role] === undefined) continue;
-    const long = forger.resigned({ [role]: value.padEnd(1025, 'x') });
+    const long = forger.resignRequest({ [role]: value.padEnd(1025, 'x') });
     yield [`the ${role} has 1,025 characters`, `The server stores the ${role}.`, malformed, long];
   }
 }
 
-function* repeatedFields(forger: Forger, declaration: DeclaredOptions): Generator<Forgery> {
+function* repeatFields(forger: Forger, declaration: DeclaredOptions): Generator<Forgery> {
   const { user, nonce, id } = declaration;
   const roles = { user, nonce, id };
   const why = 'It is ambiguous which of two lines counts (RFC 9110 §5.3).';
   for (const [role, place] of Object.entries(roles)) {
     const field = fieldIn(place);
     if (field === undefined) continue;
-    const added = adding(forger.good(), [field, 'another']);
+    const added = appendLines(forger.signGood(), [field, 'another']);
     yield [`there is a second ${role}`, why, malformed, added];
     const changed = forger
-      .good()
+      .signGood()
       .headers.map(([name, value]) =>
         name === field ? ([name, `${value}x`] as const) : ([name, value] as const),
       );
     const differs = `The ${role} is another one than was signed.`;
-    yield [`the ${role} was changed after signing`, differs, refused, { ...forger.good(), headers: changed }];
+    yield [
+      `the ${role} was changed after signing`,
+      differs,
+      refused,
+      { ...forger.signGood(), headers: changed },
+    ];
   }
 }
 
@@ -93,22 +98,22 @@ function* otherContents(forger: Forger, declaration: DeclaredOptions): Generator
   const why =
     'The octets of the content are signed. A server that parses it first accepts other content too.';
   const text = contentBytes(plain.body).toString('utf8');
-  const serialized = reserialized(text);
-  const changed = serialized === undefined ? undefined : forger.sentAs({ ...plain, body: serialized });
+  const serialized = reserialize(text);
+  const changed = serialized === undefined ? undefined : forger.sendAs({ ...plain, body: serialized });
   yield ['the content is serialized again', why, malformed, changed];
-  const followed = forger.sentAs({ ...plain, body: `${text}\n` });
+  const followed = forger.sendAs({ ...plain, body: `${text}\n` });
   yield ['a line break follows the content', why, malformed, followed];
   if (digestParameter === undefined) return;
-  const own = forger.good();
-  const digest = parameterOf(own.url, digestParameter);
+  const own = forger.signGood();
+  const digest = findParameter(own.url, digestParameter);
   if (digest === undefined) return;
   const query = `${digestParameter}=${digest}&${digestParameter}=${'0'.repeat(64)}`;
-  const twice = forger.resigned({}, { ...plain, url: withParameters(plain.url, query) });
+  const twice = forger.resignRequest({}, { ...plain, url: appendParameters(plain.url, query) });
   yield [`${digestParameter} occurs twice`, 'It is ambiguous which digest counts.', malformed, twice];
 }
 
 /** Returns JSON with other white space. Undefined if the content is not JSON. */
-function reserialized(text: string): string | undefined {
+function reserialize(text: string): string | undefined {
   try {
     const value: unknown = JSON.parse(text);
     const compact = JSON.stringify(value);
@@ -121,31 +126,31 @@ function reserialized(text: string): string | undefined {
 /** The number of requests that are signed until a signature contains a certain character. */
 const maxTries = 64;
 
-function* inQueries(forger: Forger, declaration: DeclaredOptions): Generator<Forgery> {
+function* changeQueries(forger: Forger, declaration: DeclaredOptions): Generator<Forgery> {
   const { place, encoding } = declaration;
   if (!('query' in place)) return;
   const { query: name } = place;
-  const twice = { ...forger.good() };
-  const value = parameterOf(twice.url, name) ?? '';
+  const twice = { ...forger.signGood() };
+  const value = findParameter(twice.url, name) ?? '';
   const why = 'It is ambiguous which of two signatures counts.';
   yield [`${name} occurs twice`, why, malformed, { ...twice, url: `${twice.url}&${name}=${value}` }];
-  const wrong = { ...forger.good() };
+  const wrong = { ...forger.signGood() };
   yield [`a wrong ${name} follows`, why, malformed, { ...wrong, url: `${wrong.url}&${name}=AAAA` }];
-  const empty = forger.good();
+  const empty = forger.signGood();
   yield [
     `${name} is empty`,
     'Nothing is proved.',
     malformed,
-    { ...empty, url: withParameter(empty.url, name, '') },
+    { ...empty, url: replaceParameter(empty.url, name, '') },
   ];
   if (encoding !== 'base64') return;
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const good = forger.good();
-    const encoded = parameterOf(good.url, name) ?? '';
+    const good = forger.signGood();
+    const encoded = findParameter(good.url, name) ?? '';
     const raw = encoded.replaceAll('%2B', '+');
     if (raw === encoded) continue;
     const space = 'A plus sign in a query is a space, so that the signature has another value.';
-    const url = withParameter(good.url, name, raw);
+    const url = replaceParameter(good.url, name, raw);
     yield [`a plus sign of ${name} is not encoded`, space, malformed, { ...good, url }];
     return;
   }
@@ -157,8 +162,8 @@ function* nonceOfAnother(forger: Forger, declaration: DeclaredOptions): Generato
   if (place === undefined || !forger.hasNonce) return;
   const nonce = forger.nonce();
   const [first, second] = [
-    forger.resigned({ nonce }),
-    forger.resigned({ nonce }, forger.plain, { date: forger.now - 1000 }),
+    forger.resignRequest({ nonce }),
+    forger.resignRequest({ nonce }, forger.plain, { date: forger.now - 1000 }),
   ];
   if (first === undefined || second === undefined) return;
   yield attempt({

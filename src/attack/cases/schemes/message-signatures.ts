@@ -1,12 +1,12 @@
-import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createHash, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import type { MessageSignaturesOptions } from '../../../auth/message-signatures/options.ts';
 import type { MessageKey } from '../../../signature/message-signatures/algorithms.ts';
 import { coversContentDigest, parseIdentifier } from '../../../signature/message-signatures/identifiers.ts';
 import { serializeItem } from '../../../signature/structured-fields/serialize.ts';
 import type { BareItem } from '../../../signature/structured-fields/value.ts';
-import { type AttackRequest, type Attempt, malformed, refused } from '../../attempt.ts';
-import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
-import { contentDigestAttempts } from './content-digest.ts';
+import { type AttackRequest, type Attempt, type HeaderLine, malformed, refused } from '../../attempt.ts';
+import { type Forger, type Forgery, toAttempts } from '../../forger.ts';
+import { alterContent, contentBytes } from '../content.ts';
 import { labelAttempts } from './signature-labels.ts';
 
 /** HTTP Message Signatures that are valid, but do not meet the requirements, or that can be read in two ways. */
@@ -14,18 +14,18 @@ export function* messageSignatureAttempts(
   forger: Forger,
   options: MessageSignaturesOptions,
 ): Generator<Attempt> {
-  yield* attemptsOf(forger, removedComponents(forger, options));
-  yield* attemptsOf(forger, invalidComponents(forger));
-  yield* attemptsOf(forger, otherAlgorithms(forger));
-  yield* attemptsOf(forger, otherTimes(forger));
-  yield* attemptsOf(forger, otherParameters(forger, options));
-  yield* attemptsOf(forger, changedInputs(forger));
+  yield* toAttempts(forger, removeComponents(forger, options));
+  yield* toAttempts(forger, coverInvalidComponents(forger));
+  yield* toAttempts(forger, otherAlgorithms(forger));
+  yield* toAttempts(forger, otherTimes(forger));
+  yield* toAttempts(forger, otherParameters(forger, options));
+  yield* toAttempts(forger, changeInputs(forger));
   yield* labelAttempts(forger);
   yield* contentDigestAttempts(forger);
 }
 
-function* removedComponents(
-  { plain, resigned }: Forger,
+function* removeComponents(
+  { plain, resignRequest }: Forger,
   { components }: MessageSignaturesOptions,
 ): Generator<Forgery> {
   const isDigest = (component: string): boolean => coversContentDigest(parseIdentifier(component));
@@ -34,17 +34,17 @@ function* removedComponents(
   const why = 'The signature is valid, but anyone can change what it does not cover (RFC 9421 §7.2.1).';
   for (const component of all) {
     const name = serializeItem(parseIdentifier(component));
-    const removed = resigned({ covered: all.filter((each) => each !== component) });
+    const removed = resignRequest({ covered: all.filter((each) => each !== component) });
     yield [`the signature does not cover ${name}`, why, isDigest(component) ? malformed : refused, removed];
   }
-  yield ['the signature covers nothing', why, refused, resigned({ covered: [] })];
+  yield ['the signature covers nothing', why, refused, resignRequest({ covered: [] })];
 }
 
-function* invalidComponents({ resigned }: Forger): Generator<Forgery> {
-  const signed = resigned({});
+function* coverInvalidComponents({ resignRequest }: Forger): Generator<Forgery> {
+  const signed = resignRequest({});
   const [name, input] = signed?.headers.find(([field]) => field === 'Signature-Input') ?? ['', ''];
   if (signed === undefined) return;
-  const covering = (component: string): AttackRequest => ({
+  const coverComponent = (component: string): AttackRequest => ({
     ...signed,
     headers: signed.headers.map((line) =>
       line[0] === name ? [name, input.replace(')', ` ${component})`)] : line,
@@ -53,10 +53,15 @@ function* invalidComponents({ resigned }: Forger): Generator<Forgery> {
   const why = 'The signature base cannot be created for such a component (RFC 9421 §2.5).';
   const invalid = ['"@status"', '"@unknown"', '"@method";req', '"X-Upper"', 'token', '"host";sf;bs'];
   for (const component of invalid)
-    yield [`the signature covers the invalid component ${component}`, why, malformed, covering(component)];
+    yield [
+      `the signature covers the invalid component ${component}`,
+      why,
+      malformed,
+      coverComponent(component),
+    ];
   const twice = /\(("[^"]*")/.exec(input)?.[1];
   const once = 'A component is covered once (RFC 9421 §2).';
-  if (twice !== undefined) yield ['a component is covered twice', once, malformed, covering(twice)];
+  if (twice !== undefined) yield ['a component is covered twice', once, malformed, coverComponent(twice)];
 }
 
 /** The algorithms that the parameter `alg` can name. */
@@ -69,30 +74,30 @@ const algorithms = [
   'none',
 ];
 
-function* otherAlgorithms({ signing, resigned }: Forger): Generator<Forgery> {
+function* otherAlgorithms({ signing, resignRequest }: Forger): Generator<Forgery> {
   const key = signing?.choices.key;
   if (key === undefined) return;
   const why = 'The key determines the algorithm, so alg must name the same one (RFC 9421 §3.2).';
   for (const algorithm of algorithms) {
-    const request = resigned({ parameters: { alg: text(algorithm) } });
+    const request = resignRequest({ parameters: { alg: text(algorithm) } });
     if (algorithm !== key.algorithm) yield [`the parameter alg is ${algorithm}`, why, refused, request];
   }
   if (key.algorithm === 'hmac-sha256') return;
   const known = 'The public key is known to all, so it must not be used as a secret (RFC 9421 §7.3.6).';
-  for (const [form, secret] of publicForms(key.privateKey)) {
+  for (const [form, secret] of listPublicForms(key.privateKey)) {
     const own: MessageKey = { id: key.id, algorithm: 'hmac-sha256', secret };
-    const named = resigned({ key: own, parameters: { alg: text('hmac-sha256') } });
+    const named = resignRequest({ key: own, parameters: { alg: text('hmac-sha256') } });
     yield [`the public key ${form} is the secret of an HMAC`, known, refused, named];
-    const unnamed = resigned({ key: own, parameters: { alg: undefined } });
+    const unnamed = resignRequest({ key: own, parameters: { alg: undefined } });
     yield [`the public key ${form} is the secret of an HMAC, without alg`, known, refused, unnamed];
   }
-  const other = anotherKey(key.privateKey);
+  const other = generateOtherKey(key.privateKey);
   if (other === undefined) return;
-  const strange = resigned({ key: { ...key, privateKey: other } });
+  const strange = resignRequest({ key: { ...key, privateKey: other } });
   yield ['the private key is another one', 'The key is wrong.', refused, strange];
 }
 
-function publicForms(privateKey: KeyObject): (readonly [form: string, secret: string | Uint8Array])[] {
+function listPublicForms(privateKey: KeyObject): (readonly [form: string, secret: string | Uint8Array])[] {
   const key = createPublicKey(privateKey);
   const pem = key.export({ type: 'spki', format: 'pem' }).toString();
   return [
@@ -103,7 +108,7 @@ function publicForms(privateKey: KeyObject): (readonly [form: string, secret: st
 }
 
 /** Returns another private key of the same type. */
-function anotherKey({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): KeyObject | undefined {
+function generateOtherKey({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): KeyObject | undefined {
   const { namedCurve = '', modulusLength = 2048 } = asymmetricKeyDetails ?? {};
   switch (asymmetricKeyType) {
     case 'ed25519':
@@ -117,7 +122,7 @@ function anotherKey({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): Key
   }
 }
 
-function* otherTimes({ now, resigned }: Forger): Generator<Forgery> {
+function* otherTimes({ now, resignRequest }: Forger): Generator<Forgery> {
   const second = Math.floor(now / 1000);
   const recorded = 'A recorded request could be replayed later.';
   const type = 'created and expires are integers (RFC 9421 §2.3).';
@@ -134,31 +139,42 @@ function* otherTimes({ now, resigned }: Forger): Generator<Forgery> {
   // Signed a minute earlier, so that a signature can have expired.
   const earlier = { created: integer(second - 60) };
   for (const [name, why, expected, parameter, value] of moments)
-    yield [name, why, expected, resigned({ parameters: { ...earlier, [parameter]: value } })];
+    yield [name, why, expected, resignRequest({ parameters: { ...earlier, [parameter]: value } })];
 }
 
-function* otherParameters({ resigned }: Forger, options: MessageSignaturesOptions): Generator<Forgery> {
-  const having = (name: string, value: BareItem | undefined) => resigned({ parameters: { [name]: value } });
-  yield ['the signature has no keyid', 'The signature names no key.', refused, having('keyid', undefined)];
-  const token = having('keyid', { type: 'token', value: 'a' });
+function* otherParameters({ resignRequest }: Forger, options: MessageSignaturesOptions): Generator<Forgery> {
+  const signParameter = (name: string, value: BareItem | undefined) =>
+    resignRequest({ parameters: { [name]: value } });
+  yield [
+    'the signature has no keyid',
+    'The signature names no key.',
+    refused,
+    signParameter('keyid', undefined),
+  ];
+  const token = signParameter('keyid', { type: 'token', value: 'a' });
   yield ['keyid is a token', 'keyid is a string (RFC 9421 §2.3).', malformed, token];
   if (options.nonce !== 'off') {
-    yield ['the nonce is empty', 'An empty nonce is not unique.', malformed, having('nonce', text(''))];
-    const long = having('nonce', text('x'.repeat(1025)));
+    yield [
+      'the nonce is empty',
+      'An empty nonce is not unique.',
+      malformed,
+      signParameter('nonce', text('')),
+    ];
+    const long = signParameter('nonce', text('x'.repeat(1025)));
     yield ['the nonce has 1,025 characters', 'The server stores it.', malformed, long];
   }
   if (options.nonce === 'required') {
-    const without = having('nonce', undefined);
+    const without = signParameter('nonce', undefined);
     yield ['there is no nonce', 'Without a nonce the request can be sent again.', refused, without];
   }
   if (options.tag === undefined) return;
   const why = 'The signature was for another application (RFC 9421 §7.2.7).';
-  yield ['the tag is another one', why, refused, having('tag', text(`not-${options.tag}`))];
-  yield ['there is no tag', why, refused, having('tag', undefined)];
+  yield ['the tag is another one', why, refused, signParameter('tag', text(`not-${options.tag}`))];
+  yield ['there is no tag', why, refused, signParameter('tag', undefined)];
 }
 
 /** Signature-Input, changed after signing. */
-function* changedInputs(forger: Forger): Generator<Forgery> {
+function* changeInputs(forger: Forger): Generator<Forgery> {
   const why = 'Signature-Input is covered by the signature itself (RFC 9421 §2.3).';
   const second = Math.floor(forger.now / 1000);
   const changes: readonly (readonly [name: string, change: (input: string) => string])[] = [
@@ -178,7 +194,7 @@ function* changedInputs(forger: Forger): Generator<Forgery> {
     ['all components were removed after signing', (input) => input.replace(/\([^)]*\)/, '()')],
   ];
   for (const [name, change] of changes) {
-    const good = forger.good();
+    const good = forger.signGood();
     const headers = good.headers.map(([field, value]) =>
       field === 'Signature-Input' ? ([field, change(value)] as const) : ([field, value] as const),
     );
@@ -193,4 +209,33 @@ function integer(value: number): BareItem {
 
 function text(value: string): BareItem {
   return { type: 'string', value };
+}
+
+/** Signed digests that are no proof of the content, which was changed. */
+function* contentDigestAttempts(forger: Forger): Generator<Attempt> {
+  yield* toAttempts(forger, digestForgeries(forger));
+}
+
+function* digestForgeries({ plain, resignRequest }: Forger): Generator<Forgery> {
+  if (plain.body === undefined) return;
+  const [content, altered] = [contentBytes(plain.body), alterContent(plain.body)];
+  const signWith = (value: string, body: AttackRequest['body'] = altered): AttackRequest | undefined => {
+    const line: HeaderLine = ['Content-Digest', value];
+    return resignRequest({}, { ...plain, headers: [...plain.headers, line], body: body ?? altered });
+  };
+  const right = digest('sha-256', 'sha256', content);
+  const weak = 'Insecure algorithms must not be used (RFC 9530 §5), so the content is unsigned.';
+  yield ['Content-Digest is of MD5', weak, malformed, signWith(digest('md5', 'md5', content), content)];
+  yield ['Content-Digest is of SHA-1', weak, malformed, signWith(digest('sha', 'sha1', content), content)];
+  const unknown = 'A digest that cannot be compared proves nothing.';
+  yield ['Content-Digest is of an unknown algorithm', unknown, malformed, signWith('x-none=:AAAA:')];
+  yield ['Content-Digest is empty', unknown, malformed, signWith('')];
+  const differs = 'The content differs from the signed digest.';
+  yield ['Content-Digest is of other content, and signed', differs, malformed, signWith(right)];
+  const both = `${right}, ${digest('sha-512', 'sha512', altered)}`;
+  yield ['one of two digests is of other content', differs, malformed, signWith(both)];
+}
+
+function digest(name: string, algorithm: string, content: Uint8Array): string {
+  return `${name}=:${createHash(algorithm).update(content).digest('base64')}:`;
 }

@@ -2,7 +2,7 @@ import type { Attempt } from '../../attempt.ts';
 import type { Forger } from '../../forger.ts';
 import { apiKeyAttempts } from './api-key.ts';
 import { aws4Attempts } from './aws4.ts';
-import { declaredAttempts } from './declared.ts';
+import { listDeclaredAttempts } from './declared.ts';
 import { messageSignatureAttempts } from './message-signatures.ts';
 
 /** The attempts of schemes that need a configuration. */
@@ -14,7 +14,7 @@ export function schemeAttempts(forger: Forger): Iterable<Attempt> {
     case 'aws4':
       return aws4Attempts(forger, scheme.options);
     case 'declared':
-      return declaredAttempts(forger, scheme.options);
+      return listDeclaredAttempts(forger, scheme.options);
     case 'api-key':
       return apiKeyAttempts(forger, scheme.options);
     default:

@@ -2,13 +2,13 @@ import {
   type AttackRequest,
   type Attempt,
   attempt,
+  findLine,
   type HeaderLine,
-  lineOf,
   malformed,
   refused,
-  replacing,
+  replaceLine,
 } from '../../attempt.ts';
-import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
+import { type Forger, type Forgery, toAttempts } from '../../forger.ts';
 
 /** The fields of a signature. */
 interface Pair {
@@ -18,12 +18,12 @@ interface Pair {
 
 /** Signatures whose labels are repeated, or are only in one of the fields. */
 export function* labelAttempts(forger: Forger): Generator<Attempt> {
-  yield* attemptsOf(forger, ambiguousLabels(forger));
-  yield* attemptsOf(forger, manyLabels(forger));
+  yield* toAttempts(forger, changeLabels(forger));
+  yield* toAttempts(forger, manyLabels(forger));
   if (forger.hasNonce) yield* otherLabel(forger);
 }
 
-function* ambiguousLabels(forger: Forger): Generator<Forgery> {
+function* changeLabels(forger: Forger): Generator<Forgery> {
   const bad = 'sig1=:AAAA:';
   const why =
     'A label is in both fields, once, so that all implementations verify the same signature (RFC 9421 §4).';
@@ -44,7 +44,7 @@ function* ambiguousLabels(forger: Forger): Generator<Forgery> {
     ],
     [
       'the label has capitals',
-      ({ input, signature }) => ({ input: capital(input), signature: capital(signature) }),
+      ({ input, signature }) => ({ input: capitalizeLabel(input), signature: capitalizeLabel(signature) }),
     ],
     [
       'the signature is a string',
@@ -52,42 +52,42 @@ function* ambiguousLabels(forger: Forger): Generator<Forgery> {
     ],
     ['a comma follows the last signature', (pair) => ({ ...pair, signature: `${pair.signature},` })],
   ];
-  for (const [name, change] of changes) yield [name, why, malformed, withPair(forger.good(), change)];
+  for (const [name, change] of changes) yield [name, why, malformed, changePair(forger.signGood(), change)];
 }
 
-function capital(value: string): string {
+function capitalizeLabel(value: string): string {
   return value.replace('sig1', 'Sig1');
 }
 
-function withPair(request: AttackRequest, change: (pair: Pair) => Pair): AttackRequest {
-  const lineValue = (name: string): string => lineOf(request.headers, name)?.[1] ?? '';
+function changePair(request: AttackRequest, change: (pair: Pair) => Pair): AttackRequest {
+  const lineValue = (name: string): string => findLine(request.headers, name)?.[1] ?? '';
   const { input, signature } = change({
     input: lineValue('Signature-Input'),
     signature: lineValue('Signature'),
   });
-  return replacing(replacing(request, ['Signature-Input', input]), ['Signature', signature]);
+  return replaceLine(replaceLine(request, ['Signature-Input', input]), ['Signature', signature]);
 }
 
 /** The number of signatures that a server may refuse to read. */
 const manySignatures = 17;
 
-function* manyLabels({ resigned }: Forger): Generator<Forgery> {
+function* manyLabels({ resignRequest }: Forger): Generator<Forgery> {
   const labels = Array.from({ length: manySignatures }, (_, at) => `sig${at + 1}`);
-  const signed = labels.map((label) => resigned({ label }));
+  const signed = labels.map((label) => resignRequest({ label }));
   const [first] = signed;
-  const joined = (name: string): HeaderLine => [
+  const joinLines = (name: string): HeaderLine => [
     name,
-    signed.map((each) => (each && lineOf(each.headers, name)?.[1]) ?? '').join(', '),
+    signed.map((each) => (each && findLine(each.headers, name)?.[1]) ?? '').join(', '),
   ];
   const why = 'Each signature costs the verification of one, so their number must be limited.';
-  const all = first && replacing(replacing(first, joined('Signature-Input')), joined('Signature'));
+  const all = first && replaceLine(replaceLine(first, joinLines('Signature-Input')), joinLines('Signature'));
   yield [`there are ${manySignatures} signatures`, why, [400, 401, 403, 431], all];
 }
 
 /** A request that is sent again under another label, which the signature does not cover. */
 function* otherLabel(forger: Forger): Generator<Attempt> {
-  const good = forger.good();
-  const renamed = withPair(good, ({ input, signature }) => ({
+  const good = forger.signGood();
+  const renamed = changePair(good, ({ input, signature }) => ({
     input: input.replace('sig1=', 'again='),
     signature: signature.replace('sig1=', 'again='),
   }));

@@ -3,12 +3,12 @@ import {
   type AttackRequest,
   type Attempt,
   attempt,
-  lineOf,
+  findLine,
   malformed,
   refused,
-  replacing,
+  replaceLine,
 } from '../../attempt.ts';
-import { attemptsOf, type Forger, type Forgery } from '../../forger.ts';
+import { type Forger, type Forgery, toAttempts } from '../../forger.ts';
 
 /** A value with a list of signatures, of which one must be valid. */
 interface List {
@@ -26,14 +26,14 @@ interface List {
 
 /** Lists of signatures that are long, or were changed. */
 export function* signatureListAttempts(forger: Forger, declaration: DeclaredOptions): Generator<Attempt> {
-  const list = listOf(forger, declaration);
+  const list = readList(forger, declaration);
   if (list === undefined) return;
-  yield* attemptsOf(forger, longLists(list));
-  yield* attemptsOf(forger, repeatedTimestamps(forger, list));
-  if (forger.once && !forger.hasNonce) yield* droppedSignature(forger, list);
+  yield* toAttempts(forger, lengthenLists(list));
+  yield* toAttempts(forger, repeatTimestamps(forger, list));
+  if (forger.once && !forger.hasNonce) yield* dropSignature(forger, list);
 }
 
-function listOf(forger: Forger, { place, format }: DeclaredOptions): List | undefined {
+function readList(forger: Forger, { place, format }: DeclaredOptions): List | undefined {
   const { separator } = format;
   if (separator === undefined || !('field' in place)) return undefined;
   const { field } = place;
@@ -41,9 +41,9 @@ function listOf(forger: Forger, { place, format }: DeclaredOptions): List | unde
   return {
     field,
     separator,
-    good: () => forger.good(),
-    elements: (request) => (lineOf(request.headers, field)?.[1] ?? '').split(separator),
-    sent: (request, elements) => replacing(request, [field, elements.join(separator)]),
+    good: () => forger.signGood(),
+    elements: (request) => (findLine(request.headers, field)?.[1] ?? '').split(separator),
+    sent: (request, elements) => replaceLine(request, [field, elements.join(separator)]),
     isSignature: (element) => element.startsWith(literal),
   };
 }
@@ -51,27 +51,27 @@ function listOf(forger: Forger, { place, format }: DeclaredOptions): List | unde
 /** The number of signatures of a list that a server verifies. */
 const maxSignatures = 16;
 
-function* longLists(list: List): Generator<Forgery> {
+function* lengthenLists(list: List): Generator<Forgery> {
   const { good, elements, sent, isSignature } = list;
-  const wrongFor = (request: AttackRequest, count: number): string[] => {
+  const createWrongSignatures = (request: AttackRequest, count: number): string[] => {
     const signature = elements(request).find(isSignature) ?? '';
-    return Array.from({ length: count }, (_, at) => wrong(signature, at));
+    return Array.from({ length: count }, (_, at) => corruptSignature(signature, at));
   };
   const why = 'Each signature costs the computation or comparison of one, so their number must be limited.';
   const last = good();
   const others = elements(last).filter((element) => !isSignature(element));
   const valid = elements(last).filter(isSignature);
-  const late = sent(last, [...others, ...wrongFor(last, maxSignatures), ...valid]);
+  const late = sent(last, [...others, ...createWrongSignatures(last, maxSignatures), ...valid]);
   yield ['the 17th signature is valid', why, malformed, late];
   const long = good();
   const length = elements(long).find(isSignature)?.length ?? 1;
   const count = Math.ceil(2 ** 20 / (length + 1));
-  const huge = sent(long, [...elements(long), ...wrongFor(long, count)]);
+  const huge = sent(long, [...elements(long), ...createWrongSignatures(long, count)]);
   yield ['the list of signatures has 1 MiB', why, [431, 400, 401, 403, 413], huge];
 }
 
 /** Returns a signature that differs in its last characters. */
-function wrong(signature: string, at: number): string {
+function corruptSignature(signature: string, at: number): string {
   const digits = at.toString(16).padStart(6, '0');
   const padding = /=*$/.exec(signature)?.[0] ?? '';
   const end = signature.length - padding.length;
@@ -83,11 +83,8 @@ function wrong(signature: string, at: number): string {
 }
 
 /** Two timestamps, of which one is fresh and the other one was signed. */
-function* repeatedTimestamps(
-  forger: Forger,
-  { elements, sent, isSignature, good }: List,
-): Generator<Forgery> {
-  const stale = forger.signed({ date: forger.now - forger.window - 60_000 });
+function* repeatTimestamps(forger: Forger, { elements, sent, isSignature, good }: List): Generator<Forgery> {
+  const stale = forger.signRequest({ date: forger.now - forger.window - 60_000 });
   const timestamp = elements(good()).find((element) => !isSignature(element));
   if (stale === undefined || timestamp === undefined) return;
   const why = 'It is ambiguous which of two timestamps counts.';
@@ -106,10 +103,10 @@ function* repeatedTimestamps(
 }
 
 /** A request that is sent again without one of its signatures. */
-function* droppedSignature(forger: Forger, { good, elements, sent, isSignature }: List): Generator<Attempt> {
+function* dropSignature(forger: Forger, { good, elements, sent, isSignature }: List): Generator<Attempt> {
   const first = good();
   const signature = elements(first).find(isSignature) ?? '';
-  const both = sent(first, [...elements(first), wrong(signature, 1)]);
+  const both = sent(first, [...elements(first), corruptSignature(signature, 1)]);
   yield attempt({
     name: 'the request is sent again without one of its signatures',
     why: 'A list has several texts for the same message, so the whole value does not identify it.',

@@ -6,11 +6,11 @@ const sliceSize = 64 * 1024;
 
 /**
  * Writes entries as an array in JSON. It pauses after each slice, so that other requests do not wait for a long journal.
- * @param viewOf returns what is written of an entry. Default: the entry itself
+ * @param toView returns what is written of an entry. Default: the entry itself
  */
 export async function entriesJson(
   entries: readonly JournalEntry[],
-  viewOf: (entry: JournalEntry) => object = (entry) => entry,
+  toView: (entry: JournalEntry) => object = (entry) => entry,
 ): Promise<string> {
   const written: string[] = [];
   let size = 0;
@@ -19,7 +19,7 @@ export async function entriesJson(
       await nextTurn();
       size = 0;
     }
-    written.push(JSON.stringify(viewOf(entry)));
+    written.push(JSON.stringify(toView(entry)));
     size += entry.size;
   }
   return `[${written.join(',')}]`;

@@ -13,7 +13,7 @@ interface Origins {
  * Writes entries of the journal as HAR 1.2 (HTTP Archive), which browsers' developer tools and proxies open. Secrets are
  * redacted. What HAR cannot express is in members that begin with an underscore.
  */
-export async function harOf(
+export async function formatHar(
   entries: readonly JournalEntry[],
   origins: Origins,
   version: string,
@@ -57,7 +57,7 @@ function harRequest(request: JournalRequest, received: string | undefined, origi
     cookies: [],
     headers: pairs(headers),
     queryString: pairs(query),
-    ...(text !== '' && { postData: { mimeType: typeOf(headers), text } }),
+    ...(text !== '' && { postData: { mimeType: readType(headers), text } }),
     headersSize: -1,
     bodySize: request.method === '' ? -1 : request.length,
   };
@@ -71,8 +71,8 @@ function harResponse(response: JournalResponse | undefined): object {
     httpVersion: 'HTTP/1.1',
     cookies: [],
     headers: pairs(headers),
-    content: { size: Buffer.byteLength(text), mimeType: typeOf(headers), text },
-    redirectURL: fieldOf(headers, 'location'),
+    content: { size: Buffer.byteLength(text), mimeType: readType(headers), text },
+    redirectURL: findField(headers, 'location'),
     headersSize: -1,
     bodySize: -1,
   };
@@ -82,10 +82,10 @@ function pairs(lines: readonly Line[]): object[] {
   return lines.map(([name, value]) => ({ name, value }));
 }
 
-function typeOf(fields: readonly Line[]): string {
-  return fieldOf(fields, 'content-type') || 'x-unknown';
+function readType(fields: readonly Line[]): string {
+  return findField(fields, 'content-type') || 'x-unknown';
 }
 
-function fieldOf(fields: readonly Line[], wanted: string): string {
+function findField(fields: readonly Line[], wanted: string): string {
   return fields.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
 }

@@ -22,91 +22,95 @@ export interface NonceUse {
 }
 
 /** Returns the date and nonce of a request, from the fields of the signature schemes. Empty without one of these. */
-export function presentedBy(entry: JournalEntry): Presented {
+export function readPresented(entry: JournalEntry): Presented {
   const { request } = entry.raw();
   if (request === undefined) return {};
   const fields = new HttpHeaders(request.headers.flat());
   const signatureInput = fields.get('signature-input');
-  if (signatureInput !== undefined) return bySignatureInput(signatureInput);
-  const credentials = credentialsOf(fields);
-  if (credentials === undefined) return { ...byQuery(request.target), ...byParts(entry) };
-  if (credentials.scheme === 'hmac') return byHmac(credentials.rest, fields);
-  if (credentials.scheme === 'oauth') return byOAuth(credentials.rest);
-  if (credentials.scheme.startsWith('aws4-')) return dated(fields.get('x-amz-date') ?? fields.get('date'));
+  if (signatureInput !== undefined) return readSignatureInput(signatureInput);
+  const credentials = readCredentials(fields);
+  if (credentials === undefined) return { ...readQuery(request.target), ...readParts(entry) };
+  if (credentials.scheme === 'hmac') return readHmac(credentials.rest, fields);
+  if (credentials.scheme === 'oauth') return readOAuth(credentials.rest);
+  if (credentials.scheme.startsWith('aws4-'))
+    return parseDated(fields.get('x-amz-date') ?? fields.get('date'));
   return {};
 }
 
 /** Returns the earliest other entry of the journal with the same nonce of the same user, before `entry`. */
-export function earlierUse(journal: Pick<DoubleJournal, 'all'>, entry: JournalEntry): NonceUse | undefined {
-  const { nonce } = presentedBy(entry);
+export function findEarlierUse(
+  journal: Pick<DoubleJournal, 'all'>,
+  entry: JournalEntry,
+): NonceUse | undefined {
+  const { nonce } = readPresented(entry);
   if (nonce === undefined) return undefined;
   const { user } = entry;
   for (const other of journal.all()) {
     if (other.number >= entry.number) return undefined;
-    if (other.user === user && presentedBy(other).nonce === nonce)
+    if (other.user === user && readPresented(other).nonce === nonce)
       return { number: other.number, time: other.time };
   }
   return undefined;
 }
 
-function credentialsOf(fields: HttpHeaders): ReturnType<typeof parseCredentials> {
+function readCredentials(fields: HttpHeaders): ReturnType<typeof parseCredentials> {
   const value = fields.get('authorization') ?? fields.get('authentication');
   return value === undefined ? undefined : parseCredentials(value);
 }
 
-function byHmac(rest: string, fields: HttpHeaders): Presented {
+function readHmac(rest: string, fields: HttpHeaders): Presented {
   const credentials = splitHmacCredentials(rest);
   if (typeof credentials === 'string' || credentials.nonce === undefined) return {};
-  return { ...dated(fields.get('x-date') ?? fields.get('date')), nonce: credentials.nonce };
+  return { ...parseDated(fields.get('x-date') ?? fields.get('date')), nonce: credentials.nonce };
 }
 
 /** OAuth 1.0a (RFC 5849 §3.5.1). */
-function byOAuth(rest: string): Presented {
+function readOAuth(rest: string): Presented {
   const value = (name: string): string | undefined => new RegExp(`\\b${name}="([^"]*)"`).exec(rest)?.[1];
-  return withNonce(value('oauth_nonce'), inSeconds(value('oauth_timestamp')));
+  return addNonce(value('oauth_nonce'), parseSeconds(value('oauth_timestamp')));
 }
 
 /** HTTP Message Signatures (RFC 9421 §2.3). */
-function bySignatureInput(value: string): Presented {
+function readSignatureInput(value: string): Presented {
   const [, created] = /;\s*created=(\d{1,15})/.exec(value) ?? [];
   const [, nonce] = /;\s*nonce="([^"]*)"/.exec(value) ?? [];
-  return withNonce(nonce, inSeconds(created));
+  return addNonce(nonce, parseSeconds(created));
 }
 
-function byQuery(target: string): Presented {
+function readQuery(target: string): Presented {
   const [, stamp] = /[?&]X-Amz-Date=([^&#]*)/.exec(target) ?? [];
-  return dated(stamp);
+  return parseDated(stamp);
 }
 
 /** A declared scheme, whose fields are not known here: from the parts of the message, if they are explained. */
-function byParts({ auth }: JournalEntry): Presented {
-  const partOf = (name: string): string | undefined =>
+function readParts({ auth }: JournalEntry): Presented {
+  const findPart = (name: string): string | undefined =>
     auth?.parts?.find((part) => part.name === name)?.expected;
-  const timestamp = partOf('timestamp');
-  if (timestamp === undefined) return withNonce(partOf('nonce'), {});
+  const timestamp = findPart('timestamp');
+  if (timestamp === undefined) return addNonce(findPart('nonce'), {});
   const scale = timestamp.length > 10 ? 1 : 1000;
   const isNumber = /^\d{9,13}$/.test(timestamp);
-  const date = isNumber ? timed(timestamp, Number(timestamp) * scale) : dated(timestamp);
-  return withNonce(partOf('nonce'), date);
+  const date = isNumber ? toPresented(timestamp, Number(timestamp) * scale) : parseDated(timestamp);
+  return addNonce(findPart('nonce'), date);
 }
 
-function withNonce(nonce: string | undefined, others: Presented): Presented {
+function addNonce(nonce: string | undefined, others: Presented): Presented {
   return nonce === undefined ? others : { ...others, nonce };
 }
 
-function inSeconds(text: string | undefined): Presented {
-  return text === undefined ? {} : timed(text, Number(text) * 1000);
+function parseSeconds(text: string | undefined): Presented {
+  return text === undefined ? {} : toPresented(text, Number(text) * 1000);
 }
 
-function dated(text: string | undefined): Presented {
+function parseDated(text: string | undefined): Presented {
   if (text === undefined) return {};
-  return timed(text, parseSignedDate(text) ?? basicTime(text));
+  return toPresented(text, parseSignedDate(text) ?? basicTime(text));
 }
 
 /** The largest time of a Date, in ms. */
 const largestTime = 8.64e15;
 
-function timed(text: string, time: number): Presented {
+function toPresented(text: string, time: number): Presented {
   return { date: Math.abs(time) <= largestTime ? { text, time } : { text } };
 }
 

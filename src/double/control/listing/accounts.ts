@@ -1,7 +1,7 @@
 import { toAccountRecord } from '../../../auth/user-declaration.ts';
 import { type Grants, isLive } from '../../../oauth/grants.ts';
 import type { ComposedService } from '../../compose.ts';
-import { namesOf } from '../../compose.ts';
+import { listNames } from '../../compose.ts';
 
 /** A user, without secrets. */
 export interface ListedUser {
@@ -42,26 +42,26 @@ export interface AccountListing {
 export function createAccountListing(context: ComposedService): AccountListing {
   const { clients, consumers, grants } = context.service.oauth;
   return {
-    users: () => [...context.users.all].map(([name, user]) => listedUser(name, toAccountRecord(user))),
+    users: () => [...context.users.all].map(([name, user]) => toListedUser(name, toAccountRecord(user))),
     clients: () =>
-      [...namesOf(context.options.clients)].flatMap((id) => {
+      [...listNames(context.options.clients)].flatMap((id) => {
         const client = clients.find(id);
         if (client === undefined) return [];
         const { secret, since: _, ...shown } = client;
         return [{ ...shown, confidential: secret !== undefined }];
       }),
     consumers: () =>
-      [...namesOf(context.options.consumers)].flatMap((key) => {
+      [...listNames(context.options.consumers)].flatMap((key) => {
         const consumer = consumers.find(key);
         if (consumer === undefined) return [];
         const { secret, rsaPublicKey, since: _, ...shown } = consumer;
         return [{ ...shown, secret: secret !== undefined, rsa: rsaPublicKey !== undefined }];
       }),
-    tokens: (limit) => tokensOf(grants, limit, context.time.clock.now()),
+    tokens: (limit) => listTokens(grants, limit, context.time.clock.now()),
   };
 }
 
-function listedUser(
+function toListedUser(
   name: string,
   { disabled = false, password, secrets, keys = {} }: ReturnType<typeof toAccountRecord>,
 ): ListedUser {
@@ -78,7 +78,7 @@ function listedUser(
   };
 }
 
-async function tokensOf(grants: Grants, limit: number, now: number): Promise<ListedToken[]> {
+async function listTokens(grants: Grants, limit: number, now: number): Promise<ListedToken[]> {
   const listed: ListedToken[] = [];
   for await (const found of grants.all()) {
     const { digest, user, details: _, grant: __, ...token } = found.token;
@@ -87,13 +87,13 @@ async function tokensOf(grants: Grants, limit: number, now: number): Promise<Lis
       fingerprint: digest,
       live: isLive(found, now),
       ...(user !== undefined && { user }),
-      ...(found.grant !== undefined && { grant: grantOf(found.grant) }),
+      ...(found.grant !== undefined && { grant: toGrant(found.grant) }),
     });
     if (listed.length > limit) listed.shift();
   }
   return listed;
 }
 
-function grantOf({ id, ends, revoked }: { id: string; ends: number; revoked: boolean }) {
+function toGrant({ id, ends, revoked }: { id: string; ends: number; revoked: boolean }) {
   return { id, ends, revoked };
 }

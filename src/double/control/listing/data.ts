@@ -63,12 +63,12 @@ export function createDataListing({ collections, store }: ServedData): DataListi
         access,
         createWithPut,
         ...(schemes !== undefined && { schemes }),
-        fields: shape.schema.fields.map(listedField),
+        fields: shape.schema.fields.map(toListedField),
       })),
     async items(path, after, limit) {
       const { collection, name } = collectionAt(collections(), path);
       const { entries, more, revision } = await store.list(name, after, limit, pageBytes);
-      const items = entries.map((entry) => listedItem(collection, entry, name, store.storeId));
+      const items = entries.map((entry) => toListedItem(collection, entry, name, store.storeId));
       return { items, more, revision };
     },
   };
@@ -77,7 +77,7 @@ export function createDataListing({ collections, store }: ServedData): DataListi
 /** Returns the collection at a path, and the name under which the store has its items. */
 function collectionAt(collections: readonly Collection[], path: string) {
   const router = createRouter(collections.map((each) => ({ template: each.path, resource: {} })));
-  const found = router.find(path.split('/').slice(1).map(decoded));
+  const found = router.find(path.split('/').slice(1).map(decodeSegment));
   const collection = collections.find((each) => each.path === found?.template);
   if (collection === undefined || found === undefined)
     throw new RangeError(`there is no collection ${JSON.stringify(path)}`);
@@ -85,7 +85,7 @@ function collectionAt(collections: readonly Collection[], path: string) {
 }
 
 /** Decodes a segment of a path. Returns a segment with malformed percent-encoding unchanged. */
-function decoded(segment: string): string {
+function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
   } catch {
@@ -93,18 +93,18 @@ function decoded(segment: string): string {
   }
 }
 
-function listedItem(
+function toListedItem(
   { shape, form }: Collection,
   { id, sequence, revision, modified, value }: StoredItem,
   path: string,
   storeId: string,
 ): ListedItem {
   const opaque = revisionTag(storeId, revision, form);
-  const written = (type: string) => {
+  const writeItem = (type: string) => {
     const format = formats.find(({ reads }) => reads === type);
     return { text: format?.writeItem(shape, value) ?? '', tag: formatEntityTag(`${opaque}.${format?.mark}`) };
   };
-  const [xml, json] = [written('application/xml'), written('application/json')];
+  const [xml, json] = [writeItem('application/xml'), writeItem('application/json')];
   return {
     id,
     path: `${path}/${encodeSegment(id)}`,
@@ -117,33 +117,33 @@ function listedItem(
   };
 }
 
-function listedField({ name, required, content, attributes }: Field): ListedField {
+function toListedField({ name, required, content, attributes }: Field): ListedField {
   const fields = fieldsIn(content);
   return {
     name,
     required,
-    ...typeOf(content),
-    ...(attributes.length > 0 && { attributes: attributes.map(listedAttribute) }),
+    ...describeType(content),
+    ...(attributes.length > 0 && { attributes: attributes.map(toListedAttribute) }),
     ...(fields !== undefined && { fields }),
   };
 }
 
-function listedAttribute({ name, required, content }: Attribute): ListedField {
-  return { name, required, ...typeOf(content) };
+function toListedAttribute({ name, required, content }: Attribute): ListedField {
+  return { name, required, ...describeType(content) };
 }
 
 function fieldsIn(content: Content): readonly ListedField[] | undefined {
   if (content.kind === 'simple') return undefined;
-  return content.kind === 'list' ? [listedField(content.of)] : content.schema.fields.map(listedField);
+  return content.kind === 'list' ? [toListedField(content.of)] : content.schema.fields.map(toListedField);
 }
 
-function typeOf(content: Content): Pick<ListedField, 'type' | 'rules'> {
+function describeType(content: Content): Pick<ListedField, 'type' | 'rules'> {
   return content.kind === 'simple'
-    ? { type: content.type, rules: rulesOf(content) }
+    ? { type: content.type, rules: describeRules(content) }
     : { type: content.kind, rules: {} };
 }
 
-function rulesOf({ type, fractionDigits, maxLength, pattern, oneOf, min, max }: Simple) {
+function describeRules({ type, fractionDigits, maxLength, pattern, oneOf, min, max }: Simple) {
   return {
     ...(type === 'decimal' && { fractionDigits }),
     ...(maxLength !== undefined && { maxLength }),

@@ -5,7 +5,7 @@ import type { SchemeDeclarations } from '../../../auth/scheme-declarations.ts';
 import type { Credentials, SigningScheme } from '../../../client/index.ts';
 import { anything, flag, number, object, optional, type ReadBy, text, word } from '../../../shape/shape.ts';
 import { invalid } from '../content.ts';
-import { type ControlTarget, inMemory } from '../target.ts';
+import { type ControlTarget, requireMemory } from '../target.ts';
 
 /** The signer of the adversary's requests. */
 export const signer = object({
@@ -54,19 +54,19 @@ function readCredentials(options: SignerOptions, target: ControlTarget): Credent
   const { scheme, form, dateField, signBody } = options;
   switch (scheme) {
     case 'hmac': {
-      const user = required(options, 'user');
+      const user = requireOption(options, 'user');
       return { scheme, user, secret: findSecret(options, target), form, dateField, signBody };
     }
     case 'basic': {
-      const user = required(options, 'user');
+      const user = requireOption(options, 'user');
       return { scheme, user, password: options.secret ?? findPassword(user, target) };
     }
     case 'bearer':
-      return { scheme, token: required(options, 'token') };
+      return { scheme, token: requireOption(options, 'token') };
     case 'oauth1': {
       const { secret = missing('signer.secret') } = options;
-      const [client, token] = [required(options, 'client'), required(options, 'token')];
-      return { scheme, client, secret, token, tokenSecret: required(options, 'tokenSecret') };
+      const [client, token] = [requireOption(options, 'client'), requireOption(options, 'token')];
+      return { scheme, client, secret, token, tokenSecret: requireOption(options, 'tokenSecret') };
     }
     default:
       return readDeclared(options, target);
@@ -74,8 +74,8 @@ function readCredentials(options: SignerOptions, target: ControlTarget): Credent
 }
 
 function readDeclared(options: SignerOptions, target: ControlTarget): Credentials {
-  const declared = declarationsOf(options);
-  const user = required(options, 'user');
+  const declared = buildDeclarations(options);
+  const user = requireOption(options, 'user');
   const { 'message-signatures': messages, 'draft-cavage': draft, aws4, declaration } = declared;
   if (messages !== undefined) {
     const { signResponses: _, ...requests } = messages;
@@ -91,25 +91,25 @@ function readDeclared(options: SignerOptions, target: ControlTarget): Credential
   return { scheme: declaration, user, secret };
 }
 
-function required(options: SignerOptions, name: 'user' | 'client' | 'token' | 'tokenSecret'): string {
+function requireOption(options: SignerOptions, name: 'user' | 'client' | 'token' | 'tokenSecret'): string {
   return options[name] ?? missing(`signer.${name}`);
 }
 
 /** Returns the given secret, or that of a user of this server. */
 function findSecret(options: SignerOptions, target: ControlTarget): string {
   if (options.secret !== undefined) return options.secret;
-  inMemory(target);
-  return target.auth.credentials(required(options, 'user')).secret;
+  requireMemory(target);
+  return target.auth.credentials(requireOption(options, 'user')).secret;
 }
 
 /** Returns the password of a user of this server. */
 function findPassword(user: string, target: ControlTarget): string {
-  inMemory(target);
+  requireMemory(target);
   return target.auth.credentials(user).password ?? missing('signer.secret');
 }
 
 /** Returns the declaration under the name of its scheme; a declared scheme and an API key have the name `declaration`. */
-function declarationsOf({ scheme, declaration }: SignerOptions): SchemeDeclarations {
+function buildDeclarations({ scheme, declaration }: SignerOptions): SchemeDeclarations {
   const isOptional = scheme === 'message-signatures' || scheme === 'draft-cavage';
   const isNamed = isOptional || scheme === 'aws4';
   const value = declaration ?? (isOptional ? {} : missing('signer.declaration'));
@@ -124,13 +124,13 @@ function declarationsOf({ scheme, declaration }: SignerOptions): SchemeDeclarati
 }
 
 function messageKey(options: SignerOptions, target: ControlTarget): MessageKey {
-  const { keyId: id = required(options, 'user'), privateKey, algorithm } = options;
+  const { keyId: id = requireOption(options, 'user'), privateKey, algorithm } = options;
   if (privateKey === undefined) return { id, secret: findSecret(options, target) };
   if (algorithm === undefined) throw invalid('signer.algorithm', 'is missing');
-  return { id, algorithm, privateKey: parsedKey(privateKey) };
+  return { id, algorithm, privateKey: parseKey(privateKey) };
 }
 
-function parsedKey(pem: string): KeyObject {
+function parseKey(pem: string): KeyObject {
   try {
     return createPrivateKey(pem);
   } catch {

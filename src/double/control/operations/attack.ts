@@ -34,10 +34,10 @@ export function attackOperations(target: ControlTarget): readonly Operation[] {
       }),
       async run({ request: { headers = [], base64, ...request }, signer: signing, ...options }) {
         const { createAttempts } = await import('../../../attack/create-attempts.ts');
-        const body = base64 === undefined ? request.body : bytesOf(base64);
+        const body = base64 === undefined ? request.body : decodeBytes(base64);
         const good = {
           url: request.url,
-          headers: headers.map(pairOf),
+          headers: headers.map(readPair),
           ...(request.method !== undefined && { method: request.method }),
           ...(body !== undefined && { body }),
         };
@@ -62,13 +62,13 @@ export function attackOperations(target: ControlTarget): readonly Operation[] {
   ];
 }
 
-function pairOf(pair: readonly string[]): readonly [string, string] {
+function readPair(pair: readonly string[]): readonly [string, string] {
   const [name, value] = pair;
   if (pair.length === 2 && name !== undefined && value !== undefined) return [name, value];
   throw invalid('request.headers', 'must contain pairs of name and value');
 }
 
-function bytesOf(base64: string): Uint8Array {
+function decodeBytes(base64: string): Uint8Array {
   const bytes = decodeCanonicalBase64(base64);
   if (bytes === undefined) throw invalid('request.base64', 'is not canonical base64');
   return bytes;

@@ -1,5 +1,5 @@
 import { either, flag, number, object, optional, text } from '../../../shape/shape.ts';
-import { bareOperation, type Operation, operation } from '../operation.ts';
+import { createBareOperation, type Operation, operation } from '../operation.ts';
 import type { ControlTarget } from '../target.ts';
 
 /** The operations of the clock. */
@@ -7,19 +7,19 @@ export function clockOperations({
   clock,
   listing,
 }: Pick<ControlTarget, 'clock' | 'listing'>): readonly Operation[] {
-  const current = () => {
+  const readClock = () => {
     const time = clock.now();
     return { time, iso: new Date(time).toISOString(), ...listing.time() };
   };
   const change = { method: 'POST', returns: timeShape.schema } as const;
   return [
-    bareOperation({
+    createBareOperation({
       method: 'GET',
       path: '/clock',
       id: 'clock',
       returns: timeShape.schema,
       summary: 'Returns the time of the server’s clock',
-      run: current,
+      run: readClock,
     }),
     operation({
       ...change,
@@ -29,7 +29,7 @@ export function clockOperations({
       accepts: object({ by: duration }),
       run({ by }) {
         clock.advance(by);
-        return current();
+        return readClock();
       },
     }),
     operation({
@@ -41,7 +41,7 @@ export function clockOperations({
       accepts: object({ to: moment }),
       run({ to }) {
         clock.set(to);
-        return current();
+        return readClock();
       },
     }),
     operation({
@@ -52,17 +52,17 @@ export function clockOperations({
       accepts: object({ at: optional(moment) }),
       run({ at }) {
         clock.freeze(at);
-        return current();
+        return readClock();
       },
     }),
-    bareOperation({
+    createBareOperation({
       ...change,
       path: '/clock/follow',
       id: 'followClock',
       summary: 'Makes the clock follow the host’s clock again',
       run() {
         clock.follow();
-        return current();
+        return readClock();
       },
     }),
     operation({
@@ -74,7 +74,7 @@ export function clockOperations({
       accepts: object({ by: duration }),
       run({ by }) {
         clock.skewServerDate(by);
-        return current();
+        return readClock();
       },
     }),
   ];

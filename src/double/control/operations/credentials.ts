@@ -1,8 +1,8 @@
 import { keyShape } from '../../../auth/parse-account-key.ts';
 import { Problem } from '../../../http/problem.ts';
 import { either, flag, number, object, optional, text, word } from '../../../shape/shape.ts';
-import { bareOperation, type Operation, operation } from '../operation.ts';
-import { type ControlTarget, inMemory } from '../target.ts';
+import { createBareOperation, type Operation, operation } from '../operation.ts';
+import { type ControlTarget, requireMemory } from '../target.ts';
 
 /** The operations on users, secrets, nonces and tokens. */
 export function credentialOperations(target: ControlTarget): readonly Operation[] {
@@ -14,12 +14,12 @@ const noSuchUser = { 422: 'There is no such user, or the content is invalid.' };
 function userOperations(target: ControlTarget): readonly Operation[] {
   /** Requires a server in memory: `countersign user` manages the users of a data directory. */
   const users = () => {
-    inMemory(target);
+    requireMemory(target);
     return target.auth;
   };
   const user = { path: '/users/{name}', memoryOnly: true, errors: noSuchUser };
   return [
-    bareOperation({
+    createBareOperation({
       ...user,
       method: 'GET',
       id: 'credentials',
@@ -56,7 +56,7 @@ function userOperations(target: ControlTarget): readonly Operation[] {
       accepts: keyShape,
       run: (key, { name = '', id = '' }) => users().addKey(name, id, key),
     }),
-    bareOperation({
+    createBareOperation({
       ...user,
       path: '/users/{name}/keys/{id}',
       method: 'DELETE',
@@ -64,7 +64,7 @@ function userOperations(target: ControlTarget): readonly Operation[] {
       summary: 'Removes a key of a user',
       run: (_, { name = '', id = '' }) => users().removeKey(name, id),
     }),
-    bareOperation({
+    createBareOperation({
       ...user,
       method: 'DELETE',
       id: 'removeUser',

@@ -3,13 +3,13 @@ import { listOf, number, object, optional, text, word } from '../../../shape/sha
 import { DoubleError } from '../../error.ts';
 import { credentialEvents } from '../../events.ts';
 import type { EventLog } from '../event-log.ts';
-import { bareOperation, type Operation, operation } from '../operation.ts';
+import { createBareOperation, type Operation, operation } from '../operation.ts';
 import { longestWait } from './journal.ts';
 
 /** The operations on events: changes of grants and tokens, and replays. */
 export function eventOperations(log: EventLog): readonly Operation[] {
   return [
-    bareOperation({
+    createBareOperation({
       method: 'GET',
       path: '/events',
       id: 'events',

@@ -3,7 +3,7 @@ import { checkFault } from '../../faults/declaration.ts';
 import type { PlannedFault } from '../../faults/faults.ts';
 import type { RequestMatch, TextsByName } from '../../faults/match.ts';
 import { matchMembers } from '../match.ts';
-import { bareOperation, type Operation, operation } from '../operation.ts';
+import { createBareOperation, type Operation, operation } from '../operation.ts';
 import type { ControlTarget } from '../target.ts';
 
 /** The operations on planned faults. */
@@ -11,24 +11,24 @@ export function faultOperations({
   faults,
   planned: plannedFaults,
 }: Pick<ControlTarget, 'faults' | 'planned'>): readonly Operation[] {
-  const listed = (all: readonly PlannedFault[]) => ({ faults: all.map(toJson) });
+  const listFaults = (all: readonly PlannedFault[]) => ({ faults: all.map(toJson) });
   return [
-    bareOperation({
+    createBareOperation({
       method: 'GET',
       path: '/faults',
       id: 'faults',
       returns: listSchema,
       summary: 'Returns all planned faults that can still be applied',
-      run: () => listed(plannedFaults()),
+      run: () => listFaults(plannedFaults()),
     }),
-    bareOperation({
+    createBareOperation({
       method: 'GET',
       path: '/faults/pending',
       id: 'pendingFaults',
       returns: listSchema,
       summary: 'Returns the planned faults that were not applied to all their requests',
       description: 'A fault with `times: always` is pending until it was applied once.',
-      run: () => listed(faults.pending()),
+      run: () => listFaults(faults.pending()),
     }),
     operation({
       method: 'POST',
@@ -49,7 +49,7 @@ export function faultOperations({
         return toJson({ match, fault, remaining: rule.remaining, count: rule.count });
       },
     }),
-    bareOperation({
+    createBareOperation({
       method: 'DELETE',
       path: '/faults',
       id: 'clearFaults',

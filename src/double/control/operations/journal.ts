@@ -7,11 +7,11 @@ import type { EntrySummary, JournalEntry } from '../../journal/entry.ts';
 import type { DoubleJournal } from '../../journal/journal.ts';
 import type { WaitOptions } from '../../journal/waiting.ts';
 import { entriesJson } from '../exchange/entries-json.ts';
-import { harOf } from '../exchange/har.ts';
-import { earlierUse, presentedBy } from '../exchange/presented.ts';
+import { formatHar } from '../exchange/har.ts';
+import { findEarlierUse, readPresented } from '../exchange/presented.ts';
 import { matchMembers } from '../match.ts';
 import { version } from '../openapi.ts';
-import { bareOperation, type Operation, operation } from '../operation.ts';
+import { createBareOperation, type Operation, operation } from '../operation.ts';
 import type { ControlTarget } from '../target.ts';
 
 /** The longest wait in ms. It limits waits of clients that have disconnected. */
@@ -27,7 +27,7 @@ export function journalOperations({
   windows = {},
 }: Pick<ControlTarget, 'journal' | 'addresses' | 'windows'>): readonly Operation[] {
   return [
-    bareOperation({
+    createBareOperation({
       method: 'GET',
       path: '/journal',
       id: 'journal',
@@ -37,7 +37,7 @@ export function journalOperations({
       description: 'Secrets, passwords, tokens and signatures are redacted.',
       run: () => entriesContent(journal.all()),
     }),
-    bareOperation({
+    createBareOperation({
       method: 'GET',
       path: '/journal/last',
       id: 'lastEntry',
@@ -74,7 +74,7 @@ export function journalOperations({
       }),
       run: ({ match, timeout, after }) =>
         journal
-          .waitFor(match, { ...(timeout !== undefined && { timeout }), ...since(journal, after) })
+          .waitFor(match, { ...(timeout !== undefined && { timeout }), ...findLatest(journal, after) })
           .catch((error: unknown) => {
             if (error instanceof DoubleError) throw new Problem('not-found', error.message);
             throw error;
@@ -99,13 +99,13 @@ export function journalOperations({
         ),
       }),
       async run({ wait = 0, ...range }) {
-        const now = listed(journal, range);
+        const now = listEntries(journal, range);
         if (wait === 0 || now.entries.length > 0) return now;
         await nextEntry(journal, wait);
-        return listed(journal, range);
+        return listEntries(journal, range);
       },
     }),
-    bareOperation({
+    createBareOperation({
       method: 'GET',
       path: '/journal/{number}',
       id: 'entry',
@@ -117,20 +117,20 @@ export function journalOperations({
         if (entry === undefined) throw new Problem('not-found', `The journal has no entry ${wanted}.`);
         const scheme = entry.principal?.scheme ?? entry.auth?.scheme;
         const window = scheme === undefined ? undefined : windows[scheme];
-        const presented = { ...presentedBy(entry), earlier: earlierUse(journal, entry), window };
+        const presented = { ...readPresented(entry), earlier: findEarlierUse(journal, entry), window };
         return { ...entry.toJSON(), user: entry.user, presented };
       },
     }),
-    bareOperation({
+    createBareOperation({
       method: 'GET',
       path: '/journal.har',
       id: 'journalAsHar',
       returns: { type: 'object' },
       media: 'application/json',
       summary: 'Returns all entries as HTTP Archive (HAR 1.2), without secrets',
-      run: () => harOf(journal.all(), addresses, version),
+      run: () => formatHar(journal.all(), addresses, version),
     }),
-    bareOperation({
+    createBareOperation({
       method: 'DELETE',
       path: '/journal',
       id: 'clearJournal',
@@ -145,7 +145,7 @@ async function entriesContent(entries: readonly JournalEntry[]): Promise<string>
 }
 
 /** Returns the latest entry whose number is at most `after`. If it was dropped from the journal, so were all before it. */
-function since(journal: DoubleJournal, after: number | undefined): Pick<WaitOptions, 'after'> {
+function findLatest(journal: DoubleJournal, after: number | undefined): Pick<WaitOptions, 'after'> {
   const entry = after === undefined ? undefined : journal.all().findLast(({ number: each }) => each <= after);
   return entry === undefined ? {} : { after: entry };
 }
@@ -173,7 +173,7 @@ async function nextEntry(journal: DoubleJournal, timeout: number): Promise<void>
 }
 
 /** Returns the summaries of a range, and the numbers of the first and last entry of the whole journal. */
-function listed(
+function listEntries(
   journal: DoubleJournal,
   { after, before = Number.POSITIVE_INFINITY, limit = longestList }: Range,
 ): Listed {

@@ -1,5 +1,5 @@
 import { anything, flag, listOf, number, object, optional, text } from '../../../shape/shape.ts';
-import { bareOperation, type Operation, operation } from '../operation.ts';
+import { createBareOperation, type Operation, operation } from '../operation.ts';
 import type { ControlTarget } from '../target.ts';
 
 /** The maximum number of tokens in a list. */
@@ -12,32 +12,32 @@ export function listingOperations({ listing }: Pick<ControlTarget, 'listing'>): 
   const list = (name: string, shape: typeof user | typeof record | typeof token) =>
     ({ method: 'GET', path: `/${name}`, returns: object({ [name]: listOf(shape) }).schema }) as const;
   return [
-    bareOperation({
+    createBareOperation({
       ...list('users', user),
       id: 'users',
       summary: 'Lists the users and their keys, without secrets',
       run: () => ({ users: listing.users() }),
     }),
-    bareOperation({
+    createBareOperation({
       ...list('clients', record),
       id: 'clients',
       summary: 'Lists the clients of OAuth 2.0, without secrets',
       run: () => ({ clients: listing.clients() }),
     }),
-    bareOperation({
+    createBareOperation({
       ...list('consumers', record),
       id: 'consumers',
       summary: 'Lists the consumers of OAuth 1.0a, without secrets',
       run: () => ({ consumers: listing.consumers() }),
     }),
-    bareOperation({
+    createBareOperation({
       ...list('tokens', token),
       id: 'tokens',
       summary: 'Lists the tokens by fingerprint, oldest first',
       description: `At most the latest ${maxTokens}. A ticket that is live belongs to a consent page whose answer is pending.`,
       run: async () => ({ tokens: await listing.tokens(maxTokens) }),
     }),
-    bareOperation({
+    createBareOperation({
       ...list('collections', record),
       id: 'collections',
       summary: 'Lists the collections with their fields and access rules',

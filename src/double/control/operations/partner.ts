@@ -1,7 +1,7 @@
 import { Problem } from '../../../http/problem.ts';
 import { anything, either, flag, mapOf, number, object, optional, text } from '../../../shape/shape.ts';
-import { bodyOf } from '../fixed-responses.ts';
-import { bareOperation, type Operation, operation } from '../operation.ts';
+import { readBody } from '../fixed-responses.ts';
+import { createBareOperation, type Operation, operation } from '../operation.ts';
 import type { ControlTarget } from '../target.ts';
 
 /** The operations on the document of a partner. */
@@ -43,11 +43,11 @@ export function partnerOperations(target: Pick<ControlTarget, 'partner'>): reado
         if (typeof response === 'number') partner().respond(operationId, response, options);
         else {
           const { body, base64, ...others } = response;
-          partner().respond(operationId, { ...others, body: bodyOf(body, base64) }, options);
+          partner().respond(operationId, { ...others, body: readBody(body, base64) }, options);
         }
       },
     }),
-    bareOperation({
+    createBareOperation({
       method: 'GET',
       path: '/partner/coverage',
       id: 'partnerCoverage',

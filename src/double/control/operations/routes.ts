@@ -11,9 +11,9 @@ import {
   text,
   textLike,
 } from '../../../shape/shape.ts';
-import { fixedResource } from '../fixed-responses.ts';
+import { createFixedResource } from '../fixed-responses.ts';
 import { type Operation, operation } from '../operation.ts';
-import { type ControlTarget, inMemory } from '../target.ts';
+import { type ControlTarget, requireMemory } from '../target.ts';
 
 /** The operations that add resources and collections. */
 export function routeOperations(target: ControlTarget): readonly Operation[] {
@@ -34,7 +34,7 @@ export function routeOperations(target: ControlTarget): readonly Operation[] {
         DELETE: optional(response),
       }),
       run({ template, ...responses }) {
-        inMemory(target).resource(template, fixedResource(template, responses));
+        requireMemory(target).resource(template, createFixedResource(template, responses));
       },
     }),
     operation({
@@ -47,7 +47,7 @@ export function routeOperations(target: ControlTarget): readonly Operation[] {
         path: text('path template of the collection'),
         declaration: { ...anything, schema: declarationSchema },
       }),
-      run: ({ path, declaration }) => inMemory(target).collection(path, declaration),
+      run: ({ path, declaration }) => requireMemory(target).collection(path, declaration),
     }),
   ];
 }

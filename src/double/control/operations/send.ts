@@ -43,13 +43,13 @@ export function sendOperations({ addresses, journal }: ControlTarget): readonly 
         timeout: optional(number({ min: 1, max: longestTimeout }, `ms; default: ${defaultTimeout}`)),
       }),
       async run({ secure, timeout = defaultTimeout, ...content }) {
-        const repeated = content.entry === undefined ? undefined : entryOf(journal, content.entry);
-        const bytes = bytesOf(content, repeated);
+        const repeated = content.entry === undefined ? undefined : requireEntry(journal, content.entry);
+        const bytes = selectBytes(content, repeated);
         const origin = (secure ?? repeated?.request.secure ?? false) ? addresses.secureUrl : addresses.url;
         if (origin === undefined) throw new RangeError('the server does not listen on a port of this kind');
         const last = journal.all().at(-1)?.number ?? 0;
         const sent = await sendExact(origin, bytes, { timeout, limit: maxResponse });
-        const entry = journal.all().find((each) => each.number > last && isOf(each, bytes));
+        const entry = journal.all().find((each) => each.number > last && hasRecorded(each, bytes));
         return {
           response: sent.response.toString('base64'),
           ended: sent.ended,
@@ -61,7 +61,7 @@ export function sendOperations({ addresses, journal }: ControlTarget): readonly 
   ];
 }
 
-function entryOf(journal: DoubleJournal, wanted: number): JournalEntry {
+function requireEntry(journal: DoubleJournal, wanted: number): JournalEntry {
   const entry = journal.all().find(({ number: each }) => each === wanted);
   if (entry === undefined) throw new Problem('not-found', `The journal has no entry ${wanted}.`);
   return entry;
@@ -74,7 +74,7 @@ interface Content {
 }
 
 /** Returns the bytes to send. Throws RangeError unless exactly one member is present, and if they are too long. */
-function bytesOf(
+function selectBytes(
   { text: plain, bytes: encoded, entry }: Content,
   repeated: JournalEntry | undefined,
 ): Buffer {
@@ -83,36 +83,36 @@ function bytesOf(
   const bytes =
     repeated === undefined
       ? plain === undefined
-        ? decoded(encoded)
+        ? decodeBytes(encoded)
         : Buffer.from(plain)
-      : requestOf(repeated);
+      : formatRequest(repeated);
   if (bytes.length === 0 || bytes.length > maxRequest)
     throw new RangeError(`the request must have 1 to ${maxRequest} bytes`);
   return bytes;
 }
 
-function decoded(base64 = ''): Buffer {
+function decodeBytes(base64 = ''): Buffer {
   const bytes = decodeCanonicalBase64(base64);
   if (bytes === undefined) throw new RangeError('bytes is not canonical base64 (RFC 4648 §4)');
   return Buffer.from(bytes);
 }
 
 /** Returns the request of an entry with its credentials. Throws RangeError if not all of it was recorded. */
-function requestOf(entry: JournalEntry): Buffer {
+function formatRequest(entry: JournalEntry): Buffer {
   const { request, received } = entry.raw();
   if (request === undefined) return Buffer.from(received ?? '', 'latin1');
   if (entry.request.length > request.body.length)
     throw new RangeError('the journal recorded only the beginning of the content of this request');
-  return Buffer.concat([Buffer.from(headOf(request), 'latin1'), framed(request)]);
+  return Buffer.concat([Buffer.from(formatHead(request), 'latin1'), frameContent(request)]);
 }
 
-function headOf({ method, target, version, headers }: NonNullable<RawEntry['request']>): string {
+function formatHead({ method, target, version, headers }: NonNullable<RawEntry['request']>): string {
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`);
   return `${method} ${target} HTTP/${version}\r\n${lines.join('')}\r\n`;
 }
 
 /** Returns the content in the framing that the fields declare: one chunk, or the bytes themselves. */
-function framed({ headers, body }: NonNullable<RawEntry['request']>): Uint8Array {
+function frameContent({ headers, body }: NonNullable<RawEntry['request']>): Uint8Array {
   const isChunked = headers.some(([name]) => name.toLowerCase() === 'transfer-encoding');
   if (!isChunked) return body;
   const chunk = body.length === 0 ? [] : [`${body.length.toString(16)}\r\n`, body, '\r\n'];
@@ -120,7 +120,7 @@ function framed({ headers, body }: NonNullable<RawEntry['request']>): Uint8Array
 }
 
 /** Returns whether an entry records these bytes: their request line and field lines, or bytes that are no request. */
-function isOf(entry: JournalEntry, bytes: Buffer): boolean {
+function hasRecorded(entry: JournalEntry, bytes: Buffer): boolean {
   const { request, received } = entry.raw();
   if (request !== undefined)
     return bytes.subarray(0, 65_536).toString('latin1').startsWith(`${request.method} ${request.target} `);

@@ -1,6 +1,6 @@
 import { mapOf, object, optional, text } from '../../../shape/shape.ts';
 import { type Operation, operation } from '../operation.ts';
-import { type ControlTarget, inMemory } from '../target.ts';
+import { type ControlTarget, requireMemory } from '../target.ts';
 
 const accepted = object({
   user: text(),
@@ -29,7 +29,7 @@ export function signOperations(target: ControlTarget): readonly Operation[] {
       returns: object({ headers: mapOf(text()), url: text() }).schema,
       accepts: accepted,
       async run({ user, method, url, body, headers, ...options }) {
-        inMemory(target);
+        requireMemory(target);
         const { scheme = 'hmac', ...others } = options;
         const signed = await target.as(user, { ...others, scheme }).signUrl({
           method,

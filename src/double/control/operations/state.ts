@@ -3,8 +3,8 @@ import { anything, listOf, mapOf, number, object, optional, text } from '../../.
 import { DoubleError } from '../../error.ts';
 import { AccessMatrix } from '../../permission-matrix.ts';
 import type { DoubleSnapshot } from '../../state/state.ts';
-import { bareOperation, type Operation, operation } from '../operation.ts';
-import { type ControlTarget, inMemory } from '../target.ts';
+import { createBareOperation, type Operation, operation } from '../operation.ts';
+import { type ControlTarget, requireMemory } from '../target.ts';
 
 /** The maximum number of snapshots. The oldest is dropped. */
 const maxSnapshots = 100;
@@ -23,7 +23,7 @@ export function stateOperations(target: ControlTarget): readonly Operation[] {
 }
 
 function health(target: ControlTarget): Operation {
-  return bareOperation({
+  return createBareOperation({
     method: 'GET',
     path: '/health',
     id: 'health',
@@ -45,7 +45,7 @@ function health(target: ControlTarget): Operation {
 function metrics({ metrics }: ControlTarget): readonly Operation[] {
   if (metrics === undefined) return [];
   return [
-    bareOperation({
+    createBareOperation({
       method: 'GET',
       path: '/metrics',
       id: 'metrics',
@@ -65,7 +65,7 @@ function server({ addresses, memory, windows = {} }: ControlTarget): Operation {
     keeps: text('where data is stored: memory, or data (a data directory)'),
     schemes: listOf(text(), 'the names of the schemes that sign'),
   };
-  return bareOperation({
+  return createBareOperation({
     method: 'GET',
     path: '/server',
     id: 'server',
@@ -90,7 +90,7 @@ function seed(target: ControlTarget): Operation {
       listOf(anything, 'items as in the configuration under seed'),
       'lists of items by the path of their collection',
     ),
-    run: (content) => inMemory(target).seed(content),
+    run: (content) => requireMemory(target).seed(content),
   });
 }
 
@@ -99,7 +99,7 @@ function snapshots(target: ControlTarget): readonly Operation[] {
   let taken = 0;
   const named = object({ snapshot: text('name of the snapshot') });
   return [
-    bareOperation({
+    createBareOperation({
       method: 'POST',
       path: '/snapshot',
       id: 'snapshot',
@@ -109,7 +109,7 @@ function snapshots(target: ControlTarget): readonly Operation[] {
       description: `The server holds the latest ${maxSnapshots} snapshots.`,
       returns: named.schema,
       run() {
-        const state = inMemory(target).snapshot();
+        const state = requireMemory(target).snapshot();
         taken += 1;
         const snapshot = String(taken);
         snapshots.set(snapshot, { state, time: target.clock.now() });
@@ -117,7 +117,7 @@ function snapshots(target: ControlTarget): readonly Operation[] {
         return { snapshot };
       },
     }),
-    bareOperation({
+    createBareOperation({
       method: 'GET',
       path: '/snapshot',
       id: 'snapshots',
@@ -141,7 +141,7 @@ function snapshots(target: ControlTarget): readonly Operation[] {
       description: 'A snapshot can be restored any number of times.',
       accepts: named,
       run({ snapshot }) {
-        const memory = inMemory(target);
+        const memory = requireMemory(target);
         const taken = snapshots.get(snapshot);
         if (taken === undefined) throw new RangeError(`there is no snapshot ${JSON.stringify(snapshot)}`);
         memory.restore(taken.state);
@@ -151,14 +151,14 @@ function snapshots(target: ControlTarget): readonly Operation[] {
 }
 
 function reset(target: ControlTarget): Operation {
-  return bareOperation({
+  return createBareOperation({
     method: 'POST',
     path: '/reset',
     id: 'reset',
     memoryOnly: true,
     summary: 'Restores the state in which the server started',
     description: 'Snapshots are kept.',
-    run: () => inMemory(target).reset(),
+    run: () => requireMemory(target).reset(),
   });
 }
 
@@ -208,7 +208,7 @@ function accessMatrix(target: ControlTarget): Operation {
     }),
     returns: matrixSchema,
     async run(options) {
-      const matrix = await inMemory(target)
+      const matrix = await requireMemory(target)
         .accessMatrix(options)
         .catch((error: unknown) => {
           if (error instanceof DoubleError && error.cause instanceof AccessMatrix) return error.cause;

@@ -2,9 +2,9 @@ import { Problem } from '../../../http/problem.ts';
 import { anything, listOf, mapOf, number, object, optional, text } from '../../../shape/shape.ts';
 import type { StubMatch } from '../../stubs/declaration.ts';
 import type { PlannedStub } from '../../stubs/stubs.ts';
-import { bodyOf } from '../fixed-responses.ts';
+import { readBody } from '../fixed-responses.ts';
 import { matchMembers } from '../match.ts';
-import { bareOperation, type Operation, operation } from '../operation.ts';
+import { createBareOperation, type Operation, operation } from '../operation.ts';
 import { type ControlTarget, memoryOnly } from '../target.ts';
 import { accessShape } from './routes.ts';
 
@@ -12,7 +12,7 @@ import { accessShape } from './routes.ts';
 export function stubOperations(target: Pick<ControlTarget, 'stubs'>): readonly Operation[] {
   const stubs = () => target.stubs ?? memoryOnly();
   return [
-    bareOperation({
+    createBareOperation({
       method: 'GET',
       path: '/stubs',
       id: 'stubs',
@@ -60,11 +60,11 @@ export function stubOperations(target: Pick<ControlTarget, 'stubs'>): readonly O
         times: optional(number({ min: 1 }, 'number of requests that it answers; default: any number')),
       }),
       run({ match, response: { base64, body, ...response }, ...options }) {
-        const content = bodyOf(body, base64);
+        const content = readBody(body, base64);
         return toJson(stubs().add({ ...options, match, response: { ...response, body: content } }));
       },
     }),
-    bareOperation({
+    createBareOperation({
       method: 'DELETE',
       path: '/stubs',
       id: 'removeStubs',
@@ -74,7 +74,7 @@ export function stubOperations(target: Pick<ControlTarget, 'stubs'>): readonly O
         for (const stub of stubs().all()) stub.remove();
       },
     }),
-    bareOperation({
+    createBareOperation({
       method: 'DELETE',
       path: '/stubs/{number}',
       id: 'removeStub',

@@ -4,20 +4,25 @@ import { itemTemplate } from '../../../collections/item.ts';
 import { formats, formatsFor } from '../../../formats/index.ts';
 import type { ProblemType } from '../../../http/problem-types.ts';
 import type { Access } from '../../../pipeline/resource.ts';
-import { pascalCase } from '../components.ts';
+import { type Components, pascalCase } from '../components.ts';
 import { type JsonSchema, type PathItem, pathParameters } from '../document.ts';
-import type { ResponseField } from '../header-fields.ts';
+import {
+  changePreconditions,
+  preconditionParameter,
+  preferParameter,
+  type ResponseField,
+  readPreconditions,
+} from '../header-fields.ts';
 import { ofChanges, ofItemContent, ofPreconditions } from '../problem-types.ts';
 import { addItemSchemas, type ItemSchemas } from '../schemas/item-schema.ts';
-import { collectionFields, collectionProblems } from './collection-fields.ts';
 import { listParameters } from './list-parameters.ts';
 import {
+  buildNotModified,
+  buildOperation,
   type DocumentContext,
-  describedMethods,
-  notModified,
+  listDescribedMethods,
   type OperationMethod,
   type OperationParts,
-  operationOf,
   response,
 } from './operation.ts';
 
@@ -49,8 +54,8 @@ export function collectionPaths(
     [
       collection.path,
       pathItem(pathParameters(collection.path), 'collection', subject, {
-        GET: listing,
-        HEAD: listing,
+        GET: describeListing,
+        HEAD: describeListing,
         POST: creation,
       }),
     ],
@@ -60,7 +65,7 @@ export function collectionPaths(
         GET: reading,
         HEAD: reading,
         PUT: replacement,
-        POST: changing,
+        POST: describeChanging,
         DELETE: deletion,
       }),
     ],
@@ -75,13 +80,13 @@ function pathItem(
   parts: Partial<Record<OperationMethod, (subject: Subject) => MethodParts>>,
 ): PathItem {
   const { access } = subject.collection;
-  const operations = describedMethods((method) => (method === 'PATCH' ? undefined : access[method])).flatMap(
-    ([method, rule]) => {
-      const partsOf = parts[method];
-      if (partsOf === undefined) return [];
-      return [[method.toLowerCase(), operation(method, rule, on, partsOf(subject), subject)]];
-    },
-  );
+  const operations = listDescribedMethods((method) =>
+    method === 'PATCH' ? undefined : access[method],
+  ).flatMap(([method, rule]) => {
+    const partsOf = parts[method];
+    if (partsOf === undefined) return [];
+    return [[method.toLowerCase(), operation(method, rule, on, partsOf(subject), subject)]];
+  });
   return { ...(parameters.length > 0 && { parameters }), ...Object.fromEntries(operations) };
 }
 
@@ -93,10 +98,10 @@ function operation(
   { collection, context }: Subject,
 ): JsonSchema {
   const { schemes: allowed, shape } = collection;
-  const reading = formats.map((each) => each.reads);
-  return operationOf(
+  const describeReading = formats.map((each) => each.reads);
+  return buildOperation(
     {
-      ...(method === 'HEAD' ? withoutContent(parts) : parts),
+      ...(method === 'HEAD' ? removeContent(parts) : parts),
       method,
       access,
       allowed,
@@ -104,19 +109,21 @@ function operation(
       reads: reads !== undefined,
       problems: [...parts.problems, ...collectionProblems(collection, on, method)],
       parameters: [...parameters, ...collectionFields(collection, method, context.components)],
-      ...(reads !== undefined && { requestBody: { required: true, content: contentOf(reading, reads) } }),
+      ...(reads !== undefined && {
+        requestBody: { required: true, content: buildContent(describeReading, reads) },
+      }),
     },
     context,
   );
 }
 
 /** Returns the parts of HEAD from those of GET. */
-function withoutContent({ id, responses, ...parts }: MethodParts): MethodParts {
+function removeContent({ id, responses, ...parts }: MethodParts): MethodParts {
   const withoutAny = Object.entries(responses).map(([status, { content: _, ...others }]) => [status, others]);
   return { ...parts, id: `${id}Head`, responses: Object.fromEntries(withoutAny) };
 }
 
-function listing({ collection, schemas, context }: Subject): MethodParts {
+function describeListing({ collection, schemas, context }: Subject): MethodParts {
   const { element } = collection.shape;
   const strict: readonly ProblemType[] = ['unknown-query-parameter', 'repeated-query-parameter'];
   return {
@@ -124,8 +131,14 @@ function listing({ collection, schemas, context }: Subject): MethodParts {
     summary: `Lists the items of ${collection.path}`,
     parameters: listParameters(collection, context.components),
     responses: {
-      200: shown('A page of items', ['ETag', 'Last-Modified', 'Link'], schemas.page, collection, context),
-      304: notModified(context),
+      200: buildItemResponse(
+        'A page of items',
+        ['ETag', 'Last-Modified', 'Link'],
+        schemas.page,
+        collection,
+        context,
+      ),
+      304: buildNotModified(context),
     },
     problems: [
       'malformed-query',
@@ -143,7 +156,7 @@ function creation({ collection, schemas, context }: Subject): MethodParts {
     id: `create${pascalCase(item)}`,
     summary: `Creates an item in ${collection.path}`,
     reads: schemas.item,
-    responses: { 201: shown('The new item', fields, schemas.item, collection, context) },
+    responses: { 201: buildItemResponse('The new item', fields, schemas.item, collection, context) },
     problems: [...ofItemContent, ...ofPreconditions, ...ofChanges],
   };
 }
@@ -154,8 +167,8 @@ function reading({ collection, schemas, context }: Subject): MethodParts {
     id: `read${pascalCase(item)}`,
     summary: `Reads an item of ${collection.path}`,
     responses: {
-      200: shown('The item', validators, schemas.item, collection, context),
-      304: notModified(context),
+      200: buildItemResponse('The item', validators, schemas.item, collection, context),
+      304: buildNotModified(context),
     },
     problems: ['not-found', 'not-acceptable', ...ofPreconditions],
   };
@@ -164,7 +177,7 @@ function reading({ collection, schemas, context }: Subject): MethodParts {
 function replacement({ collection, schemas, context }: Subject): MethodParts {
   const { createWithPut, shape } = collection;
   const fields: readonly ResponseField[] = ['Location', ...changed, ...validators];
-  const created = shown('The new item', fields, schemas.item, collection, context);
+  const created = buildItemResponse('The new item', fields, schemas.item, collection, context);
   return {
     id: `replace${pascalCase(shape.item)}`,
     summary: `Replaces an item of ${collection.path}${createWithPut ? ', or creates it' : ''}`,
@@ -184,7 +197,7 @@ function replacement({ collection, schemas, context }: Subject): MethodParts {
   };
 }
 
-function changing(subject: Subject): MethodParts {
+function describeChanging(subject: Subject): MethodParts {
   const { item } = subject.collection.shape;
   return {
     id: `change${pascalCase(item)}`,
@@ -214,13 +227,13 @@ const changed: readonly ResponseField[] = ['Content-Location', 'Preference-Appli
 function changeResponses({ collection, schemas, context }: Subject): Readonly<Record<string, JsonSchema>> {
   const fields = [...changed, ...validators];
   return {
-    200: shown('The changed item', fields, schemas.item, collection, context),
+    200: buildItemResponse('The changed item', fields, schemas.item, collection, context),
     204: response('The item was changed, for Prefer: return=minimal', fields, undefined, context),
   };
 }
 
 /** Returns a response with an item or a page, in every format. */
-function shown(
+function buildItemResponse(
   description: string,
   fields: readonly ResponseField[],
   schema: JsonSchema,
@@ -228,9 +241,60 @@ function shown(
   context: DocumentContext,
 ): JsonSchema {
   const types = formatsFor(defaultFormat ?? context.defaultFormat).map((each) => each.reads);
-  return response(description, fields, contentOf(types, schema), context);
+  return response(description, fields, buildContent(types, schema), context);
 }
 
-function contentOf(types: readonly string[], schema: JsonSchema): JsonSchema {
+function buildContent(types: readonly string[], schema: JsonSchema): JsonSchema {
   return Object.fromEntries(types.map((type) => [type, { schema }]));
+}
+
+/** The request fields that the operations of a collection read beside those of authentication schemes. */
+
+/** Returns the parameters of the request fields of an operation. Some depend on the declaration of the collection. */
+function collectionFields(
+  collection: Collection,
+  method: OperationMethod,
+  components: Components,
+): JsonSchema[] {
+  const reads = method === 'GET' || method === 'HEAD';
+  const preconditions = reads ? readPreconditions : changePreconditions;
+  const prefers = method === 'PUT' || method === 'POST';
+  return [
+    ...preconditions.map((name) => preconditionParameter(name, components)),
+    ...(prefers ? [preferParameter(components)] : []),
+    ...(reads ? [] : keyParameters(collection, method)),
+  ];
+}
+
+/** Returns the parameter for Idempotency-Key, if the collection accepts it. */
+function keyParameters({ idempotency }: Collection, method: OperationMethod): JsonSchema[] {
+  if (idempotency === 'off') return [];
+  return [
+    {
+      name: 'Idempotency-Key',
+      in: 'header',
+      required: idempotency === 'required' && method === 'POST',
+      description: 'A string in quotes that identifies the request, so that it can be repeated safely',
+      schema: { type: 'string', examples: ['"8e03978e-40d5-43e8-bc93-6894a57f9324"'] },
+    },
+  ];
+}
+
+const ofKeys: readonly ProblemType[] = [
+  ...(['malformed-idempotency-key', 'idempotency-key-anonymous', 'idempotency-key-in-progress'] as const),
+  ...(['idempotency-key-reused', 'too-many-idempotency-keys'] as const),
+];
+
+/** Returns the problem types of the fields that the declaration of a collection enables. */
+function collectionProblems(
+  { idempotency, requirePrecondition }: Collection,
+  on: 'collection' | 'item',
+  method: OperationMethod,
+): readonly ProblemType[] {
+  if (method === 'GET' || method === 'HEAD') return [];
+  return [
+    ...(idempotency === 'off' ? [] : ofKeys),
+    ...(idempotency === 'required' && method === 'POST' ? (['idempotency-key-missing'] as const) : []),
+    ...(requirePrecondition && on === 'item' ? (['precondition-required'] as const) : []),
+  ];
 }

@@ -4,10 +4,10 @@ import type { ProblemType } from '../../../http/problem-types.ts';
 import type { Access, DocumentFormat } from '../../../pipeline/resource.ts';
 import type { Components } from '../components.ts';
 import type { JsonSchema } from '../document.ts';
-import { headersOf, problemFields, type ResponseField } from '../header-fields.ts';
-import { problemTypesOf } from '../problem-types.ts';
+import { buildHeaders, problemFields, type ResponseField } from '../header-fields.ts';
+import { listProblemTypes } from '../problem-types.ts';
 import { type ProblemForm, problemResponses } from '../problems.ts';
-import { acceptedSchemes, accessDescription, type OfferedScheme, securityOf } from '../security.ts';
+import { accessDescription, buildSecurity, type OfferedScheme, selectAcceptedSchemes } from '../security.ts';
 
 /** The methods of operations. OPTIONS is not described, and HEAD only if its access rule is not that of GET. */
 export type OperationMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
@@ -46,11 +46,11 @@ export interface OperationParts {
 }
 
 /** Returns an operation object. */
-export function operationOf(parts: OperationParts, context: DocumentContext): JsonSchema {
+export function buildOperation(parts: OperationParts, context: DocumentContext): JsonSchema {
   const { id, summary, tag, method, access, allowed, reads, parameters, requestBody, responses } = parts;
   const { components, offered, form, quota } = context;
-  const accepted = acceptedSchemes(offered, allowed);
-  const types = problemTypesOf({
+  const accepted = selectAcceptedSchemes(offered, allowed);
+  const types = listProblemTypes({
     access,
     reads,
     method,
@@ -64,7 +64,7 @@ export function operationOf(parts: OperationParts, context: DocumentContext): Js
     summary,
     ...(description !== undefined && { description }),
     tags: [tag],
-    security: securityOf(method, access, accepted),
+    security: buildSecurity(method, access, accepted),
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody !== undefined && { requestBody }),
     responses: { ...responses, ...problemResponses(types, form, components) },
@@ -78,7 +78,7 @@ export function response(
   content: JsonSchema | undefined,
   { components, form }: DocumentContext,
 ): JsonSchema {
-  const headers = { ...headersOf(fields, components), ...form.fields };
+  const headers = { ...buildHeaders(fields, components), ...form.fields };
   return {
     description,
     ...(Object.keys(headers).length > 0 && { headers }),
@@ -87,7 +87,7 @@ export function response(
 }
 
 /** Returns the response 304. */
-export function notModified(context: DocumentContext): JsonSchema {
+export function buildNotModified(context: DocumentContext): JsonSchema {
   const description = 'The representation that the client has is current';
   const { components } = context;
   return components.add(
@@ -101,19 +101,19 @@ export function notModified(context: DocumentContext): JsonSchema {
 const methods: readonly OperationMethod[] = ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE'];
 
 /** Returns the methods that someone may use, with their access rules. HEAD is implied by GET if both have the same rule. */
-export function describedMethods(
-  ruleOf: (method: OperationMethod) => Access | undefined,
+export function listDescribedMethods(
+  findRule: (method: OperationMethod) => Access | undefined,
 ): readonly (readonly [OperationMethod, Access])[] {
-  const ofGet = JSON.stringify(ruleOf('GET'));
+  const ofGet = JSON.stringify(findRule('GET'));
   return methods.flatMap((method) => {
-    const rule = ruleOf(method);
+    const rule = findRule(method);
     if (rule === undefined || rule === 'nobody' || rule.length === 0) return [];
     return method === 'HEAD' && JSON.stringify(rule) === ofGet ? [] : [[method, rule] as const];
   });
 }
 
 /** Creates the form of the problems of a document. */
-export function problemFormOf(
+export function createProblemForm(
   common: readonly ResponseField[],
   schemes: readonly ConfiguredScheme[],
   basePath: string,
@@ -124,7 +124,7 @@ export function problemFormOf(
     foreign: schemes.some(
       ({ kind, options }) => kind === 'aws4' && 'errors' in options && options.errors === 'aws',
     ),
-    fields: headersOf(common, components),
-    fieldsOf: (status) => headersOf(problemFields(status, schemes), components),
+    fields: buildHeaders(common, components),
+    buildFields: (status) => buildHeaders(problemFields(status, schemes), components),
   };
 }

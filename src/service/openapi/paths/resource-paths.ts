@@ -11,18 +11,18 @@ import {
 } from '../header-fields.ts';
 import { ofChanges, ofItemContent, ofPreconditions } from '../problem-types.ts';
 import {
+  buildNotModified,
+  buildOperation,
   type DocumentContext,
-  describedMethods,
-  notModified,
+  listDescribedMethods,
   type OperationMethod,
-  operationOf,
   response,
 } from './operation.ts';
 
 /** Returns the path item of a resource. Its content and its successful statuses are unknown. */
 export function resourcePath(template: string, resource: Resource, context: DocumentContext): PathItem {
   const parameters = pathParameters(template);
-  const operations = describedMethods((method) => ruleOf(resource, method)).map(([method, access]) => {
+  const operations = listDescribedMethods((method) => findRule(resource, method)).map(([method, access]) => {
     const action = method === 'HEAD' ? resource.GET : resource[method];
     const reads = (action?.reads ?? []).map(({ type }) => type);
     const own = (resource.requestHeaders ?? []).map((name) =>
@@ -31,16 +31,16 @@ export function resourcePath(template: string, resource: Resource, context: Docu
     const isRead = method === 'GET' || method === 'HEAD';
     const preconditions = isRead ? readPreconditions : changePreconditions;
     const parts = {
-      id: method.toLowerCase() + nameOf(template),
+      id: method.toLowerCase() + formatName(template),
       summary: `${method} ${template}`,
       method,
       access,
       allowed: resource.schemes,
-      tag: tagOf(template),
+      tag: parseTag(template),
       reads: reads.length > 0,
       parameters: [...preconditions.map((name) => preconditionParameter(name, context.components)), ...own],
       ...(reads.length > 0 && {
-        requestBody: { required: action?.bodyOptional !== true, content: unknownContent(reads) },
+        requestBody: { required: action?.bodyOptional !== true, content: buildUnknownContent(reads) },
       }),
       responses: successes(resource, method, context),
       problems: [
@@ -50,12 +50,12 @@ export function resourcePath(template: string, resource: Resource, context: Docu
         ...(reads.length > 0 ? ofItemContent : []),
       ],
     };
-    return [method.toLowerCase(), operationOf(parts, context)];
+    return [method.toLowerCase(), buildOperation(parts, context)];
   });
   return { ...(parameters.length > 0 && { parameters }), ...Object.fromEntries(operations) };
 }
 
-function ruleOf(resource: Resource, method: OperationMethod) {
+function findRule(resource: Resource, method: OperationMethod) {
   if (method !== 'HEAD') return resource[method]?.access;
   return resource.GET === undefined ? undefined : (resource.headAccess ?? resource.GET.access);
 }
@@ -68,24 +68,24 @@ function successes(
   const isRead = method === 'GET' || method === 'HEAD';
   const fields: readonly ResponseField[] = isRead ? ['ETag', 'Last-Modified'] : ['Location'];
   const types = (resource.produces ?? [{ type: '*/*' }]).map(({ type }) => type.replace(/;.*/, '').trim());
-  const content = method === 'HEAD' ? undefined : unknownContent(types);
+  const content = method === 'HEAD' ? undefined : buildUnknownContent(types);
   return {
     '2XX': response('Success', fields, content, context),
-    ...(isRead && { 304: notModified(context) }),
+    ...(isRead && { 304: buildNotModified(context) }),
   };
 }
 
 /** Returns content of which only the media types are known. */
-function unknownContent(types: readonly string[]): JsonSchema {
+function buildUnknownContent(types: readonly string[]): JsonSchema {
   return Object.fromEntries(types.map((type) => [type, {}]));
 }
 
 /** Returns the words of a template: `WeatherCity` for `/weather/{city}`. */
-function nameOf(template: string): string {
+function formatName(template: string): string {
   return pascalCase(template) || 'Root';
 }
 
 /** Returns the first segment of a template, such as `weather`. */
-function tagOf(template: string): string {
+function parseTag(template: string): string {
   return template.split('/')[1] || 'root';
 }

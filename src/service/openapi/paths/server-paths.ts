@@ -16,7 +16,7 @@ function record(properties: Readonly<Record<string, JsonSchema>>, xml: string): 
   return { type: 'object', properties, required: Object.keys(properties), xml: { name: xml } };
 }
 
-function listOf(items: JsonSchema): JsonSchema {
+function buildList(items: JsonSchema): JsonSchema {
   return { type: 'array', items, xml: { wrapped: true } };
 }
 
@@ -29,8 +29,8 @@ export const serverDocuments: Readonly<Record<'/' | '/problems' | '/problems/{na
     summary: 'Lists the resources',
     schema: record(
       {
-        resources: listOf(
-          record({ href: text, methods: listOf({ ...text, xml: { name: 'method' } }) }, 'resource'),
+        resources: buildList(
+          record({ href: text, methods: buildList({ ...text, xml: { name: 'method' } }) }, 'resource'),
         ),
       },
       'index',
@@ -39,7 +39,7 @@ export const serverDocuments: Readonly<Record<'/' | '/problems' | '/problems/{na
   '/problems': {
     id: 'problemTypes',
     summary: 'Lists the problem types',
-    schema: record({ problems: listOf(record({ href: text, status, title: text }, 'problem')) }, 'index'),
+    schema: record({ problems: buildList(record({ href: text, status, title: text }, 'problem')) }, 'index'),
   },
   '/problems/{name}': {
     id: 'problemType',

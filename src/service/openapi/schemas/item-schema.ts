@@ -2,7 +2,7 @@
 import type { Attribute, Content, Field, Schema, Shape } from '../../../schema/schema.ts';
 import { type Components, pascalCase } from '../components.ts';
 import type { JsonSchema } from '../document.ts';
-import { simpleSchema } from './simple-schema.ts';
+import { buildSimpleSchema } from './simple-schema.ts';
 
 /** References to the schemas of a collection. */
 export interface ItemSchemas {
@@ -22,17 +22,17 @@ export function addItemSchemas({ element, item, schema }: Shape, components: Com
   const name = pascalCase(item);
   const xml = { name: item };
   const properties = fieldProperties(schema, components);
-  const required = requiredOf(schema.fields);
+  const required = listRequired(schema.fields);
   const href: JsonSchema = { type: 'string', description: 'the path of the item', xml: { attribute: true } };
   const listed = components.add('schemas', `Listed${name}`, {
-    ...objectOf({ href, ...properties }, ['href', ...required]),
+    ...buildObject({ href, ...properties }, ['href', ...required]),
     xml,
   });
   return {
-    item: components.add('schemas', name, { ...objectOf(properties, required), xml }),
-    change: components.add('schemas', `${name}Change`, { ...objectOf(properties, []), xml }),
+    item: components.add('schemas', name, { ...buildObject(properties, required), xml }),
+    change: components.add('schemas', `${name}Change`, { ...buildObject(properties, []), xml }),
     page: components.add('schemas', element === item ? `${name}Page` : pascalCase(element), {
-      ...objectOf({ [element]: { type: 'array', maxItems, items: listed } }, [element]),
+      ...buildObject({ [element]: { type: 'array', maxItems, items: listed } }, [element]),
       xml: { name: element },
     }),
   };
@@ -48,11 +48,11 @@ function fieldSchema(field: Field, components: Components): JsonSchema {
   const ofAttributes = attributeProperties(attributes, components);
   if (content.kind === 'element') {
     const properties = { ...fieldProperties(content.schema, components), ...ofAttributes };
-    return objectOf(properties, [...requiredOf(content.schema.fields), ...requiredOf(attributes)]);
+    return buildObject(properties, [...listRequired(content.schema.fields), ...listRequired(attributes)]);
   }
   if (attributes.length === 0) return contentSchema(content, components, { wrapped: true });
   const value = contentSchema(content, components, {});
-  return objectOf({ value, ...ofAttributes }, ['value', ...requiredOf(attributes)]);
+  return buildObject({ value, ...ofAttributes }, ['value', ...listRequired(attributes)]);
 }
 
 /**
@@ -68,16 +68,16 @@ function contentSchema(
     const items = { ...fieldSchema(content.of, components) };
     return {
       type: 'array',
-      items: { ...items, xml: { ...xmlOf(items), name: content.of.name } },
+      items: { ...items, xml: { ...readXml(items), name: content.of.name } },
       ...(xml.wrapped && { xml }),
     };
   }
-  const schema = simpleSchema(content, components);
+  const schema = buildSimpleSchema(content, components);
   // The XML Object of OpenAPI 3.1 has no text beside attributes; that of 3.2 has `nodeType`.
   return xml.wrapped ? schema : { ...schema, xml: { 'x-nodeType': 'text' } };
 }
 
-function xmlOf({ xml }: JsonSchema): object {
+function readXml({ xml }: JsonSchema): object {
   return typeof xml === 'object' && xml !== null ? xml : {};
 }
 
@@ -85,16 +85,16 @@ function attributeProperties(attributes: readonly Attribute[], components: Compo
   return Object.fromEntries(
     attributes.map(({ name, content }) => [
       name,
-      { ...simpleSchema(content, components), xml: { attribute: true } },
+      { ...buildSimpleSchema(content, components), xml: { attribute: true } },
     ]),
   );
 }
 
-function requiredOf(declared: readonly (Field | Attribute)[]): string[] {
+function listRequired(declared: readonly (Field | Attribute)[]): string[] {
   return declared.filter(({ required }) => required).map(({ name }) => name);
 }
 
-function objectOf(properties: Properties, required: readonly string[]): JsonSchema {
+function buildObject(properties: Properties, required: readonly string[]): JsonSchema {
   return {
     type: 'object',
     properties,

@@ -1,11 +1,11 @@
 import { currencies } from '../../../schema/currency.ts';
-import { ecmaPattern } from '../../../schema/pattern/ecma.ts';
+import { formatEcmaPattern } from '../../../schema/pattern/ecma.ts';
 import type { Simple, SimpleTypeName } from '../../../schema/simple-type.ts';
 import type { Components } from '../components.ts';
 import type { JsonSchema } from '../document.ts';
 
 /** Returns the schema of a field with a single value, in JSON. */
-export function simpleSchema(simple: Simple, components: Components): JsonSchema {
+export function buildSimpleSchema(simple: Simple, components: Components): JsonSchema {
   const { type, oneOf, maxLength, pattern, min, max } = simple;
   if (oneOf !== undefined) return choiceSchema(simple, [...oneOf]);
   if (type === 'integer') return integerSchema(min, max);
@@ -14,7 +14,7 @@ export function simpleSchema(simple: Simple, components: Components): JsonSchema
   return {
     ...(type === 'decimal' ? decimalSchema(simple.fractionDigits) : typeSchema(type, components)),
     ...(maxLength !== undefined && { maxLength }),
-    ...(pattern !== undefined && { pattern: ecmaPattern(pattern.source) }),
+    ...(pattern !== undefined && { pattern: formatEcmaPattern(pattern.source) }),
     ...rangeDescription(min, max),
   };
 }

@@ -3,29 +3,29 @@ import { createHash } from 'node:crypto';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import {
-  bytesOf,
+  computeSignature,
   date,
+  formatOutcome,
+  formatRequest,
   fullLines,
   fullSignature,
   openGuarded,
   outcome,
-  outcomeOf,
-  signatureOf,
   signed,
 } from '../../../support/intrusion/guarded.ts';
 import { open } from '../../../support/net/wire.ts';
 import { article } from '../../../support/service/guest.ts';
 
-const guarded = await openGuarded();
-after(() => guarded.close());
+const testServer = await openGuarded();
+after(() => testServer.close());
 
 const place = { verb: 'PUT', target: '/articles/1' };
 const content = article('Signed');
 const changed = article('Change');
-const digestOf = (algorithm: 'sha256' | 'sha512' | 'md5', of: string): string =>
+const computeDigest = (algorithm: 'sha256' | 'sha512' | 'md5', of: string): string =>
   createHash(algorithm).update(of, 'latin1').digest('base64');
-const sha256 = (of: string): string => `sha-256=:${digestOf('sha256', of)}:`;
-const sha512 = (of: string): string => `sha-512=:${digestOf('sha512', of)}:`;
+const sha256 = (of: string): string => `sha-256=:${computeDigest('sha256', of)}:`;
+const sha512 = (of: string): string => `sha-512=:${computeDigest('sha512', of)}:`;
 
 /** What is signed and sent of a digest, what is sent as content, and what comes of it. */
 interface Sent {
@@ -40,7 +40,7 @@ interface Sent {
 function bytesFor({ signs, lines, sends }: Sent, nonce: string): string {
   const signature = fullSignature({ ...place, nonce, ...(signs === undefined ? {} : { signBody: signs }) });
   const own = [`Authentication: hmac ann:${nonce}:${signature}`, `Date: ${date}`];
-  return bytesOf({ ...place, lines: [...own, ...lines], content: sends });
+  return formatRequest({ ...place, lines: [...own, ...lines], content: sends });
 }
 
 const good = sha256(content);
@@ -91,33 +91,33 @@ const attempts: Readonly<Record<string, Sent>> = {
   },
   'a Content-MD5 in the place of a Content-Digest': {
     signs: good,
-    lines: [`Content-MD5: ${digestOf('md5', changed)}`],
+    lines: [`Content-MD5: ${computeDigest('md5', changed)}`],
     sends: changed,
     outcome: badDigest,
   },
   'a Content-MD5 of other content beside a signed digest': {
     signs: good,
-    lines: [`Content-Digest: ${good}`, `Content-MD5: ${digestOf('md5', changed)}`],
+    lines: [`Content-Digest: ${good}`, `Content-MD5: ${computeDigest('md5', changed)}`],
     sends: content,
     outcome: mismatch,
     taken: true,
   },
   'a signed Content-MD5 that an unsigned Content-Digest is put before': {
-    signs: digestOf('md5', content),
-    lines: [`Content-Digest: ${sha256(changed)}`, `Content-MD5: ${digestOf('md5', content)}`],
+    signs: computeDigest('md5', content),
+    lines: [`Content-Digest: ${sha256(changed)}`, `Content-MD5: ${computeDigest('md5', content)}`],
     sends: changed,
     outcome: badDigest,
   },
   'a Content-MD5 of changed content': {
-    signs: digestOf('md5', content),
-    lines: [`Content-MD5: ${digestOf('md5', content)}`],
+    signs: computeDigest('md5', content),
+    lines: [`Content-MD5: ${computeDigest('md5', content)}`],
     sends: changed,
     outcome: mismatch,
     taken: true,
   },
   'two Content-MD5': {
-    signs: digestOf('md5', content),
-    lines: [`Content-MD5: ${digestOf('md5', content)}`, `Content-MD5: ${digestOf('md5', content)}`],
+    signs: computeDigest('md5', content),
+    lines: [`Content-MD5: ${computeDigest('md5', content)}`, `Content-MD5: ${computeDigest('md5', content)}`],
     sends: content,
     outcome: '400 repeated-field',
   },
@@ -171,13 +171,16 @@ const attempts: Readonly<Record<string, Sent>> = {
 
 for (const [name, sent] of Object.entries(attempts)) {
   test(`${name} is refused: ${sent.outcome}`, async () => {
-    const nonce = guarded.freshNonce();
-    const resources = async (): Promise<string> => (await guarded.state()).replace(/\d+ nonces$/, '');
+    const nonce = testServer.freshNonce();
+    const resources = async (): Promise<string> => (await testServer.state()).replace(/\d+ nonces$/, '');
     const before = await resources();
-    assert.equal(await outcome(guarded.port, bytesFor(sent, nonce)), sent.outcome);
+    assert.equal(await outcome(testServer.port, bytesFor(sent, nonce)), sent.outcome);
     assert.equal(await resources(), before);
     // Whoever signed has used the nonce up, even if the content is no good.
-    assert.equal(await outcome(guarded.port, signed({ nonce })), sent.taken ? '401 nonce-replayed' : '200');
+    assert.equal(
+      await outcome(testServer.port, signed({ nonce })),
+      sent.taken ? '401 nonce-replayed' : '200',
+    );
   });
 }
 
@@ -186,10 +189,10 @@ test('content under its digest passes, in each algorithm and in both', async () 
     ['Content-Digest', good],
     ['Content-Digest', sha512(content)],
     ['Content-Digest', `${good}, ${sha512(content)}`],
-    ['Content-MD5', digestOf('md5', content)],
+    ['Content-MD5', computeDigest('md5', content)],
   ] as const) {
     const sent = { signs: value, lines: [`${field}: ${value}`], sends: content, outcome: '200' };
-    assert.equal(await outcome(guarded.port, bytesFor(sent, guarded.freshNonce())), '200', value);
+    assert.equal(await outcome(testServer.port, bytesFor(sent, testServer.freshNonce())), '200', value);
   }
 });
 
@@ -198,9 +201,12 @@ test('where a digest is required, unsigned content is refused, also of length 0 
   context.after(() => server.close());
   const before = await server.state();
   const lines = fullLines({ ...place, nonce: 'n' });
-  assert.equal(await outcome(server.port, bytesOf({ ...place, lines, content })), '401 digest-required');
+  assert.equal(
+    await outcome(server.port, formatRequest({ ...place, lines, content })),
+    '401 digest-required',
+  );
   const chunked = [...lines, 'Content-Type: application/xml', 'Transfer-Encoding: chunked'];
-  const bytes = `${bytesOf({ ...place, lines: chunked })}${content.length.toString(16)}\r\n${content}\r\n0\r\n\r\n`;
+  const bytes = `${formatRequest({ ...place, lines: chunked })}${content.length.toString(16)}\r\n${content}\r\n0\r\n\r\n`;
   assert.equal(await outcome(server.port, bytes), '401 digest-required');
   assert.equal(await server.state(), before);
   const sent = { signs: good, lines: [`Content-Digest: ${good}`], sends: content, outcome: '200' };
@@ -208,49 +214,49 @@ test('where a digest is required, unsigned content is refused, also of length 0 
 });
 
 test('a large body under a wrong signature is refused before it is sent', async () => {
-  const before = await guarded.state();
+  const before = await testServer.state();
   for (const length of [
     'Content-Length: 1048576',
     'Content-Length: 104857600',
     'Transfer-Encoding: chunked',
   ]) {
-    const wire = await open(guarded.port);
+    const wire = await open(testServer.port);
     const lines = [
-      `Authentication: hmac ann:n:${signatureOf('no')}`,
+      `Authentication: hmac ann:n:${computeSignature('no')}`,
       `Date: ${date}`,
       'Content-Type: application/xml',
       length,
     ];
-    await wire.send(bytesOf({ ...place, lines }));
+    await wire.send(formatRequest({ ...place, lines }));
     const reply = await wire.reply();
-    assert.equal(`${outcomeOf(reply)} ${reply.field('Connection')}`, `${badDigest} close`);
+    assert.equal(`${formatOutcome(reply)} ${reply.field('Connection')}`, `${badDigest} close`);
     await wire.close();
   }
-  assert.equal(await guarded.state(), before);
+  assert.equal(await testServer.state(), before);
 });
 
 test('who expects 100 Continue under a wrong signature is refused instead', async () => {
-  const wire = await open(guarded.port);
+  const wire = await open(testServer.port);
   const lines = [
-    `Authentication: hmac ann:n:${signatureOf('no')}`,
+    `Authentication: hmac ann:n:${computeSignature('no')}`,
     `Date: ${date}`,
     'Expect: 100-continue',
     'Content-Type: application/xml',
     'Content-Length: 9',
   ];
-  await wire.send(bytesOf({ ...place, lines }));
-  assert.equal(outcomeOf(await wire.reply()), badDigest);
+  await wire.send(formatRequest({ ...place, lines }));
+  assert.equal(formatOutcome(await wire.reply()), badDigest);
   await wire.close();
 });
 
 test('a signed body that breaks off changes nothing, and its signature is used up', async () => {
-  const nonce = guarded.freshNonce();
-  const before = (await guarded.state()).replace(/\d+ nonces$/, '');
+  const nonce = testServer.freshNonce();
+  const before = (await testServer.state()).replace(/\d+ nonces$/, '');
   const bytes = bytesFor(
     { signs: good, lines: [`Content-Digest: ${good}`], sends: content, outcome: '' },
     nonce,
   );
-  assert.equal(await outcome(guarded.port, bytes.slice(0, -4)), '400 content-incomplete');
-  assert.equal((await guarded.state()).replace(/\d+ nonces$/, ''), before);
-  assert.equal(await outcome(guarded.port, bytes), '401 nonce-replayed');
+  assert.equal(await outcome(testServer.port, bytes.slice(0, -4)), '400 content-incomplete');
+  assert.equal((await testServer.state()).replace(/\d+ nonces$/, ''), before);
+  assert.equal(await outcome(testServer.port, bytes), '401 nonce-replayed');
 });

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import {
   type Attempt,
-  bytesOf,
   date,
+  formatRequest,
   fullLines,
   fullSignature,
   openGuarded,
@@ -13,8 +13,8 @@ import {
 } from '../../../support/intrusion/guarded.ts';
 import { exchange } from '../../../support/net/wire.ts';
 
-const guarded = await openGuarded();
-after(() => guarded.close());
+const testServer = await openGuarded();
+after(() => testServer.close());
 
 const malformed = '400 malformed-credentials';
 const stale = '401 date-out-of-window';
@@ -26,7 +26,7 @@ const dated = (name: string, value: string, outcome = malformed): Attempt => [
   outcome,
 ];
 
-refuses(guarded, [
+refuses(testServer, [
   dated('601 seconds behind', '29 feb 2024 11:49:59', stale),
   dated('601 seconds ahead', '29 feb 2024 12:10:01', stale),
   dated('a day behind', '28 feb 2024 12:00:00', stale),
@@ -80,33 +80,33 @@ refuses(guarded, [
   dated('nothing', ''),
   [
     'a signature without a date',
-    (nonce) => bytesOf({ lines: fullLines({ nonce }).slice(0, 1) }),
+    (nonce) => formatRequest({ lines: fullLines({ nonce }).slice(0, 1) }),
     '401 date-missing',
   ],
   [
     'a signature with a date in another field',
-    (nonce) => bytesOf({ lines: [...fullLines({ nonce }).slice(0, 1), `Last-Modified: ${date}`] }),
+    (nonce) => formatRequest({ lines: [...fullLines({ nonce }).slice(0, 1), `Last-Modified: ${date}`] }),
     '401 date-missing',
   ],
   [
     'two dates, the same',
-    (nonce) => bytesOf({ lines: [...fullLines({ nonce }), `Date: ${date}`] }),
+    (nonce) => formatRequest({ lines: [...fullLines({ nonce }), `Date: ${date}`] }),
     '400 repeated-field',
   ],
   [
     'two dates, one of them stale',
-    (nonce) => bytesOf({ lines: [...fullLines({ nonce }), 'Date: 28 feb 2024 12:00:00'] }),
+    (nonce) => formatRequest({ lines: [...fullLines({ nonce }), 'Date: 28 feb 2024 12:00:00'] }),
     '400 repeated-field',
   ],
   [
     'two X-Dates',
-    (nonce) => bytesOf({ lines: [...fullLines({ nonce }), `X-Date: ${date}`, `X-Date: ${date}`] }),
+    (nonce) => formatRequest({ lines: [...fullLines({ nonce }), `X-Date: ${date}`, `X-Date: ${date}`] }),
     '400 repeated-field',
   ],
   [
     'a stale X-Date beside a good Date, both signed for',
     (nonce) =>
-      bytesOf({
+      formatRequest({
         lines: [
           `Authentication: hmac ann:${nonce}:${fullSignature({ nonce, date: '28 feb 2024 12:00:00' })}`,
           `Date: ${date}`,
@@ -117,13 +117,13 @@ refuses(guarded, [
   ],
   [
     'an empty X-Date beside a good Date',
-    (nonce) => bytesOf({ lines: [...fullLines({ nonce }), 'X-Date:'] }),
+    (nonce) => formatRequest({ lines: [...fullLines({ nonce }), 'X-Date:'] }),
     malformed,
   ],
   [
     'a stale date under a wrong signature, which is not told apart',
     (nonce) =>
-      bytesOf({
+      formatRequest({
         lines: [...fullLines({ nonce }).slice(0, 1), 'Date: 28 feb 2024 12:00:00'],
       }),
     '401 credentials-refused',
@@ -138,8 +138,8 @@ for (const [name, value] of [
   ['a month in both cases', '29 fEb 2024 12:00:00'],
 ] as const) {
   test(`${name} passes`, async () => {
-    const nonce = guarded.freshNonce();
-    assert.equal(await outcome(guarded.port, signed({ nonce, date: value })), '200');
+    const nonce = testServer.freshNonce();
+    assert.equal(await outcome(testServer.port, signed({ nonce, date: value })), '200');
   });
 }
 
@@ -155,8 +155,8 @@ test('the second of the clock counts as a whole: 600 seconds behind pass to its 
 
 test('a stale date is told with the time of the server, and only to who holds the secret', async () => {
   const [told] = await exchange(
-    guarded.port,
-    signed({ nonce: guarded.freshNonce(), date: '28 feb 2024 12:00:00' }),
+    testServer.port,
+    signed({ nonce: testServer.freshNonce(), date: '28 feb 2024 12:00:00' }),
   );
   assert.equal(told?.field('Date'), 'Thu, 29 Feb 2024 12:00:00 GMT');
   assert.match(told?.text ?? '', /86400 s behind/);

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import { after } from 'node:test';
 import {
   type Attempt,
-  bytesOf,
+  computeSignature,
   date,
+  formatRequest,
   fullLines,
   fullSignature,
   openGuarded,
@@ -11,15 +12,14 @@ import {
   type Sending,
   type Signing,
   secrets,
-  signatureOf,
   signed,
   simpleSignature,
   target,
 } from '../../../support/intrusion/guarded.ts';
 import { article } from '../../../support/service/guest.ts';
 
-const guarded = await openGuarded();
-after(() => guarded.close());
+const testServer = await openGuarded();
+after(() => testServer.close());
 
 const badDigest = '401 credentials-refused';
 const malformed = '400 malformed-credentials';
@@ -28,13 +28,13 @@ const stamp = date.replaceAll(' ', '');
 /** Signed in one way, and sent in another: none of it is covered by the signature. */
 const changed = (name: string, signing: Signing, sending: Sending, outcome = badDigest): Attempt => [
   name,
-  (nonce) => bytesOf({ lines: fullLines({ ...signing, nonce }), ...sending }),
+  (nonce) => formatRequest({ lines: fullLines({ ...signing, nonce }), ...sending }),
   outcome,
 ];
 
 const put = { verb: 'PUT', target: '/articles/1' };
 
-refuses(guarded, [
+refuses(testServer, [
   changed(
     'a GET that is sent as DELETE',
     { target: '/articles/1' },
@@ -79,34 +79,35 @@ refuses(guarded, [
   changed('an absolute form as a path', { target: `http://localhost${target}` }, {}),
   [
     'a later date',
-    (nonce) => bytesOf({ lines: [...fullLines({ nonce }).slice(0, 1), 'Date: 29 feb 2024 12:00:01'] }),
+    (nonce) => formatRequest({ lines: [...fullLines({ nonce }).slice(0, 1), 'Date: 29 feb 2024 12:00:01'] }),
     badDigest,
   ],
   [
     'a month in other letters',
-    (nonce) => bytesOf({ lines: [...fullLines({ nonce }).slice(0, 1), 'Date: 29 Feb 2024 12:00:00'] }),
+    (nonce) => formatRequest({ lines: [...fullLines({ nonce }).slice(0, 1), 'Date: 29 Feb 2024 12:00:00'] }),
     badDigest,
   ],
   [
     'the same second in the other form',
     (nonce) =>
-      bytesOf({ lines: [...fullLines({ nonce }).slice(0, 1), 'Date: Thu, 29 Feb 2024 12:00:00 GMT'] }),
+      formatRequest({ lines: [...fullLines({ nonce }).slice(0, 1), 'Date: Thu, 29 Feb 2024 12:00:00 GMT'] }),
     badDigest,
   ],
   [
     'an X-Date that was added and counts',
-    (nonce) => bytesOf({ lines: [...fullLines({ nonce }), 'X-Date: 29 feb 2024 12:00:01'] }),
+    (nonce) => formatRequest({ lines: [...fullLines({ nonce }), 'X-Date: 29 feb 2024 12:00:01'] }),
     badDigest,
   ],
   [
     'a Date that was signed where an X-Date was sent',
-    (nonce) => bytesOf({ lines: [...fullLines({ nonce, date: '29 feb 2024 12:00:01' }), `X-Date: ${date}`] }),
+    (nonce) =>
+      formatRequest({ lines: [...fullLines({ nonce, date: '29 feb 2024 12:00:01' }), `X-Date: ${date}`] }),
     badDigest,
   ],
   [
     'another nonce',
     (nonce) =>
-      bytesOf({
+      formatRequest({
         lines: [`Authentication: hmac ann:${nonce}:${fullSignature({ nonce: 'other' })}`, `Date: ${date}`],
       }),
     badDigest,
@@ -114,7 +115,7 @@ refuses(guarded, [
   [
     'a nonce in capitals',
     (nonce) =>
-      bytesOf({
+      formatRequest({
         lines: [
           `Authentication: hmac ann:${nonce.toUpperCase()}:${fullSignature({ nonce })}`,
           `Date: ${date}`,
@@ -125,9 +126,9 @@ refuses(guarded, [
   [
     'a nonce that is cut short, its rest put to the date',
     (nonce) =>
-      bytesOf({
+      formatRequest({
         lines: [
-          `Authentication: hmac ann:${nonce}:${signatureOf(`GET+${target}+${stamp}0+${nonce}`)}`,
+          `Authentication: hmac ann:${nonce}:${computeSignature(`GET+${target}+${stamp}0+${nonce}`)}`,
           `Date: ${date}0`,
         ],
       }),
@@ -151,7 +152,7 @@ refuses(guarded, [
   [
     'a plain hash in the place of the keyed one',
     (nonce) =>
-      bytesOf({
+      formatRequest({
         lines: [
           `Authentication: hmac ann:${nonce}:iOVcv0kXWLLmWi6WGpxZEqhIXCKIv2CSHAf+XcUJVZE=`,
           `Date: ${date}`,
@@ -162,17 +163,18 @@ refuses(guarded, [
   [
     'a simple signature with a nonce beside it',
     (nonce) =>
-      bytesOf({ lines: [`Authentication: hmac ann:${nonce}:${simpleSignature({})}`, `Date: ${date}`] }),
+      formatRequest({ lines: [`Authentication: hmac ann:${nonce}:${simpleSignature({})}`, `Date: ${date}`] }),
     badDigest,
   ],
   [
     'a full signature without its nonce',
-    (nonce) => bytesOf({ lines: [`Authentication: hmac ann:${fullSignature({ nonce })}`, `Date: ${date}`] }),
+    (nonce) =>
+      formatRequest({ lines: [`Authentication: hmac ann:${fullSignature({ nonce })}`, `Date: ${date}`] }),
     badDigest,
   ],
   [
     'a signature of all but the body digest that is sent',
-    (nonce) => bytesOf({ lines: [...fullLines({ nonce }), 'Content-MD5: 1B2M2Y8AsgTpgAmY7PhCfg=='] }),
+    (nonce) => formatRequest({ lines: [...fullLines({ nonce }), 'Content-MD5: 1B2M2Y8AsgTpgAmY7PhCfg=='] }),
     badDigest,
   ],
 ]);
@@ -182,10 +184,10 @@ const ambiguous = (
   name: string,
   sending: (nonce: string, digest: string) => Sending,
   outcome: string,
-): Attempt => [name, (nonce) => bytesOf(sending(nonce, fullSignature({ nonce }))), outcome];
+): Attempt => [name, (nonce) => formatRequest(sending(nonce, fullSignature({ nonce }))), outcome];
 const simple = (digest: string): string => `Authentication: hmac ann:${digest}`;
 
-refuses(guarded, [
+refuses(testServer, [
   ambiguous(
     'a full signature as the simple one of a path with date and nonce',
     (nonce, digest) => ({ target: `${target}+${stamp}+${nonce}`, lines: [simple(digest)] }),
@@ -195,7 +197,7 @@ refuses(guarded, [
     'a full signature as the simple one of an article with date and nonce',
     (nonce) => {
       const digest = fullSignature({ target: '/articles/1', nonce });
-      return bytesOf({ target: `/articles/1+${stamp}+${nonce}`, lines: [simple(digest)] });
+      return formatRequest({ target: `/articles/1+${stamp}+${nonce}`, lines: [simple(digest)] });
     },
     '401 simple-form-refused',
   ],
@@ -203,7 +205,7 @@ refuses(guarded, [
     'a full signature with a query as the simple one of a longer query',
     (nonce) => {
       const digest = fullSignature({ target: `${target}?a=1`, nonce });
-      return bytesOf({ target: `${target}?a=1+${stamp}+${nonce}`, lines: [simple(digest)] });
+      return formatRequest({ target: `${target}?a=1+${stamp}+${nonce}`, lines: [simple(digest)] });
     },
     '401 simple-form-refused',
   ],
@@ -211,7 +213,10 @@ refuses(guarded, [
     'a full signature with an IMF-fixdate as the simple one of a longer query',
     (nonce) => {
       const digest = fullSignature({ target: `${target}?`, nonce, date: 'Thu, 29 Feb 2024 12:00:00 GMT' });
-      return bytesOf({ target: `${target}?+Thu,29Feb202412:00:00GMT+${nonce}`, lines: [simple(digest)] });
+      return formatRequest({
+        target: `${target}?+Thu,29Feb202412:00:00GMT+${nonce}`,
+        lines: [simple(digest)],
+      });
     },
     '401 simple-form-refused',
   ],
@@ -220,7 +225,7 @@ refuses(guarded, [
     (nonce) => {
       const signBody = 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:';
       const digest = fullSignature({ target: `${target}?`, nonce, signBody });
-      return bytesOf({ target: `${target}?+${stamp}+${nonce}+${signBody}`, lines: [simple(digest)] });
+      return formatRequest({ target: `${target}?+${stamp}+${nonce}+${signBody}`, lines: [simple(digest)] });
     },
     '401 simple-form-refused',
   ],
@@ -230,7 +235,7 @@ refuses(guarded, [
       const signBody = 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:';
       const digest = fullSignature({ target: `${target}?`, nonce, signBody });
       const lines = [simple(digest), `Content-Digest: ${signBody}`];
-      return bytesOf({ target: `${target}?+${stamp}+${nonce}`, lines });
+      return formatRequest({ target: `${target}?+${stamp}+${nonce}`, lines });
     },
     '401 simple-form-refused',
   ],
@@ -251,7 +256,7 @@ refuses(guarded, [
       `a full OPTIONS as the simple one with date and nonce for a ${field}`,
       (nonce) => {
         const digest = fullSignature({ verb: 'OPTIONS', nonce });
-        return bytesOf({ verb: 'OPTIONS', lines: [simple(digest), `${field}: ${stamp}+${nonce}`] });
+        return formatRequest({ verb: 'OPTIONS', lines: [simple(digest), `${field}: ${stamp}+${nonce}`] });
       },
       '400 malformed-field',
     ],
@@ -264,7 +269,7 @@ refuses(guarded, [
           `Date: ${date}`,
           `${field}: ${stamp}+other`,
         ];
-        return bytesOf({ lines });
+        return formatRequest({ lines });
       },
       '400 malformed-field',
     ],
@@ -286,7 +291,12 @@ refuses(
       () => {
         const digest = simpleSignature({ verb: 'PUT', target: '/articles/9?', signBody });
         const lines = [simple(digest)];
-        return bytesOf({ verb: 'PUT', target: `/articles/9?+${signBody}`, lines, content: article('Any') });
+        return formatRequest({
+          verb: 'PUT',
+          target: `/articles/9?+${signBody}`,
+          lines,
+          content: article('Any'),
+        });
       },
       '401 simple-form-refused',
     ],

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createNonces } from '../../../../src/store/nonces/nonces.ts';
 import {
-  bytesOf,
+  computeSignature,
   date,
+  formatOutcome,
+  formatRequest,
   fullLines,
   fullSignature,
   openGuarded,
   outcome,
-  outcomeOf,
   secrets,
-  signatureOf,
   signed,
   simpleSignature,
   target,
@@ -19,78 +19,80 @@ import { exchange, open, type Wire } from '../../../support/net/wire.ts';
 import { seeded } from '../../../support/seeded.ts';
 import { article, start } from '../../../support/service/guest.ts';
 
-const guarded = await openGuarded();
-after(() => guarded.close());
+const testServer = await openGuarded();
+after(() => testServer.close());
 
 const replayed = '401 nonce-replayed';
 
 test('a replay is refused on the same connection and on another one, and changes nothing', async () => {
-  const bytes = signed({ nonce: guarded.freshNonce() });
-  const wire = await open(guarded.port);
+  const bytes = signed({ nonce: testServer.freshNonce() });
+  const wire = await open(testServer.port);
   await wire.send(bytes);
-  assert.equal(outcomeOf(await wire.reply()), '200');
-  const before = await guarded.state();
+  assert.equal(formatOutcome(await wire.reply()), '200');
+  const before = await testServer.state();
   await wire.send(bytes);
-  assert.equal(outcomeOf(await wire.reply()), replayed);
+  assert.equal(formatOutcome(await wire.reply()), replayed);
   await wire.close();
-  assert.equal(await outcome(guarded.port, bytes), replayed);
-  assert.equal(await guarded.state(), before);
+  assert.equal(await outcome(testServer.port, bytes), replayed);
+  assert.equal(await testServer.state(), before);
 });
 
 test('a replayed change changes nothing', async () => {
   const content = article('Once');
-  const post = signed({ verb: 'POST', target: '/articles', nonce: guarded.freshNonce(), content });
-  assert.equal(await outcome(guarded.port, post), '201');
-  const before = await guarded.state();
-  assert.equal(await outcome(guarded.port, post), replayed);
-  assert.equal(await guarded.state(), before);
+  const post = signed({ verb: 'POST', target: '/articles', nonce: testServer.freshNonce(), content });
+  assert.equal(await outcome(testServer.port, post), '201');
+  const before = await testServer.state();
+  assert.equal(await outcome(testServer.port, post), replayed);
+  assert.equal(await testServer.state(), before);
 });
 
 test('of a hundred replays at once exactly one passes', async () => {
   const content = article('Hundred');
-  const before = await guarded.state();
-  const post = signed({ verb: 'POST', target: '/articles', nonce: guarded.freshNonce(), content });
-  const wires = await Promise.all(Array.from({ length: 100 }, () => open(guarded.port)));
+  const before = await testServer.state();
+  const post = signed({ verb: 'POST', target: '/articles', nonce: testServer.freshNonce(), content });
+  const wires = await Promise.all(Array.from({ length: 100 }, () => open(testServer.port)));
   await Promise.all(wires.map((wire) => wire.send(post)));
-  const outcomes = await Promise.all(wires.map(async (wire) => outcomeOf(await wire.reply())));
+  const outcomes = await Promise.all(wires.map(async (wire) => formatOutcome(await wire.reply())));
   await Promise.all(wires.map((wire: Wire) => wire.close()));
   assert.deepEqual(outcomes.toSorted(), ['201', ...Array.from({ length: 99 }, () => replayed)]);
   const count = (state: string): number => state.split('<title>').length;
-  assert.equal(count(await guarded.state()), count(before) + 1);
+  assert.equal(count(await testServer.state()), count(before) + 1);
 });
 
 test('pipelined replays are refused, in order', async () => {
-  const [one, two] = [guarded.freshNonce(), guarded.freshNonce()];
-  const wire = await open(guarded.port);
+  const [one, two] = [testServer.freshNonce(), testServer.freshNonce()];
+  const wire = await open(testServer.port);
   const [first, second] = [signed({ nonce: one }), signed({ nonce: two })];
   await wire.send(first + first + second + second + first);
   wire.finish();
-  assert.deepEqual((await wire.rest()).map(outcomeOf), ['200', replayed, '200', replayed, replayed]);
+  assert.deepEqual((await wire.rest()).map(formatOutcome), ['200', replayed, '200', replayed, replayed]);
   await wire.close();
 });
 
 test('a nonce counts once under every date, verb, target and form of the header', async () => {
-  const nonce = guarded.freshNonce();
-  assert.equal(await outcome(guarded.port, signed({ nonce })), '200');
+  const nonce = testServer.freshNonce();
+  assert.equal(await outcome(testServer.port, signed({ nonce })), '200');
   const again = [
     signed({ nonce, date: '29 feb 2024 12:00:01' }),
     signed({ nonce, date: '29 feb 2024 12:10:00' }),
     signed({ nonce, date: 'Thu, 29 Feb 2024 12:00:00 GMT' }),
     signed({ nonce, verb: 'DELETE', target: '/articles/1' }),
     signed({ nonce, target: '/articles' }),
-    bytesOf({ lines: fullLines({ nonce }).map((line) => line.replace('Authentication', 'Authorization')) }),
-    bytesOf({ lines: fullLines({ nonce }).map((line) => line.replace(/^Date/, 'X-Date')) }),
-    bytesOf({ version: '1.0', lines: fullLines({ nonce }) }),
+    formatRequest({
+      lines: fullLines({ nonce }).map((line) => line.replace('Authentication', 'Authorization')),
+    }),
+    formatRequest({ lines: fullLines({ nonce }).map((line) => line.replace(/^Date/, 'X-Date')) }),
+    formatRequest({ version: '1.0', lines: fullLines({ nonce }) }),
   ];
-  const before = await guarded.state();
-  for (const bytes of again) assert.equal(await outcome(guarded.port, bytes), replayed);
-  assert.equal(await guarded.state(), before);
+  const before = await testServer.state();
+  for (const bytes of again) assert.equal(await outcome(testServer.port, bytes), replayed);
+  assert.equal(await testServer.state(), before);
 });
 
 test('the same nonce of two users passes for both, once', async () => {
-  const nonce = guarded.freshNonce();
+  const nonce = testServer.freshNonce();
   const as = (user: 'ann' | 'bob'): Promise<string> =>
-    outcome(guarded.port, signed({ nonce, user, secret: secrets[user], target: '/articles' }));
+    outcome(testServer.port, signed({ nonce, user, secret: secrets[user], target: '/articles' }));
   assert.deepEqual(
     [await as('ann'), await as('bob'), await as('ann'), await as('bob')],
     ['200', '200', replayed, replayed],
@@ -107,10 +109,10 @@ test('user and nonce are kept apart: `ann` with `n` is not another cut of the sa
 });
 
 test('a nonce is told apart by case and by every character, up to the 128th', async () => {
-  const long = guarded.freshNonce().padEnd(127, 'x');
+  const long = testServer.freshNonce().padEnd(127, 'x');
   for (const nonce of [`${long}a`, `${long}A`, `${long}b`, long, `${long}-`]) {
-    assert.equal(await outcome(guarded.port, signed({ nonce })), '200');
-    assert.equal(await outcome(guarded.port, signed({ nonce })), replayed);
+    assert.equal(await outcome(testServer.port, signed({ nonce })), '200');
+    assert.equal(await outcome(testServer.port, signed({ nonce })), replayed);
   }
 });
 
@@ -174,46 +176,46 @@ test('no replay passes after the clock leapt ahead and came back', async (contex
 
 test('a simple signature passes again and again for a safe method, and never signs a change', async () => {
   const lines = [`Authentication: hmac ann:${simpleSignature({})}`];
-  assert.equal(await outcome(guarded.port, bytesOf({ lines })), '200');
-  assert.equal(await outcome(guarded.port, bytesOf({ lines })), '200');
-  const before = await guarded.state();
+  assert.equal(await outcome(testServer.port, formatRequest({ lines })), '200');
+  assert.equal(await outcome(testServer.port, formatRequest({ lines })), '200');
+  const before = await testServer.state();
   for (const verb of ['PUT', 'POST', 'DELETE']) {
     const digest = simpleSignature({ verb, target: '/articles/1' });
     const change = { verb, target: '/articles/1', lines: [`Authentication: hmac ann:${digest}`] };
     assert.equal(
-      await outcome(guarded.port, bytesOf({ ...change, content: article('X') })),
+      await outcome(testServer.port, formatRequest({ ...change, content: article('X') })),
       '401 simple-form-refused',
     );
   }
-  assert.equal(await guarded.state(), before);
+  assert.equal(await testServer.state(), before);
 });
 
 test('where the simple form is switched off, it signs nothing', async (context) => {
   const server = await openGuarded({ hmacSimple: 'off' });
   context.after(() => server.close());
   const lines = [`Authentication: hmac ann:${simpleSignature({})}`];
-  assert.equal(await outcome(server.port, bytesOf({ lines })), '401 simple-form-refused');
+  assert.equal(await outcome(server.port, formatRequest({ lines })), '401 simple-form-refused');
 });
 
 test('HEAD and GET are signed apart, and share their nonces', async () => {
-  const nonce = guarded.freshNonce();
+  const nonce = testServer.freshNonce();
   const head = (digest: string): string =>
-    bytesOf({ verb: 'HEAD', lines: [`Authentication: hmac ann:${nonce}:${digest}`, `Date: ${date}`] });
+    formatRequest({ verb: 'HEAD', lines: [`Authentication: hmac ann:${nonce}:${digest}`, `Date: ${date}`] });
   const status = async (bytes: string): Promise<number | undefined> =>
-    (await exchange(guarded.port, bytes, true))[0]?.status;
+    (await exchange(testServer.port, bytes, true))[0]?.status;
   assert.equal(await status(head(fullSignature({ nonce }))), 401);
   assert.equal(await status(head(fullSignature({ verb: 'HEAD', nonce }))), 200);
-  assert.equal(await outcome(guarded.port, signed({ nonce })), replayed);
+  assert.equal(await outcome(testServer.port, signed({ nonce })), replayed);
 });
 
 test('a signed request for what is not there, or not allowed, takes its nonce but tells a stranger nothing', async () => {
-  const [one, two] = [guarded.freshNonce(), guarded.freshNonce()];
+  const [one, two] = [testServer.freshNonce(), testServer.freshNonce()];
   const asBob = (nonce: string): string => signed({ user: 'bob', secret: secrets.bob, nonce });
-  assert.equal(await outcome(guarded.port, asBob(one)), '403 forbidden');
-  assert.equal(await outcome(guarded.port, asBob(one)), replayed);
-  const nobody = `/users/nobody/financialrecords`;
-  const missing = signed({ user: 'bob', secret: secrets.bob, nonce: two, target: nobody });
-  assert.equal(await outcome(guarded.port, missing), '403 forbidden');
+  assert.equal(await outcome(testServer.port, asBob(one)), '403 forbidden');
+  assert.equal(await outcome(testServer.port, asBob(one)), replayed);
+  const unknownUserPath = `/users/nobody/financialrecords`;
+  const missing = signed({ user: 'bob', secret: secrets.bob, nonce: two, target: unknownUserPath });
+  assert.equal(await outcome(testServer.port, missing), '403 forbidden');
 });
 
 test('a user who is disabled amid a connection is refused on it, and one who is taken back is judged anew', async (context) => {
@@ -222,7 +224,7 @@ test('a user who is disabled amid a connection is refused on it, and one who is 
   const wire = await open(server.port);
   const ask = async (nonce: string): Promise<string> => {
     await wire.send(signed({ nonce }));
-    return outcomeOf(await wire.reply());
+    return formatOutcome(await wire.reply());
   };
   assert.equal(await ask('n1'), '200');
   const declared = { secrets: [{ secret: secrets.ann }] };
@@ -295,10 +297,10 @@ test('a user without any secret cannot sign, not even with an empty one', async 
   for (const secret of ['', 'undefined', 'no one has this secret'])
     assert.equal(await outcome(server.port, signed({ nonce: 'n', secret })), '401 credentials-refused');
   const lines = [
-    `Authentication: hmac ann:n:${signatureOf(`GET+${target}+29feb202412:00:00+n`, '')}`,
+    `Authentication: hmac ann:n:${computeSignature(`GET+${target}+29feb202412:00:00+n`, '')}`,
     `Date: ${date}`,
   ];
-  assert.equal(await outcome(server.port, bytesOf({ lines })), '401 credentials-refused');
+  assert.equal(await outcome(server.port, formatRequest({ lines })), '401 credentials-refused');
 });
 
 test('when no more nonces can be remembered, signed requests are refused, and none passes twice', async (context) => {

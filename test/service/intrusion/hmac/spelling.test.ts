@@ -2,24 +2,24 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import {
   type Attempt,
-  bytesOf,
+  computeSignature,
   date,
+  formatOutcome,
+  formatRequest,
   fullLines,
   fullSignature,
   openGuarded,
   outcome,
-  outcomeOf,
   refuses,
   secrets,
-  signatureOf,
   signed,
   target,
 } from '../../../support/intrusion/guarded.ts';
 import { open } from '../../../support/net/wire.ts';
 import { article } from '../../../support/service/guest.ts';
 
-const guarded = await openGuarded();
-after(() => guarded.close());
+const testServer = await openGuarded();
+after(() => testServer.close());
 
 const malformed = '400 malformed-credentials';
 const several = '400 several-credentials';
@@ -29,7 +29,7 @@ const badDigest = '401 credentials-refused';
 const digestAs = (name: string, write: (digest: string) => string, outcome = malformed): Attempt => [
   `a digest ${name}`,
   (nonce) =>
-    bytesOf({
+    formatRequest({
       lines: [`Authentication: hmac ann:${nonce}:${write(fullSignature({ nonce }))}`, `Date: ${date}`],
     }),
   outcome,
@@ -44,7 +44,7 @@ function strayBits(digest: string, bits: number): string {
 
 const bytes = (digest: string): Buffer => Buffer.from(digest, 'base64');
 
-refuses(guarded, [
+refuses(testServer, [
   digestAs('without its padding', (digest) => digest.slice(0, -1)),
   digestAs('with more padding', (digest) => `${digest}=`),
   digestAs('without its last byte', (digest) => bytes(digest).subarray(0, 31).toString('base64')),
@@ -88,14 +88,14 @@ const nonceAs = (name: string, write: (nonce: string) => string): Attempt => [
   `a nonce ${name}`,
   (nonce) => {
     const sent = write(nonce);
-    return bytesOf({
+    return formatRequest({
       lines: [`Authentication: hmac ann:${sent}:${fullSignature({ nonce: sent })}`, `Date: ${date}`],
     });
   },
   malformed,
 ];
 
-refuses(guarded, [
+refuses(testServer, [
   nonceAs('with a plus', (nonce) => `${nonce}+1`),
   nonceAs('of a plus alone', () => '+'),
   nonceAs('with an encoded plus', (nonce) => `${nonce}%2B1`),
@@ -120,11 +120,13 @@ const linesAs = (
 ): Attempt => [
   name,
   (nonce) =>
-    bytesOf({ lines: [...write(`hmac ann:${nonce}:${fullSignature({ nonce })}`, nonce), `Date: ${date}`] }),
+    formatRequest({
+      lines: [...write(`hmac ann:${nonce}:${fullSignature({ nonce })}`, nonce), `Date: ${date}`],
+    }),
   outcome,
 ];
 
-refuses(guarded, [
+refuses(testServer, [
   linesAs(
     'Authentication twice, the same',
     (good) => [`Authentication: ${good}`, `Authentication: ${good}`],
@@ -247,7 +249,7 @@ const userAs = (name: string, user: string, outcome = badDigest): Attempt => [
   outcome,
 ];
 
-refuses(guarded, [
+refuses(testServer, [
   userAs('who is not there', 'nobody'),
   userAs('in capitals', 'ANN'),
   userAs('__proto__', '__proto__'),
@@ -280,31 +282,34 @@ test('the name of a scheme and of a field may be in any case, and hmac may stand
     ['Authorization', 'hmac'],
     ['aUTHORIZATION', 'hMAC'],
   ]) {
-    const nonce = guarded.freshNonce();
+    const nonce = testServer.freshNonce();
     const lines = [`${name}: ${scheme} ann:${nonce}:${fullSignature({ nonce })}`, `Date: ${date}`];
-    assert.equal(await outcome(guarded.port, bytesOf({ lines })), '200');
+    assert.equal(await outcome(testServer.port, formatRequest({ lines })), '200');
   }
 });
 
 test('several spaces may follow the scheme, as RFC 9110 has it', async () => {
-  const nonce = guarded.freshNonce();
+  const nonce = testServer.freshNonce();
   const lines = [`Authentication: hmac   ann:${nonce}:${fullSignature({ nonce })}`, `Date: ${date}`];
-  assert.equal(await outcome(guarded.port, bytesOf({ lines })), '200');
+  assert.equal(await outcome(testServer.port, formatRequest({ lines })), '200');
 });
 
 test('a target in absolute form is signed as it is sent', async () => {
   const absolute = `http://localhost${target}`;
-  assert.equal(await outcome(guarded.port, signed({ target: absolute, nonce: guarded.freshNonce() })), '200');
+  assert.equal(
+    await outcome(testServer.port, signed({ target: absolute, nonce: testServer.freshNonce() })),
+    '200',
+  );
 });
 
 test('HTTP/1.0 is judged like HTTP/1.1', async () => {
-  const nonce = guarded.freshNonce();
-  const sending = (lines: readonly string[]) => bytesOf({ version: '1.0', lines });
-  assert.equal(await outcome(guarded.port, sending([])), '401 authentication-required');
-  const wrong = [`Authentication: hmac ann:${nonce}:${signatureOf('GET')}`, `Date: ${date}`];
-  assert.equal(await outcome(guarded.port, sending(wrong)), badDigest);
-  assert.equal(await outcome(guarded.port, sending(fullLines({ nonce }))), '200');
-  assert.equal(await outcome(guarded.port, sending(fullLines({ nonce }))), '401 nonce-replayed');
+  const nonce = testServer.freshNonce();
+  const sending = (lines: readonly string[]) => formatRequest({ version: '1.0', lines });
+  assert.equal(await outcome(testServer.port, sending([])), '401 authentication-required');
+  const wrong = [`Authentication: hmac ann:${nonce}:${computeSignature('GET')}`, `Date: ${date}`];
+  assert.equal(await outcome(testServer.port, sending(wrong)), badDigest);
+  assert.equal(await outcome(testServer.port, sending(fullLines({ nonce }))), '200');
+  assert.equal(await outcome(testServer.port, sending(fullLines({ nonce }))), '401 nonce-replayed');
 });
 
 test('a user of unicode is who was declared, in no other normalization', async (context) => {
@@ -319,26 +324,26 @@ test('a user of unicode is who was declared, in no other normalization', async (
 });
 
 test('credentials in the trailer of a chunked body are none', async () => {
-  const nonce = guarded.freshNonce();
-  const before = await guarded.state();
+  const nonce = testServer.freshNonce();
+  const before = await testServer.state();
   const put = { verb: 'PUT', target: '/articles/1', nonce };
-  const head = bytesOf({
+  const head = formatRequest({
     ...put,
     lines: ['Content-Type: application/xml', 'Transfer-Encoding: chunked', 'Trailer: Authentication, Date'],
   });
   const content = article('Trailer');
   const body = `${content.length.toString(16)}\r\n${content}\r\n0\r\n${fullLines(put).join('\r\n')}\r\n\r\n`;
-  assert.equal(await outcome(guarded.port, head + body), '401 authentication-required');
-  assert.equal(await guarded.state(), before);
+  assert.equal(await outcome(testServer.port, head + body), '401 authentication-required');
+  assert.equal(await testServer.state(), before);
 });
 
 test('a refused body is not read as the next request', async () => {
-  const before = await guarded.state();
-  const inner = signed({ verb: 'DELETE', target: '/articles/1', nonce: guarded.freshNonce() });
-  const wire = await open(guarded.port);
-  const lines = [`Authentication: hmac ann:n:${signatureOf('no')}`, `Date: ${date}`];
-  await wire.send(bytesOf({ verb: 'PUT', target: '/articles/1', lines, content: inner }));
+  const before = await testServer.state();
+  const inner = signed({ verb: 'DELETE', target: '/articles/1', nonce: testServer.freshNonce() });
+  const wire = await open(testServer.port);
+  const lines = [`Authentication: hmac ann:n:${computeSignature('no')}`, `Date: ${date}`];
+  await wire.send(formatRequest({ verb: 'PUT', target: '/articles/1', lines, content: inner }));
   wire.finish();
-  assert.deepEqual((await wire.rest()).map(outcomeOf), [badDigest]);
-  assert.equal(await guarded.state(), before);
+  assert.deepEqual((await wire.rest()).map(formatOutcome), [badDigest]);
+  assert.equal(await testServer.state(), before);
 });

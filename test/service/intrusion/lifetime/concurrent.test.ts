@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startServer } from '../../../support/cli/command.ts';
-import { outcomeOf, secrets, signed } from '../../../support/intrusion/guarded.ts';
+import { formatOutcome, secrets, signed } from '../../../support/intrusion/guarded.ts';
 import { type BothWays, connected, openBothWays } from '../../../support/intrusion/passwords.ts';
 import { makeIdentity } from '../../../support/net/transport.ts';
 import { article } from '../../../support/service/guest.ts';
@@ -21,12 +21,12 @@ async function atOnce(
     Array.from({ length: 100 }, (_, at) => connected(server, { secure: secure(at) })),
   );
   await Promise.all(wires.map((wire) => wire.send(bytes)));
-  const outcomes = await Promise.all(wires.map(async (wire) => outcomeOf(await wire.reply())));
+  const outcomes = await Promise.all(wires.map(async (wire) => formatOutcome(await wire.reply())));
   await Promise.all(wires.map((wire) => wire.close()));
   return outcomes.toSorted();
 }
 
-const oneOf = (outcome: string): string[] =>
+const listOutcomes = (outcome: string): string[] =>
   [outcome, ...Array.from({ length: 99 }, () => replayed)].toSorted();
 
 const ways = [
@@ -47,13 +47,13 @@ const post = (date: string): string =>
 for (const [name, secure] of ways) {
   test(`of a hundred equal requests at once over ${name} one passes`, async (context) => {
     const server = await opened(context);
-    assert.deepEqual(await atOnce(server, signed({ nonce: 'get' }), secure), oneOf('200'));
+    assert.deepEqual(await atOnce(server, signed({ nonce: 'get' }), secure), listOutcomes('200'));
   });
 
   test(`of a hundred equal changes at once over ${name} one is made`, async (context) => {
     const server = await opened(context);
     const before = (await server.state()).split('<title>').length;
-    assert.deepEqual(await atOnce(server, post('29 feb 2024 12:00:00'), secure), oneOf('201'));
+    assert.deepEqual(await atOnce(server, post('29 feb 2024 12:00:00'), secure), listOutcomes('201'));
     assert.equal((await server.state()).split('<title>').length, before + 1);
   });
 
@@ -98,7 +98,7 @@ test('of a hundred equal changes at once over both ports of the command one is m
     'off',
   ];
   const bytes = post(new Date().toUTCString());
-  for (const expected of [oneOf('201'), Array.from({ length: 100 }, () => replayed)]) {
+  for (const expected of [listOutcomes('201'), Array.from({ length: 100 }, () => replayed)]) {
     const server = await startServer([...args, '--max-auth-failures', '0']);
     const [port, securePort] = [server.url, server.secureUrl].map((url) => Number(new URL(url).port));
     const ports = { port: port ?? 0, securePort: securePort ?? 0, ca: identity.cert };

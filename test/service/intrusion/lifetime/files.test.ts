@@ -14,7 +14,7 @@ interface Lived {
   readonly change: string;
 }
 
-const portOf = ({ url }: Running): number => Number(new URL(url).port);
+const readPort = ({ url }: Running): number => Number(new URL(url).port);
 
 /** The time of this host, so many seconds on, as a signature dates it. */
 function dateIn(seconds: number): string {
@@ -51,8 +51,8 @@ async function lived(ending: Ending): Promise<Lived> {
   const content = article('Once');
   const read = signed({ nonce: 'read', date: dateIn(300) });
   const change = signed({ verb: 'POST', target: '/articles', nonce: 'change', date: dateIn(300), content });
-  assert.equal(await outcome(portOf(server), read), '200');
-  assert.equal(await outcome(portOf(server), change), '201');
+  assert.equal(await outcome(readPort(server), read), '200');
+  assert.equal(await outcome(readPort(server), change), '201');
   await end(server, ending);
   return { data, read, change };
 }
@@ -86,7 +86,7 @@ async function replays({ data, read, change }: Lived): Promise<string[]> {
   const count = async (): Promise<number> =>
     (await (await fetch(`${server.url}/articles`)).text()).split('<title>').length;
   const before = await count();
-  const outcomes = [await outcome(portOf(server), read), await outcome(portOf(server), change)];
+  const outcomes = [await outcome(readPort(server), read), await outcome(readPort(server), change)];
   assert.equal(await count(), before);
   await end(server, 'SIGTERM');
   return outcomes;

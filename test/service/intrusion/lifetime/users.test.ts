@@ -7,9 +7,9 @@ import { userFile } from '../../../../src/accounts/users.ts';
 import { waitForUsage } from '../../../../src/accounts/watcher.ts';
 import { type Running, run, startServer } from '../../../support/cli/command.ts';
 import {
-  bytesOf,
+  formatOutcome,
+  formatRequest,
   fullLines,
-  outcomeOf,
   password,
   secrets,
   simpleSignature,
@@ -70,8 +70,8 @@ async function opened(context: TestContext, args: readonly string[] = []) {
     drawn += 1;
     const lines = fullLines({ nonce: `n${drawn}`, date: dateIn(0), secret });
     return [
-      outcomeOf(await ask(plain, bytesOf({ lines }))),
-      outcomeOf(await ask(secure, bytesOf({ lines: [right] }))),
+      formatOutcome(await ask(plain, formatRequest({ lines }))),
+      formatOutcome(await ask(secure, formatRequest({ lines: [right] }))),
     ];
   };
   return { server, path, write, used, outcomes, plain, secure, ask };
@@ -124,13 +124,13 @@ test('a users file that is damaged lets nobody in who was not, and one that is g
   assert.deepEqual(await outcomes(), neither);
   const whole = readFileSync(path, 'utf8');
   writeFileSync(path, whole.slice(0, whole.indexOf('"disabled"')));
-  await server.told(/users\.json .*The users stay as they were/);
+  await server.awaitStderr(/users\.json .*The users stay as they were/);
   assert.deepEqual(await outcomes(), neither);
   write({ ann });
   await used();
   assert.deepEqual(await outcomes(), both);
   rmSync(path);
-  await server.told(/users\.json was removed/);
+  await server.awaitStderr(/users\.json was removed/);
   assert.deepEqual(await outcomes(), neither);
   await stop(server);
 });
@@ -179,20 +179,20 @@ for (const explain of [[], ['--explain']]) {
       Buffer.from(secrets.ann).toString('base64'),
       Buffer.from(secrets.ann).toString('hex'),
     ];
-    const told: string[] = [];
+    const messages: string[] = [];
     for (const lines of sent) {
       for (const wire of [plain, secure]) {
-        const reply = await ask(wire, bytesOf({ lines }));
+        const reply = await ask(wire, formatRequest({ lines }));
         assert.ok(reply.status >= 400 && reply.status < 500, `${reply.status} ${lines.join()}`);
-        told.push(JSON.stringify(reply.fields) + reply.text);
+        messages.push(JSON.stringify(reply.fields) + reply.text);
       }
     }
     const { stdout, stderr } = await stop(server);
     assert.ok(stderr.split('\n').length > sent.length * 2);
-    const all = [...told, stdout, stderr].join('\n');
+    const all = [...messages, stdout, stderr].join('\n');
     for (const [at, text] of hidden.entries()) assert.ok(!all.includes(text), `hidden ${at} is told`);
     assert.equal(
-      told.some((text) => text.includes(`GET+${target}+`)),
+      messages.some((text) => text.includes(`GET+${target}+`)),
       explain.length > 0,
     );
   });

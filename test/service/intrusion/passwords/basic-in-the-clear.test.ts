@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, test } from 'node:test';
 import {
-  bytesOf,
+  formatRequest,
   openGuarded,
   outcome,
   password,
@@ -10,9 +10,9 @@ import {
   secrets,
 } from '../../../support/intrusion/guarded.ts';
 
-const guarded = await openGuarded();
+const testServer = await openGuarded();
 const believing = await openGuarded({ trustProxy: ['127.0.0.1/32'] });
-after(() => Promise.all([guarded.close(), believing.close()]));
+after(() => Promise.all([testServer.close(), believing.close()]));
 
 const unread = '403 tls-required';
 const right = `Authorization: Basic ${Buffer.from(`ann:${password}`).toString('base64')}`;
@@ -30,24 +30,24 @@ const claims: Readonly<Record<string, readonly string[]>> = {
   'Upgrade-Insecure-Requests': ['Upgrade-Insecure-Requests: 1'],
 };
 
-refuses(guarded, [
-  ['the right password over plain HTTP', () => bytesOf({ lines: [right] }), unread],
-  ['a wrong password over plain HTTP', () => bytesOf({ lines: [wrong] }), unread],
-  ['what is no base64 over plain HTTP', () => bytesOf({ lines: ['Authorization: Basic %%%'] }), unread],
-  ['a Basic of nothing over plain HTTP', () => bytesOf({ lines: ['Authorization: Basic'] }), unread],
-  ['the right password in HTTP/1.0', () => bytesOf({ version: '1.0', lines: [right] }), unread],
+refuses(testServer, [
+  ['the right password over plain HTTP', () => formatRequest({ lines: [right] }), unread],
+  ['a wrong password over plain HTTP', () => formatRequest({ lines: [wrong] }), unread],
+  ['what is no base64 over plain HTTP', () => formatRequest({ lines: ['Authorization: Basic %%%'] }), unread],
+  ['a Basic of nothing over plain HTTP', () => formatRequest({ lines: ['Authorization: Basic'] }), unread],
+  ['the right password in HTTP/1.0', () => formatRequest({ version: '1.0', lines: [right] }), unread],
   [
     'the right password for an absolute form of https',
-    () => bytesOf({ target: 'https://localhost/users/ann/financialrecords', lines: [right] }),
+    () => formatRequest({ target: 'https://localhost/users/ann/financialrecords', lines: [right] }),
     unread,
   ],
-  ['a bearer token over plain HTTP', () => bytesOf({ lines: ['Authorization: Bearer x'] }), unread],
-  ['OAuth 1.0a over plain HTTP', () => bytesOf({ lines: ['Authorization: OAuth x="y"'] }), unread],
+  ['a bearer token over plain HTTP', () => formatRequest({ lines: ['Authorization: Bearer x'] }), unread],
+  ['OAuth 1.0a over plain HTTP', () => formatRequest({ lines: ['Authorization: OAuth x="y"'] }), unread],
   ...Object.entries(claims).map(
     ([name, lines]) =>
       [
         `the right password from a stranger who claims https by ${name}`,
-        () => bytesOf({ lines: [right, ...lines] }),
+        () => formatRequest({ lines: [right, ...lines] }),
         unread,
       ] as const,
   ),
@@ -78,7 +78,7 @@ refuses(
     ([name, lines]) =>
       [
         `the right password where a trusted proxy says ${name}`,
-        () => bytesOf({ lines: [right, ...lines] }),
+        () => formatRequest({ lines: [right, ...lines] }),
         unread,
       ] as const,
   ),
@@ -90,9 +90,9 @@ test('what a trusted proxy says of https is believed, and a wrong password is th
     'Forwarded: proto=https',
     'Forwarded: For="[2001:db8::1]:4711";Proto=HTTPS',
   ]) {
-    assert.equal(await outcome(believing.port, bytesOf({ lines: [right, line] })), '200', line);
+    assert.equal(await outcome(believing.port, formatRequest({ lines: [right, line] })), '200', line);
     assert.equal(
-      await outcome(believing.port, bytesOf({ lines: [wrong, line] })),
+      await outcome(believing.port, formatRequest({ lines: [wrong, line] })),
       '401 credentials-refused',
       line,
     );
@@ -104,7 +104,7 @@ test('a proxy in another network than the trusted one is a stranger', async (con
     const server = await openGuarded({ trustProxy });
     context.after(() => server.close());
     for (const lines of Object.values(claims))
-      assert.equal(await outcome(server.port, bytesOf({ lines: [right, ...lines] })), unread);
+      assert.equal(await outcome(server.port, formatRequest({ lines: [right, ...lines] })), unread);
   }
 });
 
@@ -113,12 +113,15 @@ test('over plain HTTP no password is ever compared, however often it is sent', a
   const server = await openGuarded({ maxAuthFailures: 1, onError: (error) => compared.push(String(error)) });
   context.after(() => server.close());
   for (let time = 0; time < 20; time += 1)
-    assert.equal(await outcome(server.port, bytesOf({ lines: [time % 2 === 0 ? right : wrong] })), unread);
+    assert.equal(
+      await outcome(server.port, formatRequest({ lines: [time % 2 === 0 ? right : wrong] })),
+      unread,
+    );
   assert.deepEqual(compared, []);
 });
 
 test('over plain HTTP no challenge asks for a password', async () => {
-  const reply = await fetch(`http://127.0.0.1:${guarded.port}/users/ann/financialrecords`);
+  const reply = await fetch(`http://127.0.0.1:${testServer.port}/users/ann/financialrecords`);
   assert.equal(reply.status, 401);
   assert.match(reply.headers.get('WWW-Authenticate') ?? '', /^hmac /);
   assert.doesNotMatch(reply.headers.get('WWW-Authenticate') ?? '', /Basic|OAuth|Bearer/);
@@ -126,7 +129,7 @@ test('over plain HTTP no challenge asks for a password', async () => {
 
 test('a wrong and a right password over plain HTTP get the same reply, to the byte', async () => {
   const replyTo = async (line: string): Promise<string> => {
-    const reply = await fetch(`http://127.0.0.1:${guarded.port}/users/ann/financialrecords`, {
+    const reply = await fetch(`http://127.0.0.1:${testServer.port}/users/ann/financialrecords`, {
       headers: { Authorization: line.slice('Authorization: '.length) },
     });
     return `${JSON.stringify([...reply.headers])}${await reply.text()}`;

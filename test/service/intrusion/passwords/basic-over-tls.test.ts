@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import {
   type Attempt,
-  bytesOf,
+  formatOutcome,
+  formatRequest,
   fullLines,
   openGuarded,
   outcome,
-  outcomeOf,
   password,
   refuses,
   secrets,
@@ -17,8 +17,8 @@ import { article } from '../../../support/service/guest.ts';
 
 transport.tls = makeIdentity();
 
-const guarded = await openGuarded();
-after(() => guarded.close());
+const testServer = await openGuarded();
+after(() => testServer.close());
 
 const malformed = '400 malformed-credentials';
 const refused = '401 credentials-refused';
@@ -32,17 +32,17 @@ const basic = (pair: string | Uint8Array): string =>
 
 const pair = (name: string, credentials: string | Uint8Array, outcome = refused): Attempt => [
   name,
-  () => bytesOf({ lines: [basic(credentials)] }),
+  () => formatRequest({ lines: [basic(credentials)] }),
   outcome,
 ];
 
 const lines = (name: string, sent: readonly string[], outcome: string): Attempt => [
   name,
-  () => bytesOf({ lines: sent }),
+  () => formatRequest({ lines: sent }),
   outcome,
 ];
 
-refuses(guarded, [
+refuses(testServer, [
   pair('a wrong password', 'ann:wrong'),
   pair('an empty password', 'ann:'),
   pair('a password up to its colon', `ann:${password.split(':', 1)}`),
@@ -119,17 +119,18 @@ refuses(guarded, [
   lines('Digest with it', [`Authorization: Digest ${right}`], '401 scheme-not-offered'),
   [
     'a good password beside a good signature',
-    (nonce) => bytesOf({ lines: [`Authorization: Basic ${right}`, ...fullLines({ nonce })] }),
+    (nonce) => formatRequest({ lines: [`Authorization: Basic ${right}`, ...fullLines({ nonce })] }),
     several,
   ],
   [
     'a good password beside a bad signature',
-    (nonce) => bytesOf({ lines: [`Authorization: Basic ${right}`, ...fullLines({ nonce, secret: 'x' })] }),
+    (nonce) =>
+      formatRequest({ lines: [`Authorization: Basic ${right}`, ...fullLines({ nonce, secret: 'x' })] }),
     several,
   ],
   [
     'a user and a password in the target',
-    () => bytesOf({ target: `https://ann:Q7@localhost/users/ann/financialrecords` }),
+    () => formatRequest({ target: `https://ann:Q7@localhost/users/ann/financialrecords` }),
     '400 malformed-target',
   ],
 ]);
@@ -145,7 +146,7 @@ function strayBit(base64: string): string {
 test('the right password passes, with its colon and under a scheme in any case', async () => {
   for (const scheme of ['Basic', 'basic', 'BASIC', 'Basic  '])
     assert.equal(
-      await outcome(guarded.port, bytesOf({ lines: [`Authorization: ${scheme} ${right}`] })),
+      await outcome(testServer.port, formatRequest({ lines: [`Authorization: ${scheme} ${right}`] })),
       '200',
     );
 });
@@ -156,7 +157,7 @@ test('a password in one normalization is the same in the other, and no other one
   });
   context.after(() => server.close());
   const with_ = (text: string): Promise<string> =>
-    outcome(server.port, bytesOf({ lines: [basic(`ann:${text}`)] }));
+    outcome(server.port, formatRequest({ lines: [basic(`ann:${text}`)] }));
   assert.equal(await with_('Q7-hushed-gru\u0308n'), '200');
   assert.equal(await with_('Q7-hushed-gr\u00fcn'), '200');
   assert.equal(await with_('Q7-hushed-grun'), refused);
@@ -167,8 +168,8 @@ test('a password that was right and is remembered opens nothing once its user ha
   context.after(() => server.close());
   const wire = await open(server.port);
   const ask = async (text: string): Promise<string> => {
-    await wire.send(bytesOf({ lines: [basic(`ann:${text}`)] }));
-    return outcomeOf(await wire.reply());
+    await wire.send(formatRequest({ lines: [basic(`ann:${text}`)] }));
+    return formatOutcome(await wire.reply());
   };
   assert.deepEqual([await ask(password), await ask(password)], ['200', '200']);
   const fresh = 'Q7-hushed-other';
@@ -188,11 +189,14 @@ test('a password that was right and is remembered opens nothing once its user ha
 test('a password opens no more than its user may: another user and a change are judged as ever', async () => {
   const target = '/users/bob/financialrecords';
   assert.equal(
-    await outcome(guarded.port, bytesOf({ target, lines: [basic(`ann:${password}`)] })),
+    await outcome(testServer.port, formatRequest({ target, lines: [basic(`ann:${password}`)] })),
     '403 forbidden',
   );
-  const before = await guarded.state();
+  const before = await testServer.state();
   const change = { verb: 'PUT', target: '/articles/1', content: article('Wrong') };
-  assert.equal(await outcome(guarded.port, bytesOf({ ...change, lines: [basic('ann:wrong')] })), refused);
-  assert.equal(await guarded.state(), before);
+  assert.equal(
+    await outcome(testServer.port, formatRequest({ ...change, lines: [basic('ann:wrong')] })),
+    refused,
+  );
+  assert.equal(await testServer.state(), before);
 });

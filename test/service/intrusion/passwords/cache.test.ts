@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createRequest } from '../../../../src/http/message.ts';
 import type { ServiceOptions, UserDeclaration } from '../../../../src/index.ts';
-import { bytesOf, outcomeOf, password, secrets, target } from '../../../support/intrusion/guarded.ts';
+import {
+  formatOutcome,
+  formatRequest,
+  password,
+  secrets,
+  target,
+} from '../../../support/intrusion/guarded.ts';
 import {
   basic,
   connected,
@@ -27,8 +33,8 @@ async function opened(context: TestContext, options: ServiceOptions = {}) {
     await server.close();
   });
   const ask = async (pair: string, at = target): Promise<string> => {
-    await wire.send(bytesOf({ target: at, lines: [basic(pair)] }));
-    return outcomeOf(await wire.reply());
+    await wire.send(formatRequest({ target: at, lines: [basic(pair)] }));
+    return formatOutcome(await wire.reply());
   };
   return { server, ask };
 }

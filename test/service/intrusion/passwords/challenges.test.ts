@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
-import { bytesOf, outcomeOf, password, secrets, signed } from '../../../support/intrusion/guarded.ts';
+import {
+  formatOutcome,
+  formatRequest,
+  password,
+  secrets,
+  signed,
+} from '../../../support/intrusion/guarded.ts';
 import {
   type BothWays,
   basic,
   each,
+  listValues,
   openBothWays,
   replyTo,
-  valuesOf,
   type Way,
 } from '../../../support/intrusion/passwords.ts';
 
@@ -97,9 +103,9 @@ type Row = readonly [
 const rows = ways.flatMap(([name, server, way, lines, challenges]): Row[] => {
   const secure = challenges === asksForPasswords;
   const clear = (outcome: string): string => (secure ? outcome : '403 tls-required');
-  const sent = (...more: string[]): string => bytesOf({ lines: [...lines, ...more] });
+  const sent = (...more: string[]): string => formatRequest({ lines: [...lines, ...more] });
   const forged = signed({ nonce: 'forged', secret: 'a guess' });
-  const rowOf = (what: string, bytes: string, outcome: string): Row => [
+  const buildRow = (what: string, bytes: string, outcome: string): Row => [
     `${what} over ${name}: ${outcome}`,
     server,
     bytes,
@@ -108,24 +114,24 @@ const rows = ways.flatMap(([name, server, way, lines, challenges]): Row[] => {
     outcome.startsWith('401 ') ? challenges : [],
   ];
   return [
-    rowOf('nothing', sent(), '401 authentication-required'),
-    rowOf(
+    buildRow('nothing', sent(), '401 authentication-required'),
+    buildRow(
       'a forged signature',
       forged.replace('\r\n\r\n', ['', ...lines, '', ''].join('\r\n')),
       '401 credentials-refused',
     ),
-    rowOf('a wrong password', sent(basic('ann:wrong')), clear('401 credentials-refused')),
-    rowOf('the right password', sent(basic(`ann:${password}`)), clear('200')),
-    rowOf('no base64', sent('Authorization: Basic x'), clear('400 malformed-credentials')),
-    rowOf('another scheme', sent('Authorization: Digest username="ann"'), '401 scheme-not-offered'),
+    buildRow('a wrong password', sent(basic('ann:wrong')), clear('401 credentials-refused')),
+    buildRow('the right password', sent(basic(`ann:${password}`)), clear('200')),
+    buildRow('no base64', sent('Authorization: Basic x'), clear('400 malformed-credentials')),
+    buildRow('another scheme', sent('Authorization: Digest username="ann"'), '401 scheme-not-offered'),
   ];
 });
 
 each(rows, async (_, [, server, bytes, way, outcome, challenges]) => {
   const before = await server().state();
   const reply = await replyTo(server(), bytes, way);
-  assert.equal(outcomeOf(reply), outcome);
-  assert.deepEqual(valuesOf(reply, 'WWW-Authenticate'), challenges);
+  assert.equal(formatOutcome(reply), outcome);
+  assert.deepEqual(listValues(reply, 'WWW-Authenticate'), challenges);
   const refused = reply.status === 401 || reply.status === 403;
   if (refused) assert.equal(reply.field('Cache-Control'), 'no-store');
   assert.match(reply.field('Vary') ?? '', /Authorization, Authentication/);

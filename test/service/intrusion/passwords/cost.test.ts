@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { bytesOf, fullSignature, password, secrets, signed } from '../../../support/intrusion/guarded.ts';
+import {
+  formatRequest,
+  fullSignature,
+  password,
+  secrets,
+  signed,
+} from '../../../support/intrusion/guarded.ts';
 import {
   basic,
   countHashes,
@@ -87,7 +93,7 @@ for (const [over, secure, list] of [
   each(named(over, list), async (context, [, lines, outcome, hashes]) => {
     const before = await server.state();
     const hashesSince = countHashes(context);
-    assert.equal(await outcomeFrom(server, bytesOf({ lines }), { secure }), outcome);
+    assert.equal(await outcomeFrom(server, formatRequest({ lines }), { secure }), outcome);
     assert.equal(hashesSince(), hashes);
     assert.equal(await server.state(), before);
   });
@@ -101,7 +107,7 @@ test('a right password costs one hash once, and over plain HTTP it is refused ev
   const fresh = await openBothWays({ users });
   context.after(() => fresh.close());
   const hashesSince = countHashes(context);
-  const bytes = bytesOf({ lines: [right] });
+  const bytes = formatRequest({ lines: [right] });
   const over = async (secure: boolean): Promise<[string, number]> => [
     await outcomeFrom(fresh, bytes, { secure }),
     hashesSince(),
@@ -116,7 +122,7 @@ test('a right password costs one hash once, and over plain HTTP it is refused ev
 test('the reply to a wrong password says nothing of why: unknown, without a password, disabled or wrong', async () => {
   const replies = await Promise.all(
     ['ann:wrong', 'eve:wrong', 'cid:wrong', 'dot:wrong', 'dot:Q7-hushed-dot'].map(async (pair) => {
-      const reply = await replyTo(server, bytesOf({ lines: [basic(pair)] }), { secure: true });
+      const reply = await replyTo(server, formatRequest({ lines: [basic(pair)] }), { secure: true });
       return `${reply.status} ${JSON.stringify(reply.fields)} ${reply.text}`;
     }),
   );

@@ -3,7 +3,7 @@ import type { OwnMistake } from '../../scheme-contract.ts';
 import { type Aws4Mistake, chain } from '../aws4.ts';
 import type { MessageSignaturesMistake } from '../message-signatures.ts';
 import type { OAuth1Mistake } from '../oauth1.ts';
-import { escaped, hashOf, type Mistake, withField, withLine } from '../signer.ts';
+import { computeHash, escaped, type Mistake, withField, withLine } from '../signer.ts';
 
 type OwnMistakes = Readonly<Record<string, OwnMistake>>;
 
@@ -545,7 +545,7 @@ export const ofOAuth1: OwnMistakes = {
     hint: /the scheme OAuth1 was sent; did you mean oauth\?/,
   },
   'hash parameter of another content': {
-    mistake: parameter('oauth_body_hash', hashOf('sha1', 'other').toString('base64')),
+    mistake: parameter('oauth_body_hash', computeHash('sha1', 'other').toString('base64')),
     hint: /oauth_body_hash does not match the content\./,
   },
   'field sent twice': {
