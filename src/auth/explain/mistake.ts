@@ -1,9 +1,9 @@
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import type { Piece } from '../../signature/message.ts';
 
 /** What a request shows beside the part in which a mistake may be. */
 export interface Facts {
-  readonly request: HttpRequest;
+  readonly request: IncomingRequest;
   /** The request target without the signature. */
   readonly target: string;
   /** The authority that the client addressed, as sent. */
