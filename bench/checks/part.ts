@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { signRequest } from '../../src/client/sign.ts';
 import { systemClock } from '../../src/clock.ts';
-import { createRequest, type HttpRequest } from '../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
 import type { Grants } from '../../src/oauth/grants.ts';
 import { createTokenSecrets } from '../../src/oauth/oauth1/secrets.ts';
 import { createOrigins } from '../../src/pipeline/origin.ts';
@@ -45,7 +45,7 @@ export async function part(name = ''): Promise<Answer> {
 }
 
 /** Returns valid requests, each of them once. */
-async function signing(name: string, grants: Grants): Promise<() => HttpRequest> {
+async function signing(name: string, grants: Grants): Promise<() => IncomingRequest> {
   const run = randomBytes(6).toString('hex');
   let drawn = 0;
   const nonce = (): string => {
@@ -90,6 +90,6 @@ async function drawnToken(grants: Grants, mechanism: 'oauth1' | 'oauth2', of: st
   return access.value;
 }
 
-function asked(fields: readonly (readonly [string, string])[]): HttpRequest {
+function asked(fields: readonly (readonly [string, string])[]): IncomingRequest {
   return createRequest({ method: 'GET', target, headers: fields, secure: true });
 }

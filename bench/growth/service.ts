@@ -5,7 +5,7 @@
 
 import { createHmac } from 'node:crypto';
 import type { CollectionDeclaration } from '../../src/collections/declaration.ts';
-import { createRequest, type HttpRequest } from '../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
 import { type ControllableService, createControllableService } from '../../src/service/service.ts';
 
 import { createMemoryStore } from '../../src/store/memory.ts';
@@ -75,7 +75,7 @@ function ofUsers(size: number): Rounds {
   });
   const some = picked(size);
   let made = 0;
-  const signed = (): HttpRequest => {
+  const signed = (): IncomingRequest => {
     const number = some() - 1;
     made += 1;
     const date = new Date().toUTCString();
@@ -119,7 +119,7 @@ function ofBodies(size: number): Rounds {
     },
   });
   const title = 'The Old Man and the Sea '.repeat(size / 24 + 1).slice(0, size);
-  const put = (type: string, content: string): (() => HttpRequest) => {
+  const put = (type: string, content: string): (() => IncomingRequest) => {
     const length = String(Buffer.byteLength(content));
     const fields: [string, string][] = [
       ['Host', 'localhost'],
@@ -138,7 +138,7 @@ function ofBodies(size: number): Rounds {
 
 const host: [string, string] = ['Host', 'localhost'];
 
-function get(target: string, fields: readonly [string, string][] = []): HttpRequest {
+function get(target: string, fields: readonly [string, string][] = []): IncomingRequest {
   return createRequest({ method: 'GET', target, headers: [host, ...fields] });
 }
 
@@ -157,8 +157,8 @@ function picked(count: number): () => number {
 const mostRequests = 20_000;
 
 /** Runs rounds of requests that are created beforehand, so that only their handling is measured. Each is sent once. */
-function asking(service: ControllableService, make: () => HttpRequest): () => Promise<Sample> {
-  let requests: HttpRequest[] = [];
+function asking(service: ControllableService, make: () => IncomingRequest): () => Promise<Sample> {
+  let requests: IncomingRequest[] = [];
   let needed = mostRequests;
   const run = repeating(
     async (count) => {

@@ -6,7 +6,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { hashPassword } from '../../src/accounts/passwords.ts';
 import { signRequest } from '../../src/client/sign.ts';
 import { systemClock } from '../../src/clock.ts';
-import { createRequest, type HttpRequest } from '../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { createOrigins } from '../../src/pipeline/origin.ts';
 import { createAuthentication } from '../../src/service/authentication.ts';
@@ -19,7 +19,7 @@ import { quantile } from '../measure/results/statistics.ts';
 
 const refusals: ReadonlySet<string> = new Set(['credentials-refused', 'oauth1-signature-invalid']);
 
-type Cases = readonly (readonly [name: string, request: HttpRequest])[];
+type Cases = readonly (readonly [name: string, request: IncomingRequest])[];
 
 // Names and guesses have the same length, so that nothing else differs.
 const hash = await hashPassword('the right one', randomBytes(16), 1024);
@@ -82,7 +82,7 @@ const { authenticator } = createAuthentication(options, systemClock, randomBytes
   origins: createOrigins(undefined),
 });
 
-const signedBy = (user: string): HttpRequest => {
+const signedBy = (user: string): IncomingRequest => {
   const fields = signRequest({
     method: 'GET',
     url: 'http://localhost/articles',
@@ -91,7 +91,7 @@ const signedBy = (user: string): HttpRequest => {
   });
   return createRequest({ method: 'GET', target: '/articles', headers: Object.entries(fields) });
 };
-const passwordOf = (user: string, password = 'the wrong one'): HttpRequest => {
+const passwordOf = (user: string, password = 'the wrong one'): IncomingRequest => {
   const value = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
   return createRequest({
     method: 'GET',
@@ -101,7 +101,7 @@ const passwordOf = (user: string, password = 'the wrong one'): HttpRequest => {
   });
 };
 
-const declaredBy = (user: string): HttpRequest => {
+const declaredBy = (user: string): IncomingRequest => {
   const fields: [string, string][] = [
     ['X-User', user],
     ['X-Timestamp', String(Math.floor(systemClock.now() / 1000))],
@@ -110,7 +110,7 @@ const declaredBy = (user: string): HttpRequest => {
   ];
   return createRequest({ method: 'GET', target: '/articles', headers: fields });
 };
-const keyOf = (user: string): HttpRequest => {
+const keyOf = (user: string): IncomingRequest => {
   const fields: [string, string][] = [
     ['X-Api-Key', user],
     ['X-Api-Secret', 'a wrong secret'],
@@ -118,7 +118,7 @@ const keyOf = (user: string): HttpRequest => {
   return createRequest({ method: 'GET', target: '/articles', headers: fields, secure: true });
 };
 
-const awsSignedBy = (id: string): HttpRequest => {
+const awsSignedBy = (id: string): IncomingRequest => {
   const time = new Date(systemClock.now()).toISOString().replace(/[-:]|\.\d+/g, '');
   const scope = `${time.slice(0, 8)}/eu-central-1/execute-api/aws4_request`;
   const signature = randomBytes(32).toString('hex');
@@ -133,7 +133,7 @@ const awsSignedBy = (id: string): HttpRequest => {
   return createRequest({ method: 'GET', target: '/articles', headers: fields });
 };
 /** Signs a message with a random signature of this length, in bytes. */
-const messageSignedBy = (id: string, length = 32): HttpRequest => {
+const messageSignedBy = (id: string, length = 32): IncomingRequest => {
   const created = Math.floor(systemClock.now() / 1000);
   const covered = '("@method" "@authority" "@path" "@query")';
   const fields: [string, string][] = [
@@ -145,7 +145,7 @@ const messageSignedBy = (id: string, length = 32): HttpRequest => {
 };
 
 /** Signs with a random signature of the right length. */
-const consumedBy = (key: string, method: 'HMAC-SHA1' | 'RSA-SHA1' = 'HMAC-SHA1'): HttpRequest => {
+const consumedBy = (key: string, method: 'HMAC-SHA1' | 'RSA-SHA1' = 'HMAC-SHA1'): IncomingRequest => {
   const parameters = {
     oauth_consumer_key: key,
     oauth_token: randomBytes(32).toString('base64url'),
@@ -171,7 +171,7 @@ const holders = [
   ['user without a secret', 'nosecrets'],
   ['disabled user', 'notactive'],
 ] as const;
-const holdersBy = (make: (user: string) => HttpRequest): Cases =>
+const holdersBy = (make: (user: string) => IncomingRequest): Cases =>
   holders.map(([name, user]) => [name, make(user)] as const);
 const passwords: Cases = [
   ['unknown user', passwordOf('whoisthis')],
@@ -242,7 +242,7 @@ async function measure(cases: Cases, count: number): Promise<Sample> {
 }
 
 /** Measures one rejection (ns). */
-async function refusal(request: HttpRequest): Promise<number> {
+async function refusal(request: IncomingRequest): Promise<number> {
   const begun = process.hrtime.bigint();
   try {
     await authenticator.authenticate(request); // what is refused at once is thrown before the wait

@@ -7,7 +7,7 @@ import { createHmacScheme } from '../../src/auth/hmac/scheme.ts';
 import type { Scheme } from '../../src/auth/scheme.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
-import { createRequest, type HttpRequest } from '../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
 import { selectPathRules, signAws4 } from '../../src/signature/aws4/sign.ts';
 import { formatSignedDate } from '../../src/signature/hmac.ts';
 import { createNonces } from '../../src/store/nonces/nonces.ts';
@@ -41,7 +41,7 @@ const nonces = createNonces({
 });
 
 /** Signs requests as clients of AWS do: host and date, without a hash of the content. */
-function signedRequest(number: number): HttpRequest {
+function signedRequest(number: number): IncomingRequest {
   const target = flat(targetOf(number));
   const request = { method: 'GET', target, fields: [['Host', host]] as const };
   const options = { accessKeyId, secret, ...scope, ...selectPathRules(scope.service), time: Date.now() };
@@ -53,7 +53,7 @@ function signedRequest(number: number): HttpRequest {
 }
 
 /** Verifies with a scheme. */
-function verifiedBy(scheme: Scheme, request: HttpRequest): ReturnType<Check> {
+function verifiedBy(scheme: Scheme, request: IncomingRequest): ReturnType<Check> {
   const rest = parseCredentials(request.headers.get('authorization') ?? '')?.rest ?? '';
   const verdict = scheme.authenticate(request, rest);
   return 'outcome' in verdict

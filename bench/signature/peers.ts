@@ -8,7 +8,7 @@ import { createAccounts } from '../../src/auth/accounts.ts';
 import { createHmacScheme } from '../../src/auth/hmac/scheme.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';
-import { createRequest, type HttpRequest } from '../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
 import { computeSignature, createKey, formatSignedDate } from '../../src/signature/hmac.ts';
 import { createNonces } from '../../src/store/nonces/nonces.ts';
 
@@ -90,7 +90,7 @@ function countersign(): Peer {
     requireBodyDigest: false,
     explain: false,
   });
-  const signed = (number: number): HttpRequest => {
+  const signed = (number: number): IncomingRequest => {
     const target = flat(targetOf(number));
     const { date, authentication } = signedFields(target);
     const fields: [string, string][] = [

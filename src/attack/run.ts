@@ -53,6 +53,8 @@ export async function attack(
   const server = readTarget(target);
   if (!isIterable(attempts))
     throw new RangeError('the attempts of attack: a list is expected, such as the result of createAttempts');
+  if (typeof options !== 'object' || options === null)
+    throw new RangeError('the options of attack: an object such as { timeout: 5000 } is expected');
   const timeout = readTimeout(options.timeout, 'the options of attack');
   // Loaded on first use, since it requires node:https and most tests do not attack.
   const { createRawClients } = await import('../net/raw-client.ts');

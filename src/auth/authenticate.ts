@@ -1,6 +1,6 @@
 import type { FieldLine } from '../http/fields.ts';
 import { type Credentials, parseCredentials } from '../http/headers/authorization.ts';
-import type { Connection, HttpRequest } from '../http/message.ts';
+import type { Connection, IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
 import { describeMisnamed, type ExpectedNames } from './explain/related-names.ts';
@@ -29,7 +29,7 @@ export interface Authenticator {
    * @param deferred If given, the nonce may be claimed with the change of the request. Default: it is claimed at once.
    */
   authenticate(
-    request: HttpRequest,
+    request: IncomingRequest,
     authTrace?: AuthenticationTrace,
     allowed?: readonly string[],
     deferred?: DeferredNonce,
@@ -43,7 +43,7 @@ export interface Authenticator {
    * Returns the user, or the id of the key, that the credentials of a request name, valid or not. Undefined if they name none, as a
    * token does, or are malformed.
    */
-  claimedName?(request: HttpRequest): string | undefined;
+  claimedName?(request: IncomingRequest): string | undefined;
   /** The fields beside `Authorization` and `Authentication` that can have credentials, in lower case. Default: none. */
   readonly credentialFields?: readonly string[];
   /** Returns whether a query parameter belongs to the credentials of a scheme. Default: none does. */
@@ -54,7 +54,7 @@ export interface Authenticator {
    */
   requestHeaders?(allowed?: readonly string[]): readonly string[];
   /** Returns the Problem for a request that needs credentials and has none, with every challenge. */
-  missing(detail: string, request: HttpRequest, allowed?: readonly string[]): Problem;
+  missing(detail: string, request: IncomingRequest, allowed?: readonly string[]): Problem;
   /** Returns the challenge for a principal whose token lacks the scope `needed`. */
   scopeChallenge(scheme: string, needed: string): FieldLine[];
 }
@@ -71,7 +71,7 @@ interface Presented {
 
 /** A request to authenticate. */
 interface Attempt {
-  readonly request: HttpRequest;
+  readonly request: IncomingRequest;
   readonly authTrace: AuthenticationTrace | undefined;
   /** The schemes that the resource accepts; undefined for all. */
   readonly allowed: readonly string[] | undefined;
@@ -114,7 +114,7 @@ export function createAuthenticator(
 
   /** Returns the Problem for several credentials, with the challenges of their schemes; without challenges over plain HTTP. */
   const severalCredentials = (
-    { headers: fields, connection }: HttpRequest,
+    { headers: fields, connection }: IncomingRequest,
     more: readonly Scheme[] = [],
   ): Problem => {
     const lines = [...fields.getAll('authorization'), ...fields.getAll('authentication')];
@@ -221,7 +221,7 @@ export function createAuthenticator(
 
   /** Returns what is misnamed, for the trace and, if errors explain themselves, for the client. */
   const explainMissing = (
-    request: HttpRequest,
+    request: IncomingRequest,
     allowed: readonly string[] | undefined,
   ): { readonly hint?: string } => {
     const authTrace = findTrace(request);
@@ -235,7 +235,7 @@ export function createAuthenticator(
 
   const express = (
     problem: Problem,
-    request: HttpRequest,
+    request: IncomingRequest,
     allowed: readonly string[] | undefined,
   ): Problem => {
     const own = schemes.find(
@@ -359,7 +359,7 @@ async function completeTrace(
  * `presented` in a field too, returns only different schemes that have some in the target. Throws 403 over plain HTTP.
  */
 function findElsewhere(
-  request: HttpRequest,
+  request: IncomingRequest,
   presented: string | undefined,
   schemes: readonly Scheme[],
 ): readonly Scheme[] {
@@ -381,7 +381,10 @@ function findElsewhere(
 const none: readonly Scheme[] = [];
 
 /** Returns the credentials in the fields, or `several`. Throws a Problem if they are malformed or require TLS. */
-function readCredentials({ headers: fields, connection }: HttpRequest): Credentials | 'several' | undefined {
+function readCredentials({
+  headers: fields,
+  connection,
+}: IncomingRequest): Credentials | 'several' | undefined {
   const authorization = fields.get('authorization');
   const authentication = fields.get('authentication');
   const value = authorization ?? authentication;

@@ -9,7 +9,7 @@ import {
   parseTargetQuery,
 } from '../http/form.ts';
 import { formatChallenge } from '../http/headers/authorization.ts';
-import type { HttpRequest } from '../http/message.ts';
+import type { IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
 import type { Scheme, Verdict } from './scheme.ts';
@@ -61,7 +61,7 @@ export function createBearerScheme(options: BearerOptions): Scheme {
   };
 
   async function verify(
-    request: HttpRequest,
+    request: IncomingRequest,
     token: string,
     authTrace: AuthenticationTrace | undefined,
   ): Promise<Verdict> {
@@ -88,7 +88,7 @@ export function createBearerScheme(options: BearerOptions): Scheme {
 }
 
 /** Returns whether the content is a form with a token. A form of more than 64 KiB is not examined. */
-async function hasTokenInForm(request: HttpRequest, bodyLimit: number): Promise<boolean | Problem> {
+async function hasTokenInForm(request: IncomingRequest, bodyLimit: number): Promise<boolean | Problem> {
   if (!hasForm(request) || isCoded(request) || isDeclaredLonger(request, maxFormLength)) return false;
   const content = await request.body.hold(bodyLimit).catch(problemIn);
   if (content instanceof Problem) return content;

@@ -1,5 +1,5 @@
 import { cookiesIn } from '../http/headers/cookie.ts';
-import type { HttpRequest } from '../http/message.ts';
+import type { IncomingRequest } from '../http/message.ts';
 import type { Scheme } from './scheme.ts';
 
 /** Finds the schemes that a request has credentials of outside `Authorization` and `Authentication`. */
@@ -12,7 +12,7 @@ export interface LocationTable {
    * Returns the schemes, each once. If several schemes share a place, returns only those that `allowed` lists, or all of them if
    * it lists none or is undefined.
    */
-  find(request: HttpRequest, allowed: readonly string[] | undefined): readonly Scheme[];
+  find(request: IncomingRequest, allowed: readonly string[] | undefined): readonly Scheme[];
 }
 
 const none: readonly Scheme[] = [];
@@ -57,7 +57,7 @@ interface FieldOwner {
 }
 
 /** Returns the schemes to which a field belongs: those that another field rules out, or those alone that it could have ruled out. */
-function ownersIn({ headers: fields }: HttpRequest, sharing: readonly FieldOwner[]): readonly Scheme[] {
+function ownersIn({ headers: fields }: IncomingRequest, sharing: readonly FieldOwner[]): readonly Scheme[] {
   const [only] = sharing;
   if (only !== undefined && sharing.length === 1 && only.unless === undefined) return [only.scheme];
   const distinct = sharing.filter(({ unless }) => unless !== undefined && !fields.has(unless));

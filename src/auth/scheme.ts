@@ -1,5 +1,5 @@
 import type { FieldLine } from '../http/fields.ts';
-import type { Connection, HttpRequest } from '../http/message.ts';
+import type { Connection, IncomingRequest } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import type { Principal } from '../principal.ts';
 import type { RefusedNonce } from './nonce-claim.ts';
@@ -67,7 +67,7 @@ export interface Scheme {
    * @param deferrable Whether the nonce may be claimed with the change of the request. Default: false.
    */
   authenticate(
-    request: HttpRequest,
+    request: IncomingRequest,
     rest: string,
     authTrace?: AuthenticationTrace,
     deferrable?: boolean,
@@ -76,15 +76,15 @@ export interface Scheme {
    * Returns the user that credentials name; undefined if they are malformed. Too many failures for this user block them before
    * they are verified. Default: the scheme names no user, or examines failures itself.
    */
-  claimedUser?(rest: string, request: HttpRequest): string | undefined;
+  claimedUser?(rest: string, request: IncomingRequest): string | undefined;
   /**
    * Returns where else than in a field the request has credentials of this scheme: `target` if the target has some, `content` if
    * the content may have some. Default: only in a field.
    */
-  elsewhere?(request: HttpRequest): 'target' | 'content' | undefined;
+  elsewhere?(request: IncomingRequest): 'target' | 'content' | undefined;
   /** Verifies such credentials, sent over TLS. Resolves to undefined if there are none. */
   authenticateElsewhere?(
-    request: HttpRequest,
+    request: IncomingRequest,
     authTrace?: AuthenticationTrace,
     deferrable?: boolean,
   ): Promise<Verdict | undefined>;
@@ -96,7 +96,7 @@ export interface Scheme {
    * Expresses the refusal of a request that has no credentials, or those of a scheme that is not offered, in the form of the partner
    * whose scheme this is. Default: it stays a problem document.
    */
-  express?(problem: Problem, request: HttpRequest): Problem;
+  express?(problem: Problem, request: IncomingRequest): Problem;
   /** Returns the challenge for a request, sent over TLS, that has credentials of this scheme and others. Default: none. */
   severalChallenge?(): string | undefined;
   /** Returns the challenge (RFC 6750 §3.1) for a token that lacks the scope `needed`. Omitted by schemes without scopes. */

@@ -1,6 +1,6 @@
 // The interface of a signature scheme: everything that is particular to it, and nothing else. `verify.ts` verifies the requests
 // of every scheme, and `explain/` explains their refusals.
-import type { HttpRequest } from '../http/message.ts';
+import type { IncomingRequest } from '../http/message.ts';
 import type { Problem, ProblemMember } from '../http/problem.ts';
 import type { ProblemType } from '../http/problem-types.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
@@ -11,7 +11,7 @@ import type { KnownSecret } from './trace.ts';
 
 /** The credentials of a request as parsed, before anything is looked up. */
 export interface Presented {
-  readonly request: HttpRequest;
+  readonly request: IncomingRequest;
   /** The user, or the id of the key, as named. */
   readonly user: string;
   /** The name under which failures and nonces are counted. Default: that of the user. */
@@ -35,7 +35,7 @@ export interface Fault {
   /** The likely cause. */
   readonly hint?: string | undefined;
   /** The field that is missing, with the request that lacks it. The explanation names one that was sent in its place. */
-  readonly missing?: { readonly field: string; readonly request: HttpRequest };
+  readonly missing?: { readonly field: string; readonly request: IncomingRequest };
   /** The check that failed. Default: `parse`. */
   readonly check?: string;
   /** The user or the id of the key, if it can be read. */
@@ -131,7 +131,7 @@ export interface SignatureScheme<Own extends Presented = Presented, Holder exten
    * Reads the credentials; several if one of several signatures is enough. Then all are verified, because the nonces of all valid
    * ones are claimed, so the scheme limits their number. `rest` is Authorization after the scheme.
    */
-  read(request: HttpRequest, rest: string): Own | readonly Own[] | Fault;
+  read(request: IncomingRequest, rest: string): Own | readonly Own[] | Fault;
   /**
    * Returns whether the message contains the content, or parameters of a form, which is limited to 64 KiB. Then the time is judged
    * before the content is read. Default: false.

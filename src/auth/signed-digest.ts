@@ -1,7 +1,7 @@
 // A Content-Digest (RFC 9530) that a signature covers.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { type ContentDigest, parseContentDigest } from '../http/headers/content-digest.ts';
-import type { HttpRequest } from '../http/message.ts';
+import type { IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
 import type { DigestFault, Fault } from './signature-scheme.ts';
@@ -22,7 +22,7 @@ export function readContentDigest(value: string): readonly ContentDigest[] | Fau
 
 /** Reads the content of a request, and compares it with each digest. */
 export function compareContent(
-  { body }: HttpRequest,
+  { body }: IncomingRequest,
   digests: readonly ContentDigest[],
   bodyLimit: number,
 ): MaybePromise<DigestFault | undefined> {

@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../http/message.ts';
+import type { IncomingRequest } from '../http/message.ts';
 import type { Problem, ProblemMember } from '../http/problem.ts';
 import type { SignatureExplanation } from './explanation.ts';
 
@@ -88,7 +88,7 @@ export class AuthenticationTrace {
 }
 
 /** Returns the trace that an observer attached to a request. */
-export function findTrace({ trace }: Pick<HttpRequest, 'trace'>): AuthenticationTrace | undefined {
+export function findTrace({ trace }: Pick<IncomingRequest, 'trace'>): AuthenticationTrace | undefined {
   return trace instanceof AuthenticationTrace ? trace : undefined;
 }
 

@@ -205,8 +205,8 @@ function buildCreatedOutcome(
   const { id, modified, revision, value } = entry;
   const href = formatHref(call.path, id);
   const state = { tag: revisionTag(store.storeId, revision, form), modified, value: undefined };
-  const fields: FieldLine[] = [['Location', href], ...formatAppliedPreference(call.request.headers)];
-  if (wantsMinimal(call.request.headers)) return { status: 201, headers: fields, state };
+  const fields: FieldLine[] = [['Location', href], ...formatAppliedPreference(call.incoming.headers)];
+  if (wantsMinimal(call.incoming.headers)) return { status: 201, headers: fields, state };
   fields.push(['Content-Location', href]);
   const format = selectFormat(call.variant);
   const representation = { type: format.type, body: copyContent(format.writeItem(shape, value)) };

@@ -34,10 +34,13 @@ function malformed(reason: string): Problem {
 }
 
 /** The parts of a call that the check of its key needs. */
-export type KeyedCall = Pick<Call, 'request' | 'method' | 'principal'>;
+export type KeyedCall = Pick<Call, 'incoming' | 'method' | 'principal'>;
 
 /** Throws a Problem if Idempotency-Key is malformed, if the principal is anonymous, or if POST has none and must have one. */
-export function checkIdempotencyKey({ request, method, principal }: KeyedCall, mode: IdempotencyMode): void {
+export function checkIdempotencyKey(
+  { incoming: request, method, principal }: KeyedCall,
+  mode: IdempotencyMode,
+): void {
   const field = request.headers.get('idempotency-key');
   if (field === undefined) {
     if (mode !== 'required' || method !== 'POST') return;
@@ -65,7 +68,10 @@ export function receiptKey(principal: Principal, path: string, key: string): str
  * Returns a digest of a request by which it is distinguished from others with the same key: of the method, the content as it was
  * understood, and the preconditions. White space, the format and the order of members do not matter.
  */
-export function computeFingerprint({ request, method }: Call, content: StoredValue | undefined): string {
+export function computeFingerprint(
+  { incoming: request, method }: Call,
+  content: StoredValue | undefined,
+): string {
   const conditions = conditionFields.map((name) => request.headers.get(name) ?? '');
   return digest([method, content === undefined ? '' : canonicalJson(content), ...conditions]);
 }

@@ -204,7 +204,7 @@ function tooManyKeys({ count }: ReceiptCount, maxPerUser: number, seconds: numbe
 }
 
 /** Returns the key of the receipt of a request; undefined if it cannot be repeated. */
-function readKey({ request, method, path, principal }: Call): string | undefined {
+function readKey({ incoming: request, method, path, principal }: Call): string | undefined {
   if (method === 'GET' || method === 'HEAD') return undefined;
   const field = request.headers.get('idempotency-key');
   if (field === undefined || principal === undefined) return undefined;

@@ -218,7 +218,7 @@ function isStoredAsSent(
   const sent = requireContent(call);
   const format = selectFormat(call.variant);
   if (format.reads !== sent.type) return false;
-  if (parseContentCoding(call.request.headers.get('content-encoding')) !== 'identity') return false;
+  if (parseContentCoding(call.incoming.headers.get('content-encoding')) !== 'identity') return false;
   return isAsSent(sent, representation?.body ?? format.writeItem(shape, value));
 }
 
@@ -226,7 +226,7 @@ function isStoredAsSent(
  * Without preconditions, PUT replaces any revision, so that many requests can replace one item without
  * waiting.
  */
-function readExpected({ state: found, request }: ItemCall): Replacement['expected'] {
+function readExpected({ state: found, incoming: request }: ItemCall): Replacement['expected'] {
   if (found === undefined) return 'absent';
   return isConditional(request.headers) ? found.value.revision : 'present';
 }
@@ -273,7 +273,7 @@ function writeRequestedRepresentation(
   call: ItemCall,
   value: StoredRecord,
 ): Representation | undefined {
-  return wantsMinimal(call.request.headers) ? undefined : writeRepresentation(collection, call, value);
+  return wantsMinimal(call.incoming.headers) ? undefined : writeRepresentation(collection, call, value);
 }
 
 /** Returns the outcome of a change, with the representation unless it is undefined. */
@@ -284,7 +284,7 @@ function buildChangedOutcome(
   fields: FieldLine[],
   shows: ResourceState<StoredItem> | undefined,
 ): ActionResponse {
-  fields.push(...formatAppliedPreference(call.request.headers));
+  fields.push(...formatAppliedPreference(call.incoming.headers));
   if (representation === undefined)
     return { status: status === 200 ? 204 : status, headers: fields, ...(shows && { state: shows }) };
   fields.push(['Content-Location', call.path]);

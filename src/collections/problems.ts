@@ -1,5 +1,5 @@
 import { documentVariantsFor, writeDocument } from '../formats/server-documents.ts';
-import type { HttpRequest } from '../http/message.ts';
+import type { IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { findProblemType, problemTypes } from '../http/problem-types.ts';
 import { pathForClient } from '../pipeline/proxy.ts';
@@ -8,7 +8,7 @@ import { action, type DocumentFormat, type Resource } from '../pipeline/resource
 /** Returns the resource `/problems`, which lists all problem types. */
 export function problemsResource(defaultFormat?: DocumentFormat): Resource {
   return {
-    GET: action('anyone', async ({ request, variant }) =>
+    GET: action('anyone', async ({ incoming: request, variant }) =>
       writeDocument('index', { problems: problems(request) }, variant),
     ),
     produces: documentVariantsFor(defaultFormat),
@@ -16,7 +16,7 @@ export function problemsResource(defaultFormat?: DocumentFormat): Resource {
 }
 
 function problems(
-  request: HttpRequest,
+  request: IncomingRequest,
 ): { readonly href: string; readonly status: number; readonly title: string }[] {
   return Object.entries(problemTypes).map(([name, { status, title }]) => ({
     href: pathForClient(request, `/problems/${name}`),
@@ -28,7 +28,7 @@ function problems(
 /** Returns the resource `/problems/NAME`, which explains a problem type. */
 export function explanationResource(defaultFormat?: DocumentFormat): Resource {
   return {
-    GET: action('anyone', async ({ request, parameters, variant }) => {
+    GET: action('anyone', async ({ incoming: request, parameters, variant }) => {
       const name = parameters['name'] ?? '';
       const explained = findProblemType(name);
       if (explained === undefined) throw new Problem('not-found', 'No problem has this name.');

@@ -8,12 +8,12 @@ export function rootResource(routes: readonly Route[], defaultFormat?: DocumentF
   return {
     GET: action('anyone', async (call) => {
       const resources = routes.map(({ template, resource }) => ({
-        href: pathForClient(call.request, template),
+        href: pathForClient(call.incoming, template),
         methods: allow(resource, call.principal),
       }));
       return writeDocument(
         'index',
-        { resources: [...resources, { href: pathForClient(call.request, '/problems'), methods: allowed }] },
+        { resources: [...resources, { href: pathForClient(call.incoming, '/problems'), methods: allowed }] },
         call.variant,
       );
     }),

@@ -1,11 +1,11 @@
 import { parseCredentials } from '../http/headers/authorization.ts';
 import { parseBasicCredentials } from '../http/headers/basic-credentials.ts';
-import type { HttpRequest } from '../http/message.ts';
+import type { IncomingRequest } from '../http/message.ts';
 import { splitHmacCredentials } from '../signature/hmac.ts';
 import type { DoubleUsers } from './state/users.ts';
 
 /** Returns the user that a request's credentials name, valid or not. Undefined if they name none, as a token does. */
-export function claimedUser({ headers: fields }: Pick<HttpRequest, 'headers'>): string | undefined {
+export function claimedUser({ headers: fields }: Pick<IncomingRequest, 'headers'>): string | undefined {
   const value = fields.getAll('authorization')[0] ?? fields.getAll('authentication')[0];
   const credentials = value === undefined ? undefined : parseCredentials(value);
   if (credentials?.scheme === 'hmac') return userIn(splitHmacCredentials(credentials.rest));
@@ -18,7 +18,7 @@ function userIn(credentials: { readonly user: string } | string): string | undef
 }
 
 /** Returns the user that a request's credentials name, valid or not, in any scheme. */
-export type ClaimedUser = (request: HttpRequest) => string | undefined;
+export type ClaimedUser = (request: IncomingRequest) => string | undefined;
 
 /**
  * Creates a function that returns the user whom credentials of any scheme name. Credentials that name a key name its user.
@@ -26,7 +26,7 @@ export type ClaimedUser = (request: HttpRequest) => string | undefined;
  */
 export function claimedUserBy(
   users: Pick<DoubleUsers, 'ownerOf'>,
-  claimedName: (request: HttpRequest) => string | undefined,
+  claimedName: (request: IncomingRequest) => string | undefined,
 ): ClaimedUser {
   return (request) => {
     const user = claimedUser(request);

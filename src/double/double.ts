@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import type { CollectionDeclaration } from '../collections/declaration.ts';
-import { type RequestListener, requestListener } from '../net/request-listener.ts';
+import type { RequestListener } from '../net/request-listener.ts';
 import type { Addresses } from '../service/fetch/fetch-request.ts';
 import type { OpenApiDocument } from '../service/openapi/document.ts';
 import type { ControllableService } from '../service/service.ts';
@@ -175,7 +175,7 @@ function buildDouble(
       return authority?.certificate ?? httpsDisabled(url);
     },
     randomSeed: random.seed,
-    handler: requestListener(service.respond),
+    handler: service.handler,
     get partner() {
       return partner?.control ?? noPartner(service);
     },

@@ -1,5 +1,5 @@
 import { didYouMean, findClosestMatch } from '../did-you-mean.ts';
-import type { HttpRequest } from '../http/message.ts';
+import type { IncomingRequest } from '../http/message.ts';
 import { methods } from '../http/method.ts';
 import { parseTarget } from '../http/target.ts';
 import { checkMembers } from '../service/argument-checks.ts';
@@ -107,7 +107,7 @@ function checkPath(path: unknown): void {
 const parameter = /\{[A-Za-z][A-Za-z0-9_]*\}/g;
 
 /** Returns the normalized path: unreserved characters are decoded, if the target can be parsed. */
-export function normalizePath({ target, method }: Pick<HttpRequest, 'target' | 'method'>): string {
+export function normalizePath({ target, method }: Pick<IncomingRequest, 'target' | 'method'>): string {
   try {
     return parseTarget(target, method).path;
   } catch {

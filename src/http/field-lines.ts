@@ -1,5 +1,4 @@
 import type { FieldLine } from './fields.ts';
-import type { Response } from './message.ts';
 
 /** Converts a flat list of alternating names and values, as node:http uses it, to field lines. */
 export function linesInTurn(flat: readonly string[]): FieldLine[] {
@@ -35,6 +34,6 @@ function isLines(fields: HeadersInput): fields is Iterable<Line> {
 }
 
 /** Returns whether the content of a response is compressed with gzip. */
-export function isCompressed({ headers: fields }: Pick<Response, 'headers'>): boolean {
+export function isCompressed({ headers: fields }: { readonly headers: readonly Line[] }): boolean {
   return fields.some(([name, value]) => name.toLowerCase() === 'content-encoding' && value === 'gzip');
 }

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { parseContentCoding } from './headers/content-coding.ts';
 import { isFormType } from './headers/media-type.ts';
-import type { HttpRequest } from './message.ts';
+import type { IncomingRequest } from './message.ts';
 import { contentTooLarge } from './problem.ts';
 import { isEscape } from './syntax/uri-character.ts';
 
@@ -12,17 +12,17 @@ export const maxFormLength = 65_536;
 export const maxFormParameters = 1000;
 
 /** Returns whether the content of the request is a form by its Content-Type. */
-export function hasForm({ body, headers: fields }: HttpRequest): boolean {
+export function hasForm({ body, headers: fields }: IncomingRequest): boolean {
   return body.present && isFormType(fields.get('content-type'));
 }
 
 /** Returns whether the content of the request has a content coding. */
-export function isCoded({ headers: fields }: HttpRequest): boolean {
+export function isCoded({ headers: fields }: IncomingRequest): boolean {
   return parseContentCoding(fields.get('content-encoding')) !== 'identity';
 }
 
 /** Returns whether Content-Length announces more than `limit` bytes. */
-export function isDeclaredLonger({ headers: fields }: HttpRequest, limit: number): boolean {
+export function isDeclaredLonger({ headers: fields }: IncomingRequest, limit: number): boolean {
   return Number(fields.get('content-length') ?? 0) > limit;
 }
 
@@ -30,7 +30,7 @@ export function isDeclaredLonger({ headers: fields }: HttpRequest, limit: number
  * Reads the content of a request, which is a form that will be parsed. Rejects with a Problem (413) if it has more than 64 KiB, or
  * more than `bodyLimit` bytes.
  */
-export async function holdForm(request: HttpRequest, bodyLimit: number): Promise<Uint8Array> {
+export async function holdForm(request: IncomingRequest, bodyLimit: number): Promise<Uint8Array> {
   const limit = Math.min(bodyLimit, maxFormLength);
   if (isDeclaredLonger(request, limit)) throw contentTooLarge(limit);
   return request.body.hold(limit);

@@ -42,8 +42,25 @@ export interface Body {
   release?(): void;
 }
 
-/** A request as a value. Nothing in it has been validated. */
+/** A request, as the code of a resource reads it. */
 export interface HttpRequest {
+  /** The method as sent: `GET`. */
+  readonly method: string;
+  /** The request target as sent, path and query: `/a%2Db?c=1`. */
+  readonly target: string;
+  /** The normalized path: unreserved octets decoded, hexadecimal digits in upper case. */
+  readonly path: string;
+  /** The parameters of the query. */
+  readonly query: URLSearchParams;
+  readonly headers: HttpHeaders;
+  /** The client's address, without its port. */
+  readonly peer: string;
+  /** Whether the request arrived over TLS. */
+  readonly secure: boolean;
+}
+
+/** A request as a value, before it is handled. Nothing in it has been validated. */
+export interface IncomingRequest {
   /** The method as sent: `GET`. */
   readonly method: string;
   /** The request target as sent, byte for byte; each octet is one character. */
@@ -95,7 +112,7 @@ export interface RequestParts {
 }
 
 /** Creates a request in memory, of the same type as the listener creates from a socket. */
-export function createRequest(parts: RequestParts): HttpRequest {
+export function createRequest(parts: RequestParts): IncomingRequest {
   const raw = (parts.headers ?? []).flat();
   const fields = new HttpHeaders(raw);
   const completed = fields.has('host') ? fields : new HttpHeaders(['Host', 'localhost', ...raw]);

@@ -1,3 +1,4 @@
+import { type HeadersInput, toLines } from './field-lines.ts';
 import type { FieldLine } from './fields.ts';
 import { type ProblemType, problemTypes } from './problem-types.ts';
 
@@ -25,8 +26,8 @@ export interface ForeignDocument {
 export interface ProblemOptions {
   /** Extension members: `field`, `line`, `column`. */
   members?: Readonly<Record<string, ProblemMember>>;
-  /** Field lines of the response: `Allow`, `WWW-Authenticate`, `Retry-After`. */
-  headers?: readonly FieldLine[];
+  /** Header fields of the response: `Allow`, `WWW-Authenticate`, `Retry-After`. */
+  headers?: HeadersInput | undefined;
   /** Whether the connection is closed after the response. Default: false. */
   close?: boolean;
   /** The document that the client receives instead of a problem document. Default: none. */
@@ -72,7 +73,7 @@ export class Problem implements Error {
     this.title = title;
     this.detail = detail;
     this.members = parts.members ?? {};
-    this.headers = parts.headers ?? [];
+    this.headers = parts.headers === undefined ? [] : toFieldLines(parts.headers);
     this.close = parts.close ?? false;
     this.document = parts.document;
   }
@@ -86,6 +87,10 @@ export class Problem implements Error {
       document: this.document,
     });
   }
+}
+
+function toFieldLines(headers: HeadersInput): FieldLine[] {
+  return Array.from(toLines(headers), ([name, value]): FieldLine => [name, value]);
 }
 
 /** Returns the problem that the content has more than `limit` bytes. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpHeaders } from '../http/fields.ts';
-import type { Body, Connection, HttpRequest, Response } from '../http/message.ts';
+import type { Body, Connection, IncomingRequest, Response } from '../http/message.ts';
 import { IncomingBody } from './body.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { endLingering } from './lingering-close.ts';
@@ -23,14 +23,14 @@ export function toHttpRequest(
   fields: HttpHeaders,
   body: Body,
   connection: Connection,
-): HttpRequest {
+): IncomingRequest {
   const { method = '', url: target = '', httpVersion: version } = incoming;
   return { method, target, version, headers: fields, body, connection };
 }
 
 /** A request and its response: converts between node:http and the values that the service uses. */
 export class Exchange {
-  readonly request: HttpRequest;
+  readonly request: IncomingRequest;
   readonly content: IncomingBody;
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;

@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { HttpHeaders } from '../http/fields.ts';
-import type { Connection, HttpRequest, Response } from '../http/message.ts';
+import type { Connection, IncomingRequest, Response } from '../http/message.ts';
 import { Problem, type ProblemOptions } from '../http/problem.ts';
 import type { WireFault } from '../http/wire-fault.ts';
 import { setImmediate } from '../timers.ts';
@@ -28,9 +28,9 @@ import type { WriteBatch } from './write-batch.ts';
 /** The listener, as its connections use it. */
 export interface ConnectionHost {
   /** Returns the response to a request. */
-  respond(request: HttpRequest): Promise<Response>;
+  respond(request: IncomingRequest): Promise<Response>;
   /** Returns the response that reports a problem. `received` holds the bytes being parsed if there is no request. */
-  refuse(problem: Problem, request: HttpRequest | undefined, received?: string): Response;
+  refuse(problem: Problem, request: IncomingRequest | undefined, received?: string): Response;
   /** Called when `respond` is called for a request. */
   requestStarted(): void;
   /** Called when that call has settled. */
@@ -197,7 +197,7 @@ export class HttpConnection {
   }
 
   /** Rejects a request or unparsable bytes, and closes the connection, after all earlier requests have been answered. */
-  refuse(problem: Problem, request: HttpRequest | undefined, received?: string): void {
+  refuse(problem: Problem, request: IncomingRequest | undefined, received?: string): void {
     if (this.#ended || this.#rejection !== undefined) return;
     this.#rejection = { problem, request, received };
     if (this.#blocked) this.#block();
@@ -276,7 +276,7 @@ export class HttpConnection {
   }
 
   /** Returns why a request is rejected before it is handled: by its form, then by the state of the server. */
-  #findProblem(request: HttpRequest, incoming: IncomingMessage): Problem | undefined {
+  #findProblem(request: IncomingRequest, incoming: IncomingMessage): Problem | undefined {
     const malformed = requestProblem(request, incoming, this.#host.limits);
     if (malformed !== undefined) return malformed;
     if (this.#host.stopping) return new Problem('stopping', 'The server is stopping.', retrySoon);
@@ -457,7 +457,7 @@ export class HttpConnection {
 /** The rejection of a request, or of bytes that could not be parsed. */
 interface Rejection {
   readonly problem: Problem;
-  readonly request: HttpRequest | undefined;
+  readonly request: IncomingRequest | undefined;
   readonly received?: string | undefined;
 }
 

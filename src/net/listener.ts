@@ -10,7 +10,7 @@ import type { Server as SecureServer } from 'node:https';
 import { Server as NetServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { SecureContextOptions } from 'node:tls';
-import type { HttpRequest, Response } from '../http/message.ts';
+import type { IncomingRequest, Response } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import { clearTimeout, setTimeout } from '../timers.ts';
 import type { ByteBudget } from './byte-budget.ts';
@@ -50,9 +50,9 @@ export interface ListenerOptions {
   /** The budget of content of requests that are not authenticated, until they are answered. Default: no limit. */
   contentBudget?: ByteBudget | undefined;
   /** Returns the response to a request. Never rejects. */
-  respond: (request: HttpRequest) => Promise<Response>;
+  respond: (request: IncomingRequest) => Promise<Response>;
   /** Returns the response to what could not be parsed, or to a request while the listener is full or stopping. */
-  refuse: (problem: Problem, request: HttpRequest | undefined, received?: string) => Response;
+  refuse: (problem: Problem, request: IncomingRequest | undefined, received?: string) => Response;
   /** Called for each TLS connection after its certificate was chosen. */
   connected?: (() => void) | undefined;
   /** Whether the process may exit while the port and its connections are open. Default: false. */
@@ -164,7 +164,7 @@ class HttpListener implements ServerSocket, ConnectionHost {
   readonly host: string;
   readonly port: number;
   readonly limits: ListenerLimits;
-  readonly respond: (request: HttpRequest) => Promise<Response>;
+  readonly respond: (request: IncomingRequest) => Promise<Response>;
   readonly refuse: ListenerOptions['refuse'];
   readonly contentBudget: ByteBudget | undefined;
   readonly idleTimeouts: IdleTimeouts;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HttpHeaders } from '../http/fields.ts';
-import type { Connection, HttpRequest, Response } from '../http/message.ts';
+import type { Connection, IncomingRequest, Response } from '../http/message.ts';
 import { Exchange, readPeer } from './exchange.ts';
 import { encodeFaulty, sendFaulty } from './fault-injection.ts';
 import { cutOff } from './parse-error.ts';
@@ -12,7 +12,7 @@ export type RequestListener = (incoming: IncomingMessage, response: ServerRespon
  * Creates a request listener for a server of node:http or node:https that the caller owns. `respond` must not reject. Timeouts, and
  * requests that this server rejects or drops by itself, are not covered.
  */
-export function requestListener(respond: (request: HttpRequest) => Promise<Response>): RequestListener {
+export function requestListener(respond: (request: IncomingRequest) => Promise<Response>): RequestListener {
   return (incoming, response) => {
     const { socket } = incoming;
     const origin: Connection = {
@@ -34,7 +34,7 @@ const keepAlive = ['Connection', 'keep-alive'];
 
 async function answer(
   exchange: Exchange,
-  respond: (request: HttpRequest) => Promise<Response>,
+  respond: (request: IncomingRequest) => Promise<Response>,
 ): Promise<void> {
   const response = await respond(exchange.request);
   const { incoming, outgoing } = exchange;

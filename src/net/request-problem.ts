@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { HttpRequest } from '../http/message.ts';
+import type { IncomingRequest } from '../http/message.ts';
 import { Problem, type ProblemOptions } from '../http/problem.ts';
 
 const space = 0x20;
@@ -8,7 +8,7 @@ const last: ProblemOptions = { close: true };
 
 /** Returns why a request is rejected by its sizes, its form or its version of HTTP; undefined if it is not. Sizes are in bytes. */
 export function requestProblem(
-  request: HttpRequest,
+  request: IncomingRequest,
   incoming: IncomingMessage,
   limits: { readonly headers: number; readonly target: number },
 ): Problem | undefined {

@@ -3,7 +3,7 @@
 import type { Clock } from '../clock.ts';
 import { usableRequestId } from '../http/headers/request-id.ts';
 import { parseTraceparent } from '../http/headers/trace-context.ts';
-import { type HttpRequest, neverHasContent, type Response } from '../http/message.ts';
+import { type IncomingRequest, neverHasContent, type Response } from '../http/message.ts';
 import type { RequestTrace } from './call.ts';
 import type { AccessLogEntry } from './options.ts';
 import { pathSent } from './problem-response.ts';
@@ -12,7 +12,7 @@ import { pathSent } from './problem-response.ts';
 const maxUserAgent = 256;
 
 /** Returns the id of a request: that of the client or a proxy, if it is usable, or else a new one. */
-export type RequestIds = (request: HttpRequest | undefined) => string;
+export type RequestIds = (request: IncomingRequest | undefined) => string;
 
 /** Creates ids of a random prefix, drawn for the first one, and a number. Ids are unique, not secret. */
 export function createRequestIds(random: (size: number) => Uint8Array): RequestIds {
@@ -29,7 +29,7 @@ export function createRequestIds(random: (size: number) => Uint8Array): RequestI
 
 /** Returns the entry for the access log: method and path as sent, nothing of the query, the content or other fields. */
 export function accessEntry(
-  request: HttpRequest | undefined,
+  request: IncomingRequest | undefined,
   response: Response,
   { principal, problem, requestId }: RequestTrace,
   clock: Clock,

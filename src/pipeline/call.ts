@@ -1,7 +1,7 @@
 import type { DeferredNonce } from '../auth/authenticate.ts';
 import type { QuotaUse } from '../auth/quota/quota.ts';
 import type { AuthenticationTrace } from '../auth/trace.ts';
-import type { HttpRequest } from '../http/message.ts';
+import type { HttpRequest, IncomingRequest } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import type { Target } from '../http/target.ts';
 import type { Principal } from '../principal.ts';
@@ -37,7 +37,7 @@ export interface RequestTrace {
 /** Limits how many requests are permitted. */
 export interface RequestLimits {
   /** Counts a request and adds the state to its trace. Throws a Problem (429) if there are too many. */
-  take(request: HttpRequest, trace: RequestTrace): void;
+  take(request: IncomingRequest, trace: RequestTrace): void;
 }
 
 /** Creates the trace of a request before its first step. */
@@ -59,7 +59,7 @@ export function createRequestTrace(authTrace?: AuthenticationTrace): RequestTrac
 
 /** The parts of a call that steps 1 to 7 have determined. */
 export interface CallParts {
-  readonly request: HttpRequest;
+  readonly request: IncomingRequest;
   readonly method: string;
   readonly target: Target;
   readonly parameters: Parameters;
@@ -74,7 +74,7 @@ export interface CallParts {
 
 /** The call of a resource as it passes the steps; each step sets what it found out. */
 export class CallContext implements Call {
-  readonly request: HttpRequest;
+  readonly incoming: IncomingRequest;
   readonly method: string;
   readonly parameters: Parameters;
   readonly principal: Principal | undefined;
@@ -92,7 +92,7 @@ export class CallContext implements Call {
   #query: URLSearchParams | undefined;
 
   constructor(parts: CallParts) {
-    this.request = parts.request;
+    this.incoming = parts.request;
     this.method = parts.method;
     this.#target = parts.target;
     this.parameters = parts.parameters;
@@ -120,6 +120,13 @@ export class CallContext implements Call {
   /** The value of Date in the response. */
   get date(): string {
     return this.httpDate(this.now);
+  }
+
+  /** Created on use: only resources in code read it. */
+  get request(): HttpRequest {
+    const { method, path, query } = this;
+    const { target, headers, connection } = this.incoming;
+    return { method, target, path, query, headers, peer: connection.peer, secure: connection.secure };
   }
 
   get path(): string {

@@ -2,7 +2,7 @@ import type { Authenticator } from '../auth/authenticate.ts';
 import type { Clock } from '../clock.ts';
 import { selectPreferred } from '../http/headers/accept.ts';
 import { evaluatePreconditions, isConditional, requirePrecondition } from '../http/headers/precondition.ts';
-import type { HttpRequest, Response } from '../http/message.ts';
+import type { IncomingRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Target } from '../http/target.ts';
 import { checkExpectation, checkFraming } from '../http/transfer.ts';
@@ -68,7 +68,7 @@ export interface ServiceContext {
 
 /** A request with the route that it matches. */
 interface Addressed {
-  readonly request: HttpRequest;
+  readonly request: IncomingRequest;
   readonly method: string;
   readonly target: Target;
   readonly route: Match;
@@ -88,7 +88,7 @@ interface Permitted {
  * synchronously: each promise would add a twentieth to the time. Throws, or rejects with, a Problem.
  */
 export function decide(
-  request: HttpRequest,
+  request: IncomingRequest,
   context: ServiceContext,
   trace: RequestTrace,
 ): Response | Promise<Response> {
@@ -237,7 +237,11 @@ function checkPermission(
     throw scopeTooNarrow(call, implemented, authenticator);
   if (call.principal !== undefined)
     throw new Problem('forbidden', `This principal may not ${call.method} here.`);
-  throw authenticator.missing(`${call.method} requires authentication here.`, call.request, resource.schemes);
+  throw authenticator.missing(
+    `${call.method} requires authentication here.`,
+    call.incoming,
+    resource.schemes,
+  );
 }
 
 function scopeTooNarrow(
@@ -256,10 +260,10 @@ function scopeTooNarrow(
 }
 
 function selectReading(call: CallContext, implemented: Action, limit: number): ContentReader | undefined {
-  checkDeclaredLength(call.request, limit);
-  const reading = readingFor(call.request, implemented);
-  if (reading !== undefined) checkDeclaredLength(call.request, lengthLimit(reading, limit));
-  if (call.method === 'PUT') checkContentRange(call.request);
+  checkDeclaredLength(call.incoming, limit);
+  const reading = readingFor(call.incoming, implemented);
+  if (reading !== undefined) checkDeclaredLength(call.incoming, lengthLimit(reading, limit));
+  if (call.method === 'PUT') checkContentRange(call.incoming);
   implemented.checkHeaders?.(call);
   return reading;
 }
@@ -276,7 +280,7 @@ function checkExistence(call: CallContext, resource: Resource, implemented: Acti
 
 function selectVariant(call: CallContext, produces: readonly Variant[] | undefined): Variant | undefined {
   if (produces === undefined) return undefined;
-  const variant = selectPreferred(call.request.headers.get('accept'), produces);
+  const variant = selectPreferred(call.incoming.headers.get('accept'), produces);
   if (variant !== undefined) return variant;
   // A change is not rejected because of the format of its response.
   if (call.method !== 'GET' && call.method !== 'HEAD') return produces[0];
@@ -290,7 +294,7 @@ function notAcceptable(variants: readonly { readonly type: string }[]): Problem 
 
 /** Returns the matching tag if the response is 304. Throws 412, or 400 on a malformed field. */
 function checkPreconditions(call: CallContext, resource: Resource): string | undefined {
-  const { request, method, state: found, now } = call;
+  const { incoming: request, method, state: found, now } = call;
   // A resource without `find` is checked in `conclude`, when its state is known.
   if (resource.find === undefined && (method === 'GET' || method === 'HEAD')) return undefined;
   if (resource.verbatim === true) return undefined;
@@ -318,14 +322,14 @@ function receiveContent(
   limit: number,
 ): Promise<unknown> | undefined {
   if (reading !== undefined) {
-    checkCharset(call.request.headers);
+    checkCharset(call.incoming.headers);
     return readContent(call, reading.decoder(call), lengthLimit(reading, limit));
   }
-  if (implemented.reads === undefined) call.isUnread = call.request.body.present;
+  if (implemented.reads === undefined) call.isUnread = call.incoming.body.present;
   else if (implemented.reads.length > 0 && implemented.bodyOptional !== true) {
     throw new Problem('content-missing', `${call.method} requires content here.`);
   }
-  return checkUnreadContent(call.request, limit, call.principal !== undefined);
+  return checkUnreadContent(call.incoming, limit, call.principal !== undefined);
 }
 
 /** Repeats steps 12, 14 and 16 until the state does not change between them. */
@@ -355,11 +359,11 @@ function conclude(
     return toResponse(call, outcome);
   }
   if (resource.verbatim === true) return toResponse(call, outcome);
-  if (selectPreferred(call.request.headers.get('accept'), [representation]) === undefined) {
+  if (selectPreferred(call.incoming.headers.get('accept'), [representation]) === undefined) {
     throw notAcceptable([representation]);
   }
   const tagged = addContentTag(outcome, representation);
   const state = { tags: listTags(tagged.state, call, resource.produces), modified: tagged.state.modified };
-  const verdict = evaluatePreconditions(call.request.headers, call.method, state, call.now);
+  const verdict = evaluatePreconditions(call.incoming.headers, call.method, state, call.now);
   return verdict === 'proceed' ? toResponse(call, tagged) : buildNotModified(call, verdict.notModified);
 }

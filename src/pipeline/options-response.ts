@@ -35,7 +35,7 @@ export type Describe = (
 export function describe(call: CallContext, subject: Match | readonly Route[], write: Describe): Response {
   const description = 'resource' in subject ? describeResource(call, subject) : describeServer(call, subject);
   const format = 'resource' in subject ? subject.resource.defaultFormat : undefined;
-  const representation = write(description, call.request.headers.get('accept'), format);
+  const representation = write(description, call.incoming.headers.get('accept'), format);
   const fields: FieldLine[] = [
     ...formatLeadingFields(call.date, call.principal),
     ['Content-Type', representation.type],

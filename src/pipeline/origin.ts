@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../http/message.ts';
+import type { IncomingRequest } from '../http/message.ts';
 import { pathForClient } from './proxy.ts';
 
 /** The origins of the server: scheme and authority such as `https://127.0.0.1:8443`, without a trailing slash. */
@@ -7,9 +7,9 @@ export interface Origins {
    * Returns the URL that the issuer and absolute links begin with: the public origin, else that of Host if it is ours, else the first
    * listener's; then the base path.
    */
-  forLinks(request: HttpRequest): string;
+  forLinks(request: IncomingRequest): string;
   /** Returns the origin that a client signed, without the base path: that of Host if it is ours or the public one, else as `forLinks`. */
-  asAddressed(request: HttpRequest): string;
+  asAddressed(request: IncomingRequest): string;
   /** Adds the address of an HTTPS listener. The first one is the default. */
   listening(url: string): void;
 }
@@ -46,7 +46,7 @@ export function createOrigins(publicUrl: string | undefined, aliases: readonly s
 
   // Most requests have the same Host as the one before.
   let latest = { host: '', origin: '' };
-  const readNamed = ({ headers: fields }: HttpRequest): string | undefined => {
+  const readNamed = ({ headers: fields }: IncomingRequest): string | undefined => {
     const host = fields.get('host');
     if (host === undefined) return undefined;
     if (host !== latest.host) latest = { host, origin: parseOrigin(host) };

@@ -1,4 +1,4 @@
-import type { HttpRequest, Response } from '../http/message.ts';
+import type { IncomingRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { isPromiseLike } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
@@ -35,7 +35,7 @@ export interface PipelineParts {
 /** Returns the complete response to a request. `request` is undefined if none could be read. */
 export type Complete = (
   response: Response,
-  request: HttpRequest | undefined,
+  request: IncomingRequest | undefined,
   trace: RequestTrace,
 ) => Response;
 
@@ -47,7 +47,7 @@ export class Pipeline {
   /** The value of Vary if schemes have credentials in fields of their own. */
   readonly #vary: string | undefined;
   /** Restores the connection and the target of the client, if there is a proxy. */
-  readonly #restore: (request: HttpRequest) => HttpRequest = (request) => request;
+  readonly #restore: (request: IncomingRequest) => IncomingRequest = (request) => request;
   /** Whether the seed is stored. */
   #isSeeded = false;
 
@@ -77,7 +77,7 @@ export class Pipeline {
   }
 
   /** Returns the response to a request. Never rejects. */
-  respond(request: HttpRequest): Promise<Response> {
+  respond(request: IncomingRequest): Promise<Response> {
     const { observer } = this.#parts.options;
     return observer === undefined
       ? this.#next(request, createRequestTrace())
@@ -85,7 +85,7 @@ export class Pipeline {
   }
 
   /** Returns the response to a request that was rejected before it could be handled; `received` are the bytes that are no request. */
-  respondToInvalid(problem: Problem, request: HttpRequest | undefined, received?: string): Response {
+  respondToInvalid(problem: Problem, request: IncomingRequest | undefined, received?: string): Response {
     const { context, options } = this.#parts;
     const trace = createRequestTrace();
     const restored = request && this.#restore(request);
@@ -94,7 +94,7 @@ export class Pipeline {
     return this.#logged(restored, response, trace, context.clock.steady());
   }
 
-  async #answer(request: HttpRequest, trace: RequestTrace): Promise<Response> {
+  async #answer(request: IncomingRequest, trace: RequestTrace): Promise<Response> {
     const { context, seeded, keepNonce, options } = this.#parts;
     const begun = options.onRequest === undefined ? 0 : context.clock.steady();
     let outcome: Response | Problem;
@@ -123,7 +123,7 @@ export class Pipeline {
     return refusal ?? toProblem(error, this.#onError, step);
   }
 
-  #completed(response: Response, request: HttpRequest | undefined, trace: RequestTrace): Response {
+  #completed(response: Response, request: IncomingRequest | undefined, trace: RequestTrace): Response {
     const { complete, context } = this.#parts;
     if (this.#vary !== undefined) replaceVary(response.headers, this.#vary);
     const shared = context.cors?.share(response, request, trace);
@@ -134,12 +134,12 @@ export class Pipeline {
   }
 
   /** Adds the fields of the CORS protocol to a response that the service did not create. */
-  share(response: Response, request: HttpRequest, trace: RequestTrace): void {
+  share(response: Response, request: IncomingRequest, trace: RequestTrace): void {
     const { cors } = this.#parts.context;
     if (cors?.share(response, this.#restore(request), trace) === true) exposeFields(response);
   }
 
-  #problemResponse(problem: Problem, request: HttpRequest | undefined, trace: RequestTrace): Response {
+  #problemResponse(problem: Problem, request: IncomingRequest | undefined, trace: RequestTrace): Response {
     const { context, writeProblem } = this.#parts;
     trace.problem = problem;
     return toProblemResponse(problem, request, trace, context.httpDate(context.clock.now()), writeProblem);
@@ -147,7 +147,7 @@ export class Pipeline {
 
   /** Writes an entry to the access log, and returns the response. */
   #logged(
-    request: HttpRequest | undefined,
+    request: IncomingRequest | undefined,
     response: Response,
     trace: RequestTrace,
     begun: number,

@@ -1,5 +1,5 @@
 import { toLines } from '../http/field-lines.ts';
-import type { HttpRequest, Response } from '../http/message.ts';
+import type { IncomingRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { isStoreError } from '../store/errors.ts';
 import type { RequestTrace } from './call.ts';
@@ -47,7 +47,7 @@ const rejectsPrincipal: ReadonlySet<number> = new Set([401, 403, 405]);
 /** Converts a Problem to a response (RFC 9457), or to the response of another API if the Problem has its document. */
 export function toProblemResponse(
   problem: Problem,
-  request: HttpRequest | undefined,
+  request: IncomingRequest | undefined,
   trace: RequestTrace,
   date: string,
   writeProblem: WriteProblem,
@@ -71,6 +71,6 @@ export function toProblemResponse(
 }
 
 /** Returns the path as sent, without the query; in absolute form, also without the authority, which may contain user information. */
-export function pathSent({ target }: HttpRequest): string {
+export function pathSent({ target }: IncomingRequest): string {
   return target.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*/, '').replace(/[?#].*$/s, '');
 }

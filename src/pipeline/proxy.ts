@@ -8,7 +8,7 @@ import {
   parseForwardedFor,
   parseForwardedProto,
 } from '../http/headers/forwarded.ts';
-import type { HttpRequest } from '../http/message.ts';
+import type { IncomingRequest } from '../http/message.ts';
 import {
   contains,
   formatIpAddress,
@@ -37,7 +37,9 @@ type Trusts = (address: string) => boolean;
  * `secure` and `peer` are taken from Forwarded (RFC 7239), or X-Forwarded-Proto and X-Forwarded-For. In requests from other
  * peers these fields are ignored. Throws RangeError on a malformed network.
  */
-export function createForwardedRewrite(networks: readonly string[]): (request: HttpRequest) => HttpRequest {
+export function createForwardedRewrite(
+  networks: readonly string[],
+): (request: IncomingRequest) => IncomingRequest {
   const trusted = networks.map(parseNetwork);
   const trusts: Trusts = (text) => {
     const address = parseIpAddress(text);
@@ -64,7 +66,7 @@ const authorityForm = /^[A-Za-z][A-Za-z0-9+.-]*:\/\/[^/?#]*(?=\/)/;
  * Creates a function that restores the target that the client sent, from which a proxy removed a path prefix. The asterisk form, an
  * absolute form without a path and malformed targets stay. Throws RangeError on a malformed prefix.
  */
-export function createBasePathRewrite(basePath: string): (request: HttpRequest) => HttpRequest {
+export function createBasePathRewrite(basePath: string): (request: IncomingRequest) => IncomingRequest {
   if (!isBasePath(basePath))
     throw new RangeError(
       `${JSON.stringify(basePath)} is not a base path such as /api, without a slash at the end`,
@@ -79,18 +81,18 @@ export function createBasePathRewrite(basePath: string): (request: HttpRequest) 
 }
 
 /** Returns the segments of a target without the prefix that a proxy removes, which the routes do not have. */
-export function segmentsForRouter({ segments }: Target, { basePath }: HttpRequest): readonly string[] {
+export function segmentsForRouter({ segments }: Target, { basePath }: IncomingRequest): readonly string[] {
   return basePath === undefined ? segments : segments.slice(basePath.split('/').length - 1);
 }
 
 /** Returns what is wrong with the proxy if a target has the prefix twice; otherwise ''. */
-export function basePathAdvice({ path }: Target, { basePath }: HttpRequest): string {
+export function basePathAdvice({ path }: Target, { basePath }: IncomingRequest): string {
   if (basePath === undefined || !path.startsWith(`${basePath}${basePath}/`)) return '';
   return ` The proxy did not remove the base path ${basePath}.`;
 }
 
 /** Returns a path of this server as its clients address it: with the prefix that a proxy removes. */
-export function pathForClient({ basePath = '' }: Pick<HttpRequest, 'basePath'>, path: string): string {
+export function pathForClient({ basePath = '' }: Pick<IncomingRequest, 'basePath'>, path: string): string {
   return basePath + path;
 }
 

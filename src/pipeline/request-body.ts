@@ -5,7 +5,7 @@ import { isDeclaredLonger } from '../http/form.ts';
 import { parseContentCoding } from '../http/headers/content-coding.ts';
 import { parseContentDigest, parseContentMd5 } from '../http/headers/content-digest.ts';
 import { parseMediaType } from '../http/headers/media-type.ts';
-import type { HttpRequest } from '../http/message.ts';
+import type { IncomingRequest } from '../http/message.ts';
 import { contentTooLarge, Problem } from '../http/problem.ts';
 import { isPromiseLike, type MaybePromise } from '../maybe-promise.ts';
 import type { CallContext } from './call.ts';
@@ -13,7 +13,7 @@ import type { Decoder } from './decoder.ts';
 import type { Action, ContentReader } from './resource.ts';
 
 /** Throws 413 if the declared length of the content exceeds the limit. */
-export function checkDeclaredLength(request: HttpRequest, limit: number): void {
+export function checkDeclaredLength(request: IncomingRequest, limit: number): void {
   if (isDeclaredLonger(request, limit)) throw contentTooLarge(limit);
 }
 
@@ -21,7 +21,7 @@ export function checkDeclaredLength(request: HttpRequest, limit: number): void {
  * Returns the action's reading for the content type; undefined if there is no content or the action reads none.
  * Throws 415 if the media type or the content coding is not supported.
  */
-export function readingFor(request: HttpRequest, implemented: Action): ContentReader | undefined {
+export function readingFor(request: IncomingRequest, implemented: Action): ContentReader | undefined {
   const { reads } = implemented;
   if (!request.body.present || reads === undefined) return undefined;
   const field = request.headers.get('content-type');
@@ -49,7 +49,7 @@ function unreadable(method: string, field: string | undefined, reads: readonly C
 }
 
 /** Throws 400 if a PUT has a Content-Range, and so is partial (RFC 9110 §14.5). */
-export function checkContentRange(request: HttpRequest): void {
+export function checkContentRange(request: IncomingRequest): void {
   if (request.headers.has('content-range')) {
     throw new Problem('content-range-on-put', 'The request has a Content-Range.');
   }
@@ -80,7 +80,7 @@ function quote(text: string): string {
  * fields. Throws 400, 408, 413, 415 or 422.
  */
 export async function readContent(
-  { request, gzip }: Pick<CallContext, 'request' | 'gzip'>,
+  { incoming: request, gzip }: Pick<CallContext, 'incoming' | 'gzip'>,
   made: MaybePromise<Decoder>,
   limit: number,
 ): Promise<unknown> {
@@ -101,7 +101,7 @@ export async function readContent(
  * Returns undefined if there is nothing to wait for. Throws 400 on a malformed digest field.
  */
 export function checkUnreadContent(
-  request: HttpRequest,
+  request: IncomingRequest,
   limit: number,
   authenticated: boolean,
 ): Promise<void> | undefined {
@@ -112,7 +112,7 @@ export function checkUnreadContent(
   return undefined;
 }
 
-function receive(request: HttpRequest, limit: number, sink: (chunk: Uint8Array) => void): Promise<void> {
+function receive(request: IncomingRequest, limit: number, sink: (chunk: Uint8Array) => void): Promise<void> {
   const digests = readExpectedDigests(request.headers);
   let length = 0;
   const received = request.body.consume((chunk) => {

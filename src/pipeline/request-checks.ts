@@ -1,7 +1,7 @@
 // Steps 1 to 4 of decide.ts: what can be checked without knowing the resource.
 import type { HttpHeaders } from '../http/fields.ts';
 import { isValidHost } from '../http/host.ts';
-import type { HttpRequest } from '../http/message.ts';
+import type { IncomingRequest } from '../http/message.ts';
 import { isMethod, methods } from '../http/method.ts';
 import { Problem } from '../http/problem.ts';
 import { parseTarget, type Target } from '../http/target.ts';
@@ -22,7 +22,7 @@ export function checkVersion(version: string): void {
 }
 
 /** Throws a Problem unless there is exactly one valid Host. HTTP/1.0 requires none. */
-export function checkHost({ headers: fields, version }: HttpRequest): void {
+export function checkHost({ headers: fields, version }: IncomingRequest): void {
   const host = fields.get('host');
   if (host === undefined) {
     // RFC 9112 §3.2: HTTP/1.0 had no Host.

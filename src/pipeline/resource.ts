@@ -1,5 +1,5 @@
 import type { HeadersInput } from '../http/field-lines.ts';
-import type { HttpRequest } from '../http/message.ts';
+import type { HttpRequest, IncomingRequest } from '../http/message.ts';
 import { isSafe } from '../http/method.ts';
 import type { Problem } from '../http/problem.ts';
 import type { MaybePromise } from '../maybe-promise.ts';
@@ -56,7 +56,10 @@ export interface ResourceState<State = unknown> {
 
 /** A request as a resource receives it. */
 export interface Call<State = unknown, Content = unknown> {
+  /** The request as it was sent. */
   readonly request: HttpRequest;
+  /** The request with its unread content and its connection. @internal */
+  readonly incoming: IncomingRequest;
   readonly method: string;
   /** The normalized path: unreserved octets decoded, hexadecimal digits in upper case. */
   readonly path: string;

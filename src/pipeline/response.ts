@@ -103,7 +103,7 @@ export function toResponse(call: CallContext, outcome: ActionResponse): Response
   if (
     representation !== undefined &&
     representation.body.length >= compressibleLength &&
-    acceptsCoding(call.request.headers.get('accept-encoding'), 'gzip') &&
+    acceptsCoding(call.incoming.headers.get('accept-encoding'), 'gzip') &&
     !isCoded(outcome)
   ) {
     const compressing = call.gzip.pack(representation.body);

@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../http/message.ts';
+import type { IncomingRequest } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import type { Target } from '../http/target.ts';
 import type { Principal } from '../principal.ts';
@@ -36,7 +36,7 @@ export interface Match extends Route {
 /** Finds resources by path. */
 export interface Router {
   /** Returns the route that matches these decoded segments; undefined if there is none. `request` selects between several. */
-  find(segments: readonly string[], request?: HttpRequest): Match | undefined;
+  find(segments: readonly string[], request?: IncomingRequest): Match | undefined;
   /** All routes in the order given, including unavailable ones. */
   readonly routes: readonly Route[];
   /** Returns the methods that some resource implements beside those of collections. */
@@ -46,7 +46,7 @@ export interface Router {
 /** Routes that are asked before those of a router, and may change at any time. */
 export interface RouteLayer {
   /** Returns the routes for a request, the first one first. Those that do not implement its method are included. */
-  find(segments: readonly string[], request: HttpRequest): readonly Match[];
+  find(segments: readonly string[], request: IncomingRequest): readonly Match[];
   readonly routes: readonly Route[];
   furtherMethods(): ReadonlySet<string>;
 }
@@ -78,7 +78,7 @@ export function extendRoutes(router: Router, fallback: RouteFallback): Router {
 }
 
 /** Returns the route of a target. `*` is the server itself, for which there is none. Throws a Problem (404). */
-export function findRoute(target: Target, request: HttpRequest, router: Router): Match {
+export function findRoute(target: Target, request: IncomingRequest, router: Router): Match {
   if (target.asterisk) return { template: '*', resource: {}, parameters: {} };
   const route = router.find(segmentsForRouter(target, request), request);
   if (route === undefined) throw notFound(basePathAdvice(target, request));

@@ -10,7 +10,7 @@ import { createRateLimiter } from '../auth/rate-limit.ts';
 import { SchemeLimits } from '../auth/scheme-limits.ts';
 import { type AccountRecord, toAccountRecord } from '../auth/user-declaration.ts';
 import type { Clock } from '../clock.ts';
-import type { HttpRequest } from '../http/message.ts';
+import type { IncomingRequest } from '../http/message.ts';
 import { readLifetimes } from '../oauth/lifetimes.ts';
 import type { TokenEvent } from '../oauth/records.ts';
 import { httpsOrigin, type Origins } from '../pipeline/origin.ts';
@@ -169,7 +169,7 @@ export function createAuthentication(
 }
 
 /** Returns whether a request is a health check, which is not counted; undefined if there are none. */
-function createExemption({ health }: ServiceOptions): ((request: HttpRequest) => boolean) | undefined {
+function createExemption({ health }: ServiceOptions): ((request: IncomingRequest) => boolean) | undefined {
   return health === undefined ? undefined : (request) => isHealthCheck(health, request);
 }
 

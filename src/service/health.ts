@@ -1,4 +1,4 @@
-import type { HttpRequest, Response } from '../http/message.ts';
+import type { IncomingRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { grantsCollection } from '../oauth/records.ts';
 import { createRequestTrace } from '../pipeline/call.ts';
@@ -51,7 +51,7 @@ export function readinessPath({ path }: HealthOptions): string {
 }
 
 /** Returns whether a request is a health or readiness check, with or without the prefix that a proxy removes. */
-export function isHealthCheck({ path }: HealthOptions, request: HttpRequest): boolean {
+export function isHealthCheck({ path }: HealthOptions, request: IncomingRequest): boolean {
   const sent = pathSent(request);
   const { basePath } = request;
   return isCheck(sent, path) || (basePath !== undefined && isCheck(sent, basePath + path));
@@ -82,7 +82,7 @@ export function hideHealthChecks(
 
 function createQuietObserver(health: HealthOptions, observer: Observer): Observer {
   return {
-    observe: (request: HttpRequest, answer: Next): Promise<Response> =>
+    observe: (request: IncomingRequest, answer: Next): Promise<Response> =>
       isHealthCheck(health, request)
         ? answer(request, createRequestTrace())
         : observer.observe(request, answer),

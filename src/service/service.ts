@@ -12,9 +12,10 @@ import { loadSeed } from '../collections/seed.ts';
 import { type Duration, requireDuration } from '../duration.ts';
 import { writeDescription, writeProblem } from '../formats/server-documents.ts';
 import { createDateCache } from '../http/headers/date.ts';
-import type { HttpRequest, Response } from '../http/message.ts';
+import type { IncomingRequest, Response } from '../http/message.ts';
 import { ByteBudget } from '../net/byte-budget.ts';
 import { type ListenerOptions, listen, type ServerSocket } from '../net/listener.ts';
+import { type RequestListener, requestListener } from '../net/request-listener.ts';
 import type { TlsIdentity } from '../net/tls/identity.ts';
 import type { TokenEvent } from '../oauth/records.ts';
 import { createRequestIds, type RequestIds } from '../pipeline/access-entry.ts';
@@ -88,6 +89,11 @@ export interface Service {
    * @example const response = await service.fetch('/articles', { method: 'POST', body });
    */
   readonly fetch: Fetch;
+  /**
+   * Answers requests of a server of node:http or node:https that the caller owns. Timeouts are then those of that server.
+   * @example const server = http.createServer(service.handler);
+   */
+  readonly handler: RequestListener;
   /** Resolves when the seed is stored. Requests wait for it. */
   readonly ready: Promise<void>;
   /** Opens a port. Rejects with ListenError, or with TlsError if the certificate or its key cannot be used. */
@@ -140,7 +146,7 @@ export interface ServiceControls {
 /** A service with the parts that a test double controls. */
 export interface ControllableService extends Service {
   /** Returns the response to a request. Never rejects. */
-  respond(request: HttpRequest): Promise<Response>;
+  respond(request: IncomingRequest): Promise<Response>;
   readonly oauth: AuthorizationServer;
   /** The counts of requests by principal and peer. */
   readonly quotas: Pick<Quotas, 'snapshot' | 'restore'>;
@@ -149,11 +155,11 @@ export interface ControllableService extends Service {
   /** The current routes. */
   readonly router: Router;
   /** Returns the user, or the id of the key, that the credentials of a request name, valid or not. */
-  claimedName(request: HttpRequest): string | undefined;
+  claimedName(request: IncomingRequest): string | undefined;
   /** Returns whether a query parameter belongs to credentials. */
   isCredentialParameter(name: string): boolean;
   /** Adds the fields of the CORS protocol to a response that the service did not create. */
-  share(response: Response, request: HttpRequest, trace: RequestTrace): void;
+  share(response: Response, request: IncomingRequest, trace: RequestTrace): void;
   /** Replaces all collections and resources. Throws as `createService` does, and then changes nothing. */
   replaceServed(served: ServedRoutes): void;
 }
@@ -296,13 +302,14 @@ export function createControllableService(
     await oauth.departures.done?.catch(() => {});
     if (options.store === undefined) await store.close();
   };
-  const handle = (request: HttpRequest): Promise<Response> => pipeline.respond(request);
+  const handle = (request: IncomingRequest): Promise<Response> => pipeline.respond(request);
   const refuse: Pipeline['respondToInvalid'] = (...invalid) => pipeline.respondToInvalid(...invalid);
 
   return {
     ready,
     fetch: createFetch({ respond: handle, ...inProcess }),
     respond: handle,
+    handler: requestListener(handle),
     async listen(address) {
       const { listener, listening } = await openPort(address, {
         limits,
@@ -390,7 +397,7 @@ function selectActive(quotas: Quotas): Quotas | undefined {
 function createCompletion(
   quotas: Quotas | undefined,
   requestIds: RequestIds | undefined,
-  sign: ((response: Response, request: HttpRequest | undefined) => Response) | undefined,
+  sign: ((response: Response, request: IncomingRequest | undefined) => Response) | undefined,
 ): Complete | undefined {
   if (quotas === undefined && requestIds === undefined) return sign;
   return (response, request, trace) => {
@@ -409,16 +416,19 @@ function createResponseSigning(
   configured: readonly ConfiguredScheme[],
   clock: Clock,
 ):
-  | { readonly loaded: Promise<void>; sign(response: Response, request: HttpRequest | undefined): Response }
+  | {
+      readonly loaded: Promise<void>;
+      sign(response: Response, request: IncomingRequest | undefined): Response;
+    }
   | undefined {
   const scheme = configured.find(({ kind }) => kind === 'message-signatures');
   const signing = scheme?.kind === 'message-signatures' ? scheme.options.signResponses : undefined;
   if (signing === undefined) return undefined;
-  let signer: ((request: HttpRequest, response: Response) => Response) | undefined;
+  let signer: ((request: IncomingRequest, response: Response) => Response) | undefined;
   const loaded = import('./sign-responses.ts').then(({ createResponseSigner }) => {
     signer = createResponseSigner(signing, clock);
   });
-  const sign = (response: Response, request: HttpRequest | undefined): Response =>
+  const sign = (response: Response, request: IncomingRequest | undefined): Response =>
     request === undefined || signer === undefined ? response : signer(request, response);
   return { loaded, sign };
 }

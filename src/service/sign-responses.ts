@@ -2,7 +2,7 @@ import type { ResponseSigningOptions } from '../auth/message-signatures/response
 import type { Clock } from '../clock.ts';
 import type { FieldLine } from '../http/fields.ts';
 import { formatContentDigest } from '../http/headers/content-digest.ts';
-import type { HttpRequest, Response } from '../http/message.ts';
+import type { IncomingRequest, Response } from '../http/message.ts';
 import {
   parseAcceptSignature,
   type RequestedSignature,
@@ -24,7 +24,7 @@ const lifetime = 300;
 export function createResponseSigner(
   { key, components }: ResponseSigningOptions,
   clock: Pick<Clock, 'now'>,
-): (request: HttpRequest, response: Response) => Response {
+): (request: IncomingRequest, response: Response) => Response {
   const always = components === undefined ? undefined : requestFor(components);
   return (request, response) => {
     const field = request.headers.get('accept-signature');
@@ -60,7 +60,7 @@ function relabelRequest(
 }
 
 function signWithKey(
-  request: HttpRequest,
+  request: IncomingRequest,
   response: Response,
   requested: readonly RequestedSignature[],
   key: MessageKey,

@@ -9,7 +9,7 @@ import { createBasicScheme, type PasswordHashing } from '../../src/auth/basic.ts
 import { createHashQueue } from '../../src/auth/hash-queue.ts';
 import { createRateLimiter } from '../../src/auth/rate-limit.ts';
 import { createManualClock } from '../../src/clock.ts';
-import { createRequest, type HttpRequest } from '../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { authenticationOutcome } from '../support/auth/service.ts';
 
@@ -48,14 +48,14 @@ function openDoor(
     explain,
   });
   const authenticator = createAuthenticator([scheme], rateLimiter);
-  const outcome = (request: HttpRequest): Promise<string | Problem> =>
+  const outcome = (request: IncomingRequest): Promise<string | Problem> =>
     authenticationOutcome(authenticator, request);
   return {
     accounts,
     authenticator,
     clock,
     outcome,
-    async verdictOn(request: HttpRequest): Promise<string> {
+    async verdictOn(request: IncomingRequest): Promise<string> {
       const result = await outcome(request);
       return typeof result === 'string' ? result : result.type;
     },
@@ -65,7 +65,7 @@ function openDoor(
 function asking(
   pair: string,
   changes: { peer?: string; secure?: boolean; scheme?: string } = {},
-): HttpRequest {
+): IncomingRequest {
   const { peer = '192.0.2.1', secure = true, scheme = 'Basic' } = changes;
   const value = `${scheme} ${Buffer.from(pair).toString('base64')}`;
   return createRequest({ method: 'GET', target: '/', headers: [['Authorization', value]], peer, secure });

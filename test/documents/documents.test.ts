@@ -23,6 +23,7 @@ import {
   root,
 } from '../support/documents/markdown.ts';
 import { freePorts, missingPrograms, runSession } from '../support/documents/shell.ts';
+import { missingPackage } from '../support/packages.ts';
 import { onlyLong } from '../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
@@ -60,6 +61,8 @@ before(() => {
 
   mkdirSync(join(folder, 'node_modules'));
   symlinkSync(root, join(folder, 'node_modules/countersign'));
+  for (const name of new Set(pages.flatMap(listScripts).flatMap(({ text }) => listPackages(text))))
+    symlinkSync(join(root, 'test/node_modules', name), join(folder, 'node_modules', name));
 });
 
 /** Runs Node.js; returns its exit status and all output. */
@@ -100,6 +103,12 @@ function buildScript(block: Block, before: readonly Block[]): string {
 function importsUnexported(script: string): string | undefined {
   const entries = [...script.matchAll(/'countersign\/(\w+)'/g)].map(([, name]) => `./${name}`);
   return entries.find((entry) => !(entry in manifest.exports));
+}
+
+/** Returns the packages of others that a script imports. */
+function listPackages(script: string): string[] {
+  const imported = script.matchAll(/^import .* from '(?!node:|countersign\b)((?:@[^/']+\/)?[^/']+)/gm);
+  return [...imported].map(([, name = '']) => name);
 }
 
 /** Runs the tests in a copy of an example of which one file is changed as a `diff` block says. */
@@ -180,6 +189,8 @@ for (const page of pages) {
         const script = buildScript(block, listScripts(page).slice(0, at));
         const unexported = importsUnexported(script);
         if (unexported !== undefined) return context.skip(`the package does not export ${unexported}`);
+        const absent = listPackages(script).map(missingPackage).find(Boolean);
+        if (absent !== undefined && absent !== false) return context.skip(absent);
         const name = `${slug}-${at}.mjs`;
         writeFileSync(join(folder, name), script);
         if (!script.includes("'node:test'")) {

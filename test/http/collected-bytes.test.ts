@@ -7,7 +7,7 @@ import { readBytes } from '../../src/formats/bytes.ts';
 import { jsonDecoder } from '../../src/formats/json/decoder.ts';
 import { CollectedBytes } from '../../src/http/collected-bytes.ts';
 import { formatDate } from '../../src/http/headers/date.ts';
-import { createRequest, type HttpRequest, readAll } from '../../src/http/message.ts';
+import { createRequest, type IncomingRequest, readAll } from '../../src/http/message.ts';
 import { parseTarget } from '../../src/http/target.ts';
 import type { MaybePromise } from '../../src/maybe-promise.ts';
 import { CallContext } from '../../src/pipeline/call.ts';
@@ -48,7 +48,7 @@ async function heldWhileGathered(): Promise<number> {
 
 async function heldWhilePacked(): Promise<number> {
   let held = 0;
-  const request: HttpRequest = {
+  const request: IncomingRequest = {
     ...createRequest({ method: 'POST', target: '/', headers: [['Content-Encoding', 'gzip']] }),
     body: {
       present: true,
@@ -59,7 +59,7 @@ async function heldWhilePacked(): Promise<number> {
     },
   };
   const decoder = { write: () => undefined, end: () => undefined };
-  await assert.rejects(readContent({ request, gzip: new GzipQueue() }, decoder, length));
+  await assert.rejects(readContent({ incoming: request, gzip: new GzipQueue() }, decoder, length));
   return held;
 }
 

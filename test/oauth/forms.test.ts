@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import type { Response } from '../../src/http/message.ts';
+import type { IncomingRequest, Response } from '../../src/http/message.ts';
 import { createRequest } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
-import { action, type HttpRequest, type Resource, type ServiceOptions } from '../../src/index.ts';
+import { action, type Resource, type ServiceOptions } from '../../src/index.ts';
 import type { ControllableService } from '../../src/service/service.ts';
 import { consumers, requestToken, startSecond } from '../support/oauth/consumer.ts';
 import {
@@ -55,7 +55,10 @@ function open(options: ServiceOptions = {}): Server {
 }
 
 /** Content that is announced and never arrives, and whether the service asked for it. */
-function withheld(request: HttpRequest): { readonly request: HttpRequest; readonly asked: () => boolean } {
+function withheld(request: IncomingRequest): {
+  readonly request: IncomingRequest;
+  readonly asked: () => boolean;
+} {
   let asked = false;
   const never = (): Promise<never> => {
     asked = true;
@@ -68,7 +71,7 @@ function withheld(request: HttpRequest): { readonly request: HttpRequest; readon
 }
 
 /** The reply to a request whose content never arrives. Fails if the service waits for it. */
-async function replyWithout(service: ControllableService, request: HttpRequest): Promise<Response> {
+async function replyWithout(service: ControllableService, request: IncomingRequest): Promise<Response> {
   const { request: sent, asked } = withheld(request);
   const reply = await Promise.race([
     service.respond(sent),
@@ -78,7 +81,12 @@ async function replyWithout(service: ControllableService, request: HttpRequest):
   return reply;
 }
 
-function formRequest(target: string, length: number, authorization?: string, method = 'POST'): HttpRequest {
+function formRequest(
+  target: string,
+  length: number,
+  authorization?: string,
+  method = 'POST',
+): IncomingRequest {
   const fields: [string, string][] = [
     ['Content-Type', formType],
     ['Content-Length', String(length)],
@@ -163,7 +171,7 @@ test('a form at a resource is parsed for OAuth 1.0a only if it names a parameter
 
 test('a form at a resource is not awaited for its credentials where it cannot have any', async () => {
   const { service } = open();
-  const status = async (request: HttpRequest): Promise<number> =>
+  const status = async (request: IncomingRequest): Promise<number> =>
     (await replyWithout(service, request)).status;
   assert.equal(await status(formRequest('/closed', 65_537)), 401);
   assert.equal(await status(formRequest('/greeting', 10, undefined, 'GET')), 200);
@@ -186,7 +194,7 @@ test('a form of up to the limit of the server still reaches the resource', async
 test('content of an anonymous request is not awaited for its digest where nothing uses it', async () => {
   const { service, ask } = open();
   const digest = `sha-256=:${Buffer.alloc(32).toString('base64')}:`;
-  const asked = (value: string): HttpRequest =>
+  const asked = (value: string): IncomingRequest =>
     createRequest({ method: 'GET', target: '/greeting', secure: true, headers: [['Content-Digest', value]] });
   assert.equal((await replyWithout(service, asked(digest))).status, 200);
   assert.equal((await replyWithout(service, asked('sha-256=x'))).status, 400);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createRequest, type HttpRequest } from '../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
 import { createForwardedRewrite } from '../../src/pipeline/proxy.ts';
 import { hostile } from '../support/http/hostile.ts';
 import { seeded } from '../support/seeded.ts';
@@ -12,7 +12,7 @@ const trust = createForwardedRewrite(['10.0.0.0/8', 'fd00::/8']);
 
 type Lines = [string, string][];
 
-function asked(fields: Lines, { peer = proxy, secure = false } = {}): HttpRequest {
+function asked(fields: Lines, { peer = proxy, secure = false } = {}): IncomingRequest {
   return createRequest({ method: 'GET', target: '/', headers: fields, peer, secure });
 }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import test from 'node:test';
-import { action, createService, json, readBytes } from '../../src/index.ts';
+import { action, createService, json, Problem, readBytes } from '../../src/index.ts';
 
 /** Opens a service whose resource returns what it received. */
 function openEcho() {
@@ -10,8 +12,8 @@ function openEcho() {
         GET: action('anyone', ({ request, query }) =>
           json({
             host: request.headers.get('host'),
-            peer: request.connection.peer,
-            secure: request.connection.secure,
+            peer: request.peer,
+            secure: request.secure,
             query: Object.fromEntries(query),
           }),
         ),
@@ -66,4 +68,46 @@ test('a service that is closed answers 503 in process, too', async () => {
   await service.close({ grace: '0' });
   assert.equal((await service.fetch('/echo')).status, 503);
   await assert.rejects(openEcho().close({ grace: 'soon' }), RangeError);
+});
+
+test('a resource reads the method, target, path, query, headers, peer and transport of a request', async () => {
+  const service = createService({
+    resources: {
+      '/echo/{name}': {
+        GET: action('anyone', ({ request: { method, target, path, query, headers, peer, secure } }) =>
+          json({ method, target, path, query: [...query], agent: headers.get('user-agent'), peer, secure }),
+        ),
+      },
+    },
+  });
+  const answer = await service.fetch('http://localhost/echo/%61b?x=1&x=2', {
+    headers: { 'User-Agent': 'probe' },
+    peer: '192.0.2.7',
+  });
+  assert.deepEqual(await answer.json(), {
+    method: 'GET',
+    target: '/echo/%61b?x=1&x=2',
+    path: '/echo/ab',
+    query: [
+      ['x', '1'],
+      ['x', '2'],
+    ],
+    agent: 'probe',
+    peer: '192.0.2.7',
+    secure: false,
+  });
+});
+
+test('a server of node:http that the caller owns answers with the handler of a service', async (context) => {
+  const missing = action('anyone', () => {
+    throw new Problem('not-found', 'There is no such city.', { headers: { 'Retry-After': '60' } });
+  });
+  const service = createService({ resources: { '/weather': { GET: missing } } });
+  const server = createServer(service.handler);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  context.after(() => server.close());
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  const answer = await fetch(`http://127.0.0.1:${address.port}/weather`);
+  assert.deepEqual([answer.status, answer.headers.get('Retry-After')], [404, '60']);
 });

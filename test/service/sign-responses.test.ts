@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { responseSigningShape } from '../../src/auth/message-signatures/response-signing.ts';
 import { readShape } from '../../src/auth/option-values.ts';
-import { createRequest, type HttpRequest, type Response } from '../../src/http/message.ts';
+import { createRequest, type IncomingRequest, type Response } from '../../src/http/message.ts';
 import { createResponseSigner } from '../../src/service/sign-responses.ts';
 import { start } from '../support/signature/message-scheme.ts';
 import { publicKey, signingKey } from '../support/signature/rfc9421.ts';
@@ -33,7 +33,7 @@ const key = signingKey('test-key-ed25519');
 const clock = { now: () => start * 1000 + 999 };
 const sign = createResponseSigner({ key }, clock);
 
-function asking(accept: string | undefined, method = 'POST'): HttpRequest {
+function asking(accept: string | undefined, method = 'POST'): IncomingRequest {
   const fields: [string, string][] = [['Host', 'example.com']];
   if (accept !== undefined) fields.push(['Accept-Signature', accept]);
   return createRequest({ method, target: '/foo?x=1', secure: true, headers: fields });

@@ -11,7 +11,7 @@ import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
 import { createDeclaredScheme } from '../../../src/auth/declared/scheme.ts';
 import type { Scheme } from '../../../src/auth/scheme.ts';
 import { systemClock } from '../../../src/clock.ts';
-import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
 import { type Peer, peers } from '../peers.ts';
 
@@ -74,7 +74,7 @@ function secretOf(declaration: unknown): string {
   return JSON.stringify(declaration).includes('standard-webhooks') ? webhookSecret : secret;
 }
 
-function verifierOf(scheme: Scheme, signed: (number: number) => HttpRequest): Peer {
+function verifierOf(scheme: Scheme, signed: (number: number) => IncomingRequest): Peer {
   return async (number) => {
     const request = signed(number);
     return () => {
@@ -116,7 +116,7 @@ function sameMessage(encoding: 'base64' | 'hex' = 'base64'): Peer {
   });
 }
 
-function posted(fields: readonly (readonly [string, string])[]): HttpRequest {
+function posted(fields: readonly (readonly [string, string])[]): IncomingRequest {
   const lines = fields.map(([name, value]) => [name, flat(value)] as const);
   return createRequest({ method: 'POST', target: '/', headers: lines, body: payload });
 }

@@ -19,7 +19,7 @@ import { createMessageSignaturesScheme } from '../../../src/auth/message-signatu
 import type { Scheme } from '../../../src/auth/scheme.ts';
 import { systemClock } from '../../../src/clock.ts';
 import { parseCredentials } from '../../../src/http/headers/authorization.ts';
-import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { formatSignedDate } from '../../../src/signature/hmac.ts';
 import type { MessageKey, PublicKeyAlgorithm } from '../../../src/signature/message-signatures/algorithms.ts';
 import { defaultComponents, signMessage } from '../../../src/signature/message-signatures/sign.ts';
@@ -113,12 +113,12 @@ function schemeWith(accountKey: AccountKey | undefined): Scheme {
   });
 }
 
-function requestWith(target: string, lines: readonly (readonly [string, string])[]): HttpRequest {
+function requestWith(target: string, lines: readonly (readonly [string, string])[]): IncomingRequest {
   const fields = [['Host', host] as const, ...lines].map(([name, value]) => [name, flat(value)] as const);
   return createRequest({ method: 'GET', target: flat(target), headers: fields });
 }
 
-function verifierOf(scheme: Scheme, requestOf: (number: number) => HttpRequest, rest?: string): Peer {
+function verifierOf(scheme: Scheme, requestOf: (number: number) => IncomingRequest, rest?: string): Peer {
   return (number) => {
     const request = requestOf(number);
     const credentials = rest === undefined ? '' : (request.headers.get(rest) ?? '');
@@ -158,7 +158,7 @@ function ownScheme(): Peer {
     requireBodyDigest: false,
     explain: false,
   });
-  const requestOf = (number: number): HttpRequest => {
+  const requestOf = (number: number): IncomingRequest => {
     const date = formatSignedDate(Date.now());
     const nonce = newNonce();
     const rest = `+${date.replaceAll(' ', '')}+${nonce}`;

@@ -4,7 +4,7 @@ import type { HttpHeaders } from '../../http/fields.ts';
 import { decodeFormText } from '../../http/form.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import { cookiesIn } from '../../http/headers/cookie.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import { takeParameter } from '../../signature/declared/message.ts';
 import { octets } from '../../signature/declared/template.ts';
@@ -92,7 +92,7 @@ function createSignatureScheme(
 
 /** Returns the values at the place of the secret, as sent. */
 function secretsIn(
-  { headers: fields, target }: HttpRequest,
+  { headers: fields, target }: IncomingRequest,
   rest: string,
   place: SecretPlace,
 ): readonly string[] {

@@ -1,7 +1,7 @@
 // The credentials of a request with what they sign, as far as the header section shows it.
 import type { HttpHeaders } from '../../http/fields.ts';
 import { parseDate } from '../../http/headers/date.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import {
   type CanonicalHeader,
   canonicalPath,
@@ -41,7 +41,7 @@ export const unsignedPayload = 'UNSIGNED-PAYLOAD';
 
 /** Reads the credentials. Returns a refusal if they are malformed, or are not for this service. */
 export function present(
-  request: HttpRequest,
+  request: IncomingRequest,
   rest: string,
   options: Aws4Options,
   now: number,
@@ -153,7 +153,7 @@ function readTime(
 
 /** Returns the payload hash that the header section shows, or a fault. */
 function readPayloadHash(
-  { headers: fields, body }: HttpRequest,
+  { headers: fields, body }: IncomingRequest,
   credentials: Aws4Credentials,
   options: Aws4Options,
 ): Pick<Aws4Presented, 'payloadHash' | 'hasContent'> | Fault {

@@ -1,5 +1,5 @@
 import { formatChallenge } from '../../http/headers/authorization.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { aws4Algorithm, splitTarget } from '../../signature/aws4/canonical-request.ts';
 import {
   type Aws4Credentials,
@@ -50,6 +50,10 @@ export function createAws4Scheme(name: string, options: Aws4Options, context: Sc
   };
 }
 
-function readCredentials(rest: string, { target }: HttpRequest, service: string): Aws4Credentials | string {
+function readCredentials(
+  rest: string,
+  { target }: IncomingRequest,
+  service: string,
+): Aws4Credentials | string {
   return rest === '' ? parsePresigned(splitTarget(target).query, service) : parseCredentialsField(rest);
 }

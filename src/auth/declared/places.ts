@@ -8,7 +8,7 @@ import {
   parseForm,
 } from '../../http/form.ts';
 import { parseMediaType } from '../../http/headers/media-type.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { createJsonReader, takeParameter } from '../../signature/declared/message.ts';
 import { describePlace, isInContent, type RolePlace } from '../../signature/declared/places.ts';
 import type { FormatName, FormatValues } from '../../signature/declared/signature-format.ts';
@@ -17,7 +17,7 @@ import type { Fault } from '../signature-scheme.ts';
 
 /** Where the parts of credentials are read from. Each character of a value is one octet. */
 export interface PlaceReader {
-  readonly request: HttpRequest;
+  readonly request: IncomingRequest;
   /** The values in the text with the signature. */
   readonly values: FormatValues;
   /** The content; undefined before it is read. */
@@ -35,14 +35,14 @@ export interface ContentReader {
 }
 
 /** Returns whether the content is JSON by its Content-Type. */
-export function hasJson({ body, headers: fields }: HttpRequest): boolean {
+export function hasJson({ body, headers: fields }: IncomingRequest): boolean {
   const type = body.present ? fields.get('content-type') : undefined;
   const name = type === undefined ? undefined : parseMediaType(type)?.type;
   return name !== undefined && (name === 'application/json' || name.endsWith('+json'));
 }
 
 /** Creates a reader of content, which parses it once. Returns a fault if the content is a form with too many parameters. */
-export function readContent(request: HttpRequest, content: Uint8Array): ContentReader | Fault {
+export function readContent(request: IncomingRequest, content: Uint8Array): ContentReader | Fault {
   const isReadable = !isCoded(request);
   const isForm = isReadable && hasForm(request);
   const text = isForm ? Buffer.from(content).toString('latin1') : '';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { HttpHeaders } from '../../http/fields.ts';
 import { decodeFormText, hasForm, isCoded } from '../../http/form.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { decodeKeySignature, hasPrivateKey } from '../../signature/declared/asymmetric.ts';
 import { decodeSignature, signatureFault } from '../../signature/declared/key.ts';
 import {
@@ -53,7 +53,7 @@ export interface DeclaredPresented extends Presented {
  * has a fault elsewhere.
  */
 export function present(
-  request: HttpRequest,
+  request: IncomingRequest,
   rest: string,
   options: DeclaredOptions,
   plan: Plan,
@@ -118,7 +118,7 @@ interface Placed {
 }
 
 function readPlacedValue(
-  request: HttpRequest,
+  request: IncomingRequest,
   rest: string,
   { place, authorizationName, format, queryOrForm = false }: DeclaredOptions,
   { signatureField }: Plan,
@@ -144,7 +144,7 @@ function readPlacedValue(
 
 function contentValue(
   place: { readonly json: string } | { readonly form: string },
-  request: HttpRequest,
+  request: IncomingRequest,
   content: ContentReader | undefined,
 ): Placed | Fault {
   const reader: PlaceReader = { request, values: {}, content, queryOrForm: false };
@@ -246,7 +246,7 @@ function userIn(reader: PlaceReader, options: DeclaredOptions): string | Fault {
 
 /** Returns the user that a request names outside its content; undefined if it names none. */
 export function claimedUser(
-  request: HttpRequest,
+  request: IncomingRequest,
   rest: string,
   options: DeclaredOptions,
 ): string | undefined {
@@ -265,7 +265,7 @@ export function claimedUser(
   return typeof named === 'string' && named !== '' ? named : undefined;
 }
 
-function unreadable(request: HttpRequest, user: RolePlace | string): Fault {
+function unreadable(request: IncomingRequest, user: RolePlace | string): Fault {
   const { headers: fields } = request;
   const field = typeof user === 'object' && 'field' in user ? user.field : '';
   return fields.has(field.toLowerCase())
@@ -274,7 +274,7 @@ function unreadable(request: HttpRequest, user: RolePlace | string): Fault {
 }
 
 /** Returns the fault of a request that lacks a value. */
-function describeMissing(place: RolePlace, purpose: string, request: HttpRequest): Fault {
+function describeMissing(place: RolePlace, purpose: string, request: IncomingRequest): Fault {
   const detail = `${sentence(describePlace(place))} is missing; it ${purpose}.`;
   return 'field' in place ? { detail, missing: { field: place.field, request } } : { detail };
 }
@@ -326,7 +326,7 @@ function readToken(
 
 /** Returns the SHA-256 of the passphrase, of which every length takes the same time to compare. */
 function readPassphraseDigest(
-  { headers: fields }: HttpRequest,
+  { headers: fields }: IncomingRequest,
   { passphrase }: DeclaredOptions,
 ): Buffer | Fault | undefined {
   if (passphrase === undefined) return undefined;
@@ -414,7 +414,7 @@ function readHost(target: string, fields: HttpHeaders): string {
 
 /** Returns whether the content is a form whose parameters are signed. */
 export function hasSignedForm(
-  request: HttpRequest,
+  request: IncomingRequest,
   target: string,
   { digestParameter }: DeclaredOptions,
 ): boolean {

@@ -1,6 +1,6 @@
 import { hasForm, holdForm, isCoded, isDeclaredLonger, maxFormLength } from '../../http/form.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { isMethod, isSafe } from '../../http/method.ts';
 import { fieldIn, isInContent, parameterIn } from '../../signature/declared/places.ts';
 import type { CredentialLocation, Scheme } from '../scheme.ts';
@@ -57,7 +57,7 @@ export function createDeclaredScheme(name: string, options: DeclaredOptions, con
     authenticate,
     ...(isInContent(place)
       ? {
-          elsewhere: (request: HttpRequest) =>
+          elsewhere: (request: IncomingRequest) =>
             mayContain(request, options) ? ('content' as const) : undefined,
           async authenticateElsewhere(request, authTrace, deferrable) {
             const content = await holdForm(request, context.bodyLimit);
@@ -72,14 +72,18 @@ export function createDeclaredScheme(name: string, options: DeclaredOptions, con
 }
 
 /** Returns whether the content may contain a signature. Content of a safe method has no meaning (RFC 9110 §9.3.1). */
-function mayContain(request: HttpRequest, { place }: DeclaredOptions): boolean {
+function mayContain(request: IncomingRequest, { place }: DeclaredOptions): boolean {
   const { method } = request;
   if ((isMethod(method) && isSafe(method)) || isCoded(request) || isDeclaredLonger(request, maxFormLength))
     return false;
   return 'json' in place ? hasJson(request) : hasForm(request);
 }
 
-function containsSignature(request: HttpRequest, content: Uint8Array, { place }: DeclaredOptions): boolean {
+function containsSignature(
+  request: IncomingRequest,
+  content: Uint8Array,
+  { place }: DeclaredOptions,
+): boolean {
   const read = readContent(request, content);
   if ('detail' in read) return true;
   return readPlace(place, 'nonce', { request, values: {}, content: read, queryOrForm: false }) !== undefined;

@@ -1,5 +1,5 @@
 import { formatChallenge } from '../../http/headers/authorization.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import type { CredentialLocation, Scheme } from '../scheme.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import { createSchemeRequest } from './request.ts';
@@ -49,7 +49,7 @@ function toLowerCase(text: string): string {
 
 /** Returns the user that the fields or the query name; undefined if the credentials are malformed, or stand in the content. */
 function findClaimedUser(
-  { method, target, headers: fields, connection, body }: HttpRequest,
+  { method, target, headers: fields, connection, body }: IncomingRequest,
   { parse, needsBody }: SealedDefinition,
 ): string | undefined {
   let isNeeded = false;

@@ -1,7 +1,7 @@
 // Fields and parameters that clients confuse with those of a scheme. Only refusals are explained with them.
 import { findClosestMatch } from '../../did-you-mean.ts';
 import { findQuery } from '../../http/form.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 
 /** Fields of one purpose, as their owners write them, with what a field is if another one is expected. */
 type Group = readonly (readonly [name: string, what?: string])[];
@@ -62,7 +62,7 @@ export interface ExpectedNames {
 const maxNames = 64;
 
 /** Returns what is misnamed in a request without credentials: a field, a parameter, or a scheme. Undefined if nothing is. */
-export function describeMisnamed(request: HttpRequest, expected: ExpectedNames): string | undefined {
+export function describeMisnamed(request: IncomingRequest, expected: ExpectedNames): string | undefined {
   return (
     describeVersion2(request, expected) ??
     describeFields(request, expected.fields) ??
@@ -72,7 +72,7 @@ export function describeMisnamed(request: HttpRequest, expected: ExpectedNames):
 
 /** Returns the field that was sent in place of another one. Undefined if there is none. */
 export function describeFields(
-  { headers: fields }: HttpRequest,
+  { headers: fields }: IncomingRequest,
   expected: readonly string[],
 ): string | undefined {
   const sent = fields.raw.filter((_, at) => at % 2 === 0).slice(0, maxNames);
@@ -111,13 +111,13 @@ function displayName(name: string): string {
   return known ?? name.replace(/(?<![^-])[a-z]/g, (letter) => letter.toUpperCase());
 }
 
-function parameterNames(request: HttpRequest): string[] {
+function parameterNames(request: IncomingRequest): string[] {
   return findQuery(request.target)
     .split('&', maxNames)
     .map((pair) => pair.split('=', 1)[0] ?? '');
 }
 
-function describeParameters(request: HttpRequest, expected: readonly string[]): string | undefined {
+function describeParameters(request: IncomingRequest, expected: readonly string[]): string | undefined {
   const sent = parameterNames(request);
   for (const name of expected) {
     const found =
@@ -133,7 +133,7 @@ const version2 =
   'these are credentials of AWS Signature Version 2; Version 4 is expected (AWS4-HMAC-SHA256, X-Amz-Signature)';
 
 /** Recognizes AWS Signature Version 2: `Authorization: AWS KEY:SIGNATURE`, or `AWSAccessKeyId` in the query. */
-function describeVersion2(request: HttpRequest, { authorization }: ExpectedNames): string | undefined {
+function describeVersion2(request: IncomingRequest, { authorization }: ExpectedNames): string | undefined {
   if (!authorization.includes('aws4-hmac-sha256')) return undefined;
   const isInField = /^AWS [^\s:]+:\S+$/i.test(request.headers.get('authorization') ?? '');
   return isInField || parameterNames(request).includes('AWSAccessKeyId') ? version2 : undefined;

@@ -5,7 +5,7 @@ import type { HttpHeaders } from '../../http/fields.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
 import { parseContentDigest, parseContentMd5 } from '../../http/headers/content-digest.ts';
 import { formatDate, parseSignedDate } from '../../http/headers/date.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ProblemType } from '../../http/problem-types.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
@@ -129,7 +129,7 @@ function createDateParser(): (date: string) => SignedDate | undefined {
 
 /** Reads the credentials and the signed parts of a request. */
 function read(
-  request: HttpRequest,
+  request: IncomingRequest,
   rest: string,
   options: HmacOptions,
   parseDate: (date: string) => SignedDate | undefined,
@@ -188,7 +188,7 @@ function readDigestField(fields: HttpHeaders): string | Fault | undefined {
   return malformedDigest('Content-MD5', '16 bytes in base64');
 }
 
-function carriesContent({ body, headers: fields }: HttpRequest): boolean {
+function carriesContent({ body, headers: fields }: IncomingRequest): boolean {
   return body.present && fields.get('content-length') !== '0';
 }
 

@@ -1,6 +1,6 @@
 // The signatures of a request that meet the requirements, with what they sign.
 import type { ContentDigest } from '../../http/headers/content-digest.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import {
   type BaseLine,
   baseLines,
@@ -34,7 +34,7 @@ const maxCandidates = 4;
 
 /** Reads the signatures that meet the requirements. Returns the fault of the first one if there is none. */
 export function read(
-  request: HttpRequest,
+  request: IncomingRequest,
   check: CheckRequirements,
   options: MessageSignaturesOptions,
 ): PresentedSignature | readonly PresentedSignature[] | Fault {
@@ -61,7 +61,7 @@ export function read(
 }
 
 function present(
-  request: HttpRequest,
+  request: IncomingRequest,
   signature: MessageSignature,
   check: CheckRequirements,
   { nonce: nonceMode, structuredFields }: MessageSignaturesOptions,
@@ -91,7 +91,7 @@ function present(
   };
 }
 
-function toMessage({ method, target, headers: fields, connection }: HttpRequest): RequestMessage {
+function toMessage({ method, target, headers: fields, connection }: IncomingRequest): RequestMessage {
   return { method, target, fields, secure: connection.secure };
 }
 

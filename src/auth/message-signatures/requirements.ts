@@ -1,6 +1,6 @@
 // The requirements of the application for a signature (RFC 9421 §3.2.1). They are judged before any key is looked up, so a refusal
 // depends on nothing but the request.
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import type { BaseFault, CoveredComponents } from '../../signature/message-signatures/base.ts';
 import {
   coversContentDigest,
@@ -15,7 +15,7 @@ import type { MessageSignaturesOptions } from './options.ts';
 export type CheckRequirements = (
   parameters: SignatureParameters,
   components: CoveredComponents,
-  request: HttpRequest,
+  request: IncomingRequest,
 ) => Fault | undefined;
 
 /** The maximum length of a nonce, in characters. */
@@ -48,7 +48,7 @@ function parameterFault(
 function coverageFault(
   required: readonly string[],
   { keys }: CoveredComponents,
-  { target }: HttpRequest,
+  { target }: IncomingRequest,
 ): Fault | undefined {
   const isCovered = (key: string): boolean =>
     keys.has(key) || Array.from(keys).some((other) => listContained(other, target).includes(key));
@@ -75,7 +75,7 @@ function listContained(key: string, target: string): readonly string[] {
 
 function contentFault(
   { items }: CoveredComponents,
-  { body, headers: fields }: HttpRequest,
+  { body, headers: fields }: IncomingRequest,
 ): Fault | undefined {
   const hasContent = body.present && fields.get('content-length') !== '0';
   if (!hasContent || items.some(coversContentDigest)) return undefined;

@@ -1,5 +1,5 @@
 import { formatChallenge } from '../../http/headers/authorization.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { formatAcceptSignature } from '../../signature/message-signatures/accept-signature.ts';
 import { parseIdentifier, readName } from '../../signature/message-signatures/identifiers.ts';
 import { parseSignatures } from '../../signature/message-signatures/signature-fields.ts';
@@ -47,7 +47,7 @@ export function createMessageSignaturesScheme(
 }
 
 /** Returns the id of the key that the first signature names; failures are counted for it. Undefined if it is malformed. */
-export function claimedKeyId({ headers: fields }: Pick<HttpRequest, 'headers'>): string | undefined {
+export function claimedKeyId({ headers: fields }: Pick<IncomingRequest, 'headers'>): string | undefined {
   const signatures = parseSignatures(fields.get('signature-input'), fields.get('signature'));
   return typeof signatures === 'string' ? undefined : signatures[0]?.parameters.keyid;
 }

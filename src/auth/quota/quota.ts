@@ -3,7 +3,7 @@
 // member.
 import type { Clock } from '../../clock.ts';
 import type { FieldLine } from '../../http/fields.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Principal } from '../../principal.ts';
 import { rateLimitKey } from '../rate-limit.ts';
@@ -50,7 +50,7 @@ export interface QuotaOptions {
   readonly quota: QuotaDeclaration | undefined;
   readonly clock: Pick<Clock, 'steady'>;
   /** Returns whether a request is not counted. Default: all are. */
-  readonly exempt?: ((request: HttpRequest) => boolean) | undefined;
+  readonly exempt?: ((request: IncomingRequest) => boolean) | undefined;
   /** The maximum number of peers, and of principals, that are counted. Default: 100 000. */
   readonly max?: number;
 }
@@ -63,7 +63,7 @@ export interface QuotaOptions {
 export class Quotas {
   readonly #byDefault: readonly QuotaPolicy[];
   readonly #clock: Pick<Clock, 'steady'>;
-  readonly #exempt: ((request: HttpRequest) => boolean) | undefined;
+  readonly #exempt: ((request: IncomingRequest) => boolean) | undefined;
   readonly #max: number;
   #ofUsers: ReadonlyMap<string, readonly QuotaPolicy[]> = new Map();
   /** By kind and name. Peers are apart, so that many of them do not displace the counts of principals. */
@@ -91,7 +91,7 @@ export class Quotas {
   }
 
   /** Counts an authenticated or anonymous request. Throws a Problem (429), and counts nothing, if a quota is exceeded. */
-  take(request: HttpRequest, trace: QuotaTrace): void {
+  take(request: IncomingRequest, trace: QuotaTrace): void {
     if (this.#exempt?.(request) === true) return;
     const counted = this.#find(request, trace.principal);
     if (counted === undefined) return;
@@ -105,7 +105,7 @@ export class Quotas {
   }
 
   /** Counts a request that was rejected before its credentials were accepted, for the peer only. Rejects none. */
-  charge(request: HttpRequest, trace: QuotaTrace): void {
+  charge(request: IncomingRequest, trace: QuotaTrace): void {
     if (trace.quota !== undefined || this.#exempt?.(request) === true) return;
     const counted = this.#find(request, trace.principal);
     if (counted === undefined) return;
@@ -131,7 +131,7 @@ export class Quotas {
       (key.startsWith(peerPrefix) ? this.#peers : this.#principals).set(key, shiftCounts(now, counted));
   }
 
-  #find({ connection }: HttpRequest, principal: Principal | undefined): Counted | undefined {
+  #find({ connection }: IncomingRequest, principal: Principal | undefined): Counted | undefined {
     const policies = this.#selectPolicies(principal);
     if (policies.length === 0) return undefined;
     const all = principal === undefined ? this.#peers : this.#principals;

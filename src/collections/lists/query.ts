@@ -20,7 +20,7 @@ export interface Search {
 }
 
 /** Returns the search that a query specifies; undefined if it selects and sorts nothing. Throws a Problem (400). */
-export function readSearch(rules: ListRules, call: Pick<Call, 'query' | 'request'>): Search | undefined {
+export function readSearch(rules: ListRules, call: Pick<Call, 'query' | 'incoming'>): Search | undefined {
   const conditions: ((entry: StoredItem) => boolean)[] = [];
   const parameters: string[] = [];
   let order: ItemOrder | undefined;
@@ -42,7 +42,7 @@ function parseCondition(
   name: string,
   { field, type, comparison, order, valueIn }: FilterParameter,
   text: string,
-  { request }: Pick<Call, 'request'>,
+  { incoming: request }: Pick<Call, 'incoming'>,
 ): (entry: StoredItem) => boolean {
   // U+FFFD also replaces octets that are not UTF-8.
   if (text.includes('\ufffd') && parseTargetQuery(request.target) === undefined)

@@ -36,7 +36,7 @@ export function findSearched(
   const cursor = call.query.get('after');
   const after = cursor === null ? undefined : parseCursor(search.order, cursor);
   const query = call.query.has('limit') ? `${search.query}&limit=${limit}` : search.query;
-  const { connection } = call.request;
+  const { connection } = call.incoming;
   const isOpen = (): boolean => connection.isOpen?.() ?? true;
   const wanted = { search, after, limit, isOpen };
   const found = searchItems(searched, fillTemplate(path, call.parameters), wanted);

@@ -1,5 +1,5 @@
 import { parseCredentials } from '../../http/headers/authorization.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import type { Grants } from '../../oauth/grants.ts';
 import type { Mechanism } from '../../oauth/records.ts';
 
@@ -16,7 +16,7 @@ export interface ClaimedToken {
 export function claimedToken({
   headers: fields,
   target,
-}: Pick<HttpRequest, 'headers' | 'target'>): ClaimedToken | undefined {
+}: Pick<IncomingRequest, 'headers' | 'target'>): ClaimedToken | undefined {
   const credentials = parseCredentials(fields.getAll('authorization')[0] ?? '');
   if (credentials?.scheme === 'bearer') return { value: credentials.rest, mechanism: 'oauth2' };
   const value =
@@ -28,7 +28,7 @@ export function claimedToken({
 
 /** Returns the user to whom the token of a request was issued, or else the client. Undefined if no known token is sent. */
 export async function tokenUser(
-  request: Pick<HttpRequest, 'headers' | 'target'>,
+  request: Pick<IncomingRequest, 'headers' | 'target'>,
   grants: Pick<Grants, 'find'>,
 ): Promise<string | undefined> {
   const claimed = claimedToken(request);

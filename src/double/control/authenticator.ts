@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Authenticator } from '../../auth/authenticate.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import { formatChallenge, parseCredentials } from '../../http/headers/authorization.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Principal } from '../../principal.ts';
 
@@ -41,7 +41,7 @@ function computeDigest(token: string): Buffer {
 }
 
 /** Returns the token of a request, or undefined without credentials. Throws a Problem (400 or 401) on other credentials. */
-function readToken({ headers }: HttpRequest): string | undefined {
+function readToken({ headers }: IncomingRequest): string | undefined {
   const lines = headers.getAll('authorization');
   const [line] = lines;
   if (line === undefined) return undefined;

@@ -3,7 +3,7 @@ import { systemClock } from '../../clock.ts';
 import { writeProblem } from '../../formats/server-documents.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import { formatDate } from '../../http/headers/date.ts';
-import type { HttpRequest, Response } from '../../http/message.ts';
+import type { IncomingRequest, Response } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { createRequestTrace } from '../../pipeline/call.ts';
 import type { Observer } from '../../pipeline/observer.ts';
@@ -169,7 +169,10 @@ const securityFields: readonly FieldLine[] = [
  * @param port returns the port of the interface
  */
 function createGuard(port: () => number): Observer {
-  const responseTo = (request: HttpRequest, answer: Parameters<Observer['observe']>[1]): Promise<Response> =>
+  const responseTo = (
+    request: IncomingRequest,
+    answer: Parameters<Observer['observe']>[1],
+  ): Promise<Response> =>
     isForOwnHost(request, port())
       ? answer(request, createRequestTrace())
       : Promise.resolve(misdirected(request));
@@ -183,7 +186,7 @@ function createGuard(port: () => number): Observer {
   };
 }
 
-function misdirected(request: HttpRequest): Response {
+function misdirected(request: IncomingRequest): Response {
   const problem = new Problem('misdirected-request', 'Host is not that of this control interface.', {
     close: true,
   });
@@ -204,7 +207,7 @@ const defaultPort = 80;
  * target, which takes precedence (RFC 9112 §3.2.2). A web page cannot forge either.
  */
 function isForOwnHost(
-  { headers: fields, target }: Pick<HttpRequest, 'headers' | 'target'>,
+  { headers: fields, target }: Pick<IncomingRequest, 'headers' | 'target'>,
   port: number,
 ): boolean {
   const [host, ...others] = fields.getAll('host');

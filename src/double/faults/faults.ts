@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../clock.ts';
-import type { HttpRequest, Response } from '../../http/message.ts';
+import type { IncomingRequest, Response } from '../../http/message.ts';
 import type { RequestTrace } from '../../pipeline/call.ts';
 import type { Next } from '../../pipeline/observer.ts';
 import { type ReportError, writeError } from '../callback.ts';
@@ -59,15 +59,15 @@ export interface FaultsOptions {
   /** Returns the user that the credentials of a request name. Default: that of `hmac` and `basic`. */
   readonly claimedUser?: ClaimedUser;
   /** Returns the user or client to whom the token of a request was issued. */
-  readonly tokenUser?: (request: HttpRequest) => Promise<string | undefined>;
+  readonly tokenUser?: (request: IncomingRequest) => Promise<string | undefined>;
   /** Called with the errors of functions that select requests. Default: writes them to standard error. */
   readonly onError?: ReportError;
   /** Adds to the response of a fault what the service adds to every response. */
-  readonly complete?: (response: Response, request: HttpRequest, trace: RequestTrace) => void;
+  readonly complete?: (response: Response, request: IncomingRequest, trace: RequestTrace) => void;
   /** Rotates the secret of a user. */
   readonly rotateSecret?: (user: string) => void;
   /** Makes the token of a request expire. */
-  readonly expireToken?: (request: HttpRequest) => void | Promise<void>;
+  readonly expireToken?: (request: IncomingRequest) => void | Promise<void>;
   /** Sets the certificate for new TLS connections. */
   readonly present?: (certificate: 'good' | 'stale') => void;
 }
@@ -82,7 +82,7 @@ export interface FaultsPart extends Snapshottable<readonly PlanRecord[]> {
   /** Returns whether the nonce that is being claimed must count as used. */
   burnsNonce(): boolean;
   /** Responds to a request by `answer`, and applies the fault that is planned for it. */
-  intercept(request: HttpRequest, trace: RequestTrace, answer: Next): Promise<InterceptedResponse>;
+  intercept(request: IncomingRequest, trace: RequestTrace, answer: Next): Promise<InterceptedResponse>;
   /** Must be called for each new TLS connection. Returns whether it was presented a stale certificate. */
   connected(): boolean;
   /** Counts an in-process request over TLS as a connection. Returns the error that `fetch` throws for a stale certificate. */
@@ -147,7 +147,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
   const pending = (): readonly PlannedFault[] => plans.pending().map(toPlannedFault);
 
   const respond = (
-    request: HttpRequest,
+    request: IncomingRequest,
     trace: RequestTrace,
     answer: Next,
     fault: Fault,
@@ -157,11 +157,11 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     if (skew === 0 && !burns) return answer(prepared, trace);
     return circumstances.run({ skew, burns }, () => answer(prepared, trace));
   };
-  const findUser = async (request: HttpRequest): Promise<string | undefined> =>
+  const findUser = async (request: IncomingRequest): Promise<string | undefined> =>
     claimedUser(request) ?? (await tokenUser?.(request));
   const applyPlan = async (
     plan: Plan,
-    request: HttpRequest,
+    request: IncomingRequest,
     trace: RequestTrace,
     answer: Next,
   ): Promise<InterceptedResponse> => {
@@ -250,7 +250,11 @@ function checkPossible(fault: Fault, { rotateSecret, expireToken, present }: Fau
   if (missing !== false) throw new RangeError(`${missing} is not possible with this server`);
 }
 
-async function changeCredentials(fault: Fault, request: HttpRequest, options: FaultsOptions): Promise<void> {
+async function changeCredentials(
+  fault: Fault,
+  request: IncomingRequest,
+  options: FaultsOptions,
+): Promise<void> {
   const { claimedUser = claimedUserInFields } = options;
   const user = fault.rotatedSecret === true ? claimedUser(request) : undefined;
   if (user !== undefined) options.rotateSecret?.(user);

@@ -1,5 +1,5 @@
 import type { HttpHeaders } from '../../http/fields.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { checkObject } from '../../service/argument-checks.ts';
 import { describeKind } from '../../shape/fault.ts';
 import { isPromise, type ReportError, reportBy } from '../callback.ts';
@@ -116,7 +116,7 @@ export function isRestricted(match: RequestMatch): boolean {
 }
 
 /** Returns the parts of a request that are compared. */
-export function toMatchedRequest(request: HttpRequest, user: string | undefined): MatchedRequest {
+export function toMatchedRequest(request: IncomingRequest, user: string | undefined): MatchedRequest {
   const { method, target, headers, connection } = request;
   return { method, target, path: normalizePath(request), headers, user, secure: connection.secure };
 }
@@ -130,7 +130,7 @@ export function fitsFault(request: MatchedRequest, match: RequestMatch, report: 
 
 /** Returns whether the query and the header fields of a request have these texts. */
 export function fitsTexts(
-  request: Pick<HttpRequest, 'target' | 'headers'>,
+  request: Pick<IncomingRequest, 'target' | 'headers'>,
   query: TextsByName = {},
   fields: TextsByName = {},
 ): boolean {

@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import type { ReportError } from '../callback.ts';
 import { checkFault, type Fault, isFaultName } from './declaration.ts';
 import {
@@ -51,7 +51,7 @@ export class Plans {
   }
 
   /** Returns the first plan that a request of `user` matches, and counts the request. */
-  take(request: HttpRequest, user: string | undefined): Plan | undefined {
+  take(request: IncomingRequest, user: string | undefined): Plan | undefined {
     if (this.#plans.length === 0) return undefined;
     const matched = toMatchedRequest(request, user);
     return this.#takeFirst(

@@ -1,7 +1,7 @@
 import { toLines } from '../../http/field-lines.ts';
 import { type FieldLine, HttpHeaders } from '../../http/fields.ts';
 import { formatDate } from '../../http/headers/date.ts';
-import type { HttpRequest, Response } from '../../http/message.ts';
+import type { IncomingRequest, Response } from '../../http/message.ts';
 import { isSafe } from '../../http/method.ts';
 import { contentSent } from '../../net/response-encoder.ts';
 import { type Fault, toWireFault } from './declaration.ts';
@@ -27,7 +27,7 @@ export const noResponse: Response = {
 };
 
 /** Removes Accept-Encoding from a request, so that the fault breaks the document and not its compressed form. */
-export function removeAcceptEncoding(request: HttpRequest): HttpRequest {
+export function removeAcceptEncoding(request: IncomingRequest): IncomingRequest {
   const { raw } = request.headers;
   const remaining = raw.filter((_, at) => raw[at - (at % 2)]?.toLowerCase() !== 'accept-encoding');
   return { ...request, headers: new HttpHeaders(remaining) };
@@ -37,7 +37,11 @@ export function removeAcceptEncoding(request: HttpRequest): HttpRequest {
  * Returns the response to a request with the fault applied. Undefined if that is impossible, as `truncate` without content, or
  * `lostAfterActing` without a change.
  */
-export function applyFault(response: Response, fault: Fault, { method }: HttpRequest): Response | undefined {
+export function applyFault(
+  response: Response,
+  fault: Fault,
+  { method }: IncomingRequest,
+): Response | undefined {
   if (fault.lostAfterActing === true && !isChange(method, response)) return undefined;
   const faulty = fault.malformedXml === true ? breakDocument(response) : response;
   if (faulty === undefined) return undefined;

@@ -1,4 +1,4 @@
-import type { Body, HttpRequest } from '../../http/message.ts';
+import type { Body, IncomingRequest } from '../../http/message.ts';
 import { clearTimeout, setTimeout } from '../../timers.ts';
 
 /** The longest content, in bytes, that is read for an explanation, and how long (ms) it is waited for. */
@@ -9,7 +9,10 @@ const maxWait = 100;
  * Reads the content of a request that was refused without reading it. Resolves to undefined if the content is long, if
  * the client waits for 100 Continue, or if it does not arrive at once. Never rejects.
  */
-export function readArrivedContent({ body, headers: fields }: HttpRequest): Promise<Uint8Array | undefined> {
+export function readArrivedContent({
+  body,
+  headers: fields,
+}: IncomingRequest): Promise<Uint8Array | undefined> {
   const length = Number(fields.get('content-length') ?? 0);
   if (!body.present || length > maxExplained || fields.has('expect')) return Promise.resolve(undefined);
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import { linesInTurn } from '../../http/field-lines.ts';
 import { type FieldLine, HttpHeaders } from '../../http/fields.ts';
-import { createRequest, type HttpRequest, type Response } from '../../http/message.ts';
+import { createRequest, type IncomingRequest, type Response } from '../../http/message.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import type { JournalCors } from '../../pipeline/cors/cors.ts';
 import { type ClaimedUser, claimedUser } from '../claimed-user.ts';
@@ -27,7 +27,7 @@ export type { FirstDifference, JournalAuth, JournalRequest, JournalResponse } fr
 export interface RawEntry {
   /** The request as received. Undefined if it could not be parsed. */
   readonly request:
-    | (Pick<HttpRequest, 'method' | 'target' | 'version'> & {
+    | (Pick<IncomingRequest, 'method' | 'target' | 'version'> & {
         readonly headers: readonly FieldLine[];
         readonly body: Uint8Array;
       })
@@ -245,7 +245,7 @@ export class JournalEntry {
 }
 
 /** Returns a recorded request without its content. */
-function toRequest({ method, target, raw, connection }: RecordedRequest): HttpRequest {
+function toRequest({ method, target, raw, connection }: RecordedRequest): IncomingRequest {
   return createRequest({ method, target, headers: linesInTurn(raw), ...connection });
 }
 

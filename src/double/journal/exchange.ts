@@ -1,5 +1,5 @@
 import type { AuthenticationTrace } from '../../auth/trace.ts';
-import type { Connection, HttpRequest, Response } from '../../http/message.ts';
+import type { Connection, IncomingRequest, Response } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
 import type { RequestTrace } from '../../pipeline/call.ts';
 import type { JournalCors } from '../../pipeline/cors/cors.ts';
@@ -19,7 +19,7 @@ export interface RecordedRequest {
 }
 
 /** Returns the members of a request to record. */
-function toRecorded({ method, target, version, headers, connection }: HttpRequest): RecordedRequest {
+function toRecorded({ method, target, version, headers, connection }: IncomingRequest): RecordedRequest {
   return { method, target, version, raw: headers.raw, connection };
 }
 
@@ -51,7 +51,7 @@ interface Timing {
 /** Returns the exchange of a request to which the service or a fault responded. */
 export function buildAnsweredExchange(
   { time, duration }: Timing,
-  request: HttpRequest,
+  request: IncomingRequest,
   content: RecordedContent | undefined,
   { response, fault, acted }: InterceptedResponse,
   { principal, step, problem, authentication, cors }: RequestTrace,
@@ -79,7 +79,7 @@ export function buildAnsweredExchange(
 export function buildRefusedExchange(
   time: number,
   problem: Problem,
-  request: HttpRequest | undefined,
+  request: IncomingRequest | undefined,
   response: Response,
   received: string | undefined,
 ): RecordedExchange {

@@ -1,7 +1,7 @@
 import type { ConfiguredScheme } from '../../auth/configured-schemes.ts';
 import { AuthenticationTrace, type KnownSecret } from '../../auth/trace.ts';
 import { type Clock, systemClock } from '../../clock.ts';
-import type { HttpRequest, Response } from '../../http/message.ts';
+import type { IncomingRequest, Response } from '../../http/message.ts';
 import { createRequestTrace } from '../../pipeline/call.ts';
 import type { Observer } from '../../pipeline/observer.ts';
 import type { ClaimedUser } from '../claimed-user.ts';
@@ -133,9 +133,9 @@ export function createJournal(
   };
 
   const record = async (
-    request: HttpRequest,
+    request: IncomingRequest,
     respond: (
-      request: HttpRequest,
+      request: IncomingRequest,
       trace: ReturnType<typeof createRequestTrace>,
     ) => ReturnType<FaultsPart['intercept']>,
   ): Promise<Response> => {

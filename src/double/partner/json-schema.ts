@@ -1,6 +1,6 @@
 // Translates schemas of a document to JSON Schema 2020-12 that stands alone, and checks values with a validator that others wrote.
 import type { JsonSchema } from '../../service/openapi/document.ts';
-import { isObject, type LocatedSchema, type PartnerDocument } from './document.ts';
+import { formatPlace, isObject, type LocatedSchema, type PartnerDocument } from './document.ts';
 import {
   type Direction,
   listTypes,
@@ -13,9 +13,17 @@ import {
 /** A compiled schema: returns whether a value is valid, and leaves the errors in `errors`. Ajv's functions are of this type. */
 export interface SchemaValidator {
   (value: unknown): unknown;
-  readonly errors?:
-    | readonly { readonly instancePath?: string; readonly schemaPath?: string; readonly message?: string }[]
-    | null;
+  readonly errors?: readonly SchemaError[] | null;
+}
+
+/** An error of a validator, as Ajv describes it. */
+interface SchemaError {
+  /** The JSON Pointer of the value. */
+  readonly instancePath?: string;
+  readonly schemaPath?: string;
+  readonly message?: string;
+  /** What the rule found, such as the name of a missing member. */
+  readonly params?: object;
 }
 
 /** Compiles a schema of JSON Schema 2020-12, whose references are local. */
@@ -44,14 +52,29 @@ export function createValidatingChecker(
       if (validate(value) === true) return [];
       const errors = validate.errors ?? [{}];
       return errors.map(
-        ({ instancePath = '', schemaPath = '', message = 'is not valid' }): Violation => ({
-          path: instancePath,
-          rule: formatRule(schemaPath, schema.at, places),
-          detail: message,
+        (error): Violation => ({
+          ...describeError(error),
+          rule: formatRule(error.schemaPath ?? '', schema.at, places),
         }),
       );
     },
   };
+}
+
+/** Members of `params` that name the member which an error is about, and what is wrong with it. */
+const memberDetails: readonly (readonly [name: string, detail: string])[] = [
+  ['missingProperty', 'is missing'],
+  ['additionalProperty', 'is not a known member'],
+  ['unevaluatedProperty', 'is not a known member'],
+];
+
+/** Returns the path of an error and what is wrong. The path of Ajv is that of the object if a member is missing or unknown. */
+function describeError({ instancePath = '', message = 'is not valid', params = {} }: SchemaError) {
+  for (const [name, detail] of memberDetails) {
+    const member: unknown = Reflect.get(params, name);
+    if (typeof member === 'string') return { path: formatPlace(instancePath, member), detail };
+  }
+  return { path: instancePath, detail: message };
 }
 
 /** Members of a schema that are a schema, a list of schemas or a map of them. */

@@ -5,7 +5,7 @@ import type { SchemeDeclarations } from '../../auth/scheme-declarations.ts';
 import { findClosestMatch } from '../../did-you-mean.ts';
 import { toLines } from '../../http/field-lines.ts';
 import { parseMediaType } from '../../http/headers/media-type.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { parseTarget } from '../../http/target.ts';
 import { andThen } from '../../maybe-promise.ts';
@@ -212,7 +212,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
           write: (chunk) => inner.write(chunk),
           end: () =>
             andThen<unknown, unknown>(inner.end(), (content) => {
-              checkBody(operation, content, call.request.headers.get('content-type'));
+              checkBody(operation, content, call.incoming.headers.get('content-type'));
               return content;
             }),
         };
@@ -223,7 +223,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
   const receivedBy = (call: Call): ReceivedParameters => ({
     path: call.parameters,
     query: call.query,
-    headers: call.request.headers,
+    headers: call.incoming.headers,
   });
 
   const takeRule = (operation: Operation): Rule | undefined => {
@@ -235,7 +235,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
     return found;
   };
 
-  const respond = (operation: Operation, { request }: Call): ActionResponse => {
+  const respond = (operation: Operation, { incoming: request }: Call): ActionResponse => {
     const rule = takeRule(operation);
     if (rule?.outcome !== undefined) return report(operation, rule.outcome);
     const preferred = responses.readPreferences(operation, request);
@@ -291,7 +291,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
       }),
     );
 
-  const findOperation = ({ method, target, headers }: HttpRequest): FoundOperation | undefined => {
+  const findOperation = ({ method, target, headers }: IncomingRequest): FoundOperation | undefined => {
     const parsed = parsedTarget(target, method);
     if (parsed === undefined) return undefined;
     const query = new URLSearchParams(parsed.search);
@@ -351,12 +351,12 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
       coverage: () => coverage.read(),
     },
     checkRequest(call) {
-      const found = findOperation(call.request);
+      const found = findOperation(call.incoming);
       if (found === undefined) return;
       const { operation, received } = found;
       parameters.check(operation, received);
       if (operation.body === undefined) return;
-      if (call.body !== undefined) checkBody(operation, call.body, call.request.headers.get('content-type'));
+      if (call.body !== undefined) checkBody(operation, call.body, call.incoming.headers.get('content-type'));
       else if (operation.body.required)
         throw new Problem(
           'content-missing',
@@ -364,7 +364,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
         );
     },
     checkResponse(call, outcome) {
-      const found = findOperation(call.request);
+      const found = findOperation(call.incoming);
       return found === undefined ? outcome : report(found.operation, outcome);
     },
     observe: (observer) => ({

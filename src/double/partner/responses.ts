@@ -5,7 +5,7 @@ import { createFurtherLine, type FieldLine } from '../../http/fields.ts';
 import { selectPreferred } from '../../http/headers/accept.ts';
 import { parseMediaType } from '../../http/headers/media-type.ts';
 import { preferences } from '../../http/headers/prefer.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { neverHasContent } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ActionResponse, Representation } from '../../pipeline/resource.ts';
@@ -41,7 +41,7 @@ export interface PartnerResponses {
   /** Returns the choice in the Prefer field of a request, as far as the document has it, and what Preference-Applied says. */
   readPreferences(
     operation: Operation,
-    request: HttpRequest,
+    request: IncomingRequest,
   ): { readonly choice: ResponseChoice; readonly applied: readonly string[] };
   /** Creates a response. Throws a Problem (406) if no documented type is acceptable. */
   create(operation: Operation, choice: ResponseChoice, accept: string | undefined): ActionResponse;

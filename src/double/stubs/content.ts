@@ -15,7 +15,7 @@ import type { ContentReader } from '../../pipeline/resource.ts';
 export function createAnyReader(maxDepth: number): ContentReader {
   return {
     type: '*/*',
-    decoder({ request: { headers: fields } }) {
+    decoder({ incoming: { headers: fields } }) {
       const collected = new CollectedBytes();
       const field = fields.get('content-type');
       return {

@@ -3,7 +3,7 @@
 // gets it back if its action is not called: then neither refused requests count, nor can requests at the same time exceed the number.
 import { type ConfiguredScheme, checkSchemeNames } from '../../auth/configured-schemes.ts';
 import { linesInTurn } from '../../http/field-lines.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { andThen } from '../../maybe-promise.ts';
 import {
   type Branch,
@@ -189,7 +189,11 @@ function selectOptions({ match: _, response: __, ...options }: Stub<unknown>): S
 }
 
 /** Returns the matches of the stubs for a request, the last one first. */
-function matchesIn(root: Branch<Leaf>, segments: readonly string[], request: HttpRequest): readonly Match[] {
+function matchesIn(
+  root: Branch<Leaf>,
+  segments: readonly string[],
+  request: IncomingRequest,
+): readonly Match[] {
   const found: { readonly plan: Plan; readonly values: readonly string[] }[] = [];
   for (const { leaf, values } of findLeaves(root, segments))
     for (const plan of leaf) if (fits(plan, request)) found.push({ plan, values });
@@ -202,7 +206,7 @@ function matchesIn(root: Branch<Leaf>, segments: readonly string[], request: Htt
   }));
 }
 
-function fits({ left, stub: { match } }: Plan, request: HttpRequest): boolean {
+function fits({ left, stub: { match } }: Plan, request: IncomingRequest): boolean {
   if (left <= 0) return false;
   if (match.query === undefined && match.headers === undefined) return true;
   return fitsTexts(request, match.query, match.headers);
@@ -237,7 +241,7 @@ function responder(
 }
 
 function toStubRequest({
-  request,
+  incoming: request,
   method,
   path,
   parameters,

@@ -1,7 +1,7 @@
 import type { Authenticator } from '../../auth/authenticate.ts';
 import { findTrace } from '../../auth/trace.ts';
 import type { Clock } from '../../clock.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { ActionResponse, Variant } from '../../pipeline/resource.ts';
 import type { Scope } from '../../principal.ts';
@@ -121,7 +121,7 @@ export function createConsents({ grants, clock, lifetimes }: ConsentContext): Co
 /** Returns the name of the authenticated user. Rejects with a Problem (401 with a challenge) if there are no credentials. */
 export async function requireApprovingUser(
   approver: Authenticator,
-  request: HttpRequest,
+  request: IncomingRequest,
   detail = 'Sign in to allow or refuse the request of a client.',
 ): Promise<string> {
   const principal = await approver.authenticate(request, findTrace(request));

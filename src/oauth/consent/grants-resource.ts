@@ -1,5 +1,5 @@
 import type { Authenticator } from '../../auth/authenticate.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { noOrigins } from '../../pipeline/cors/policy.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
 import {
@@ -38,7 +38,7 @@ export function grantsResource(context: GrantsResourceContext): Resource<unknown
   };
 }
 
-function requireUser({ approver }: GrantsResourceContext, request: HttpRequest): Promise<string> {
+function requireUser({ approver }: GrantsResourceContext, request: IncomingRequest): Promise<string> {
   return requireApprovingUser(
     approver,
     request,
@@ -46,7 +46,10 @@ function requireUser({ approver }: GrantsResourceContext, request: HttpRequest):
   );
 }
 
-async function show(context: GrantsResourceContext, { request, variant }: Call): Promise<ActionResponse> {
+async function show(
+  context: GrantsResourceContext,
+  { incoming: request, variant }: Call,
+): Promise<ActionResponse> {
   const user = await requireUser(context, request);
   const grants = await context.grants.ofUser(user);
   const page = {
@@ -60,7 +63,7 @@ async function show(context: GrantsResourceContext, { request, variant }: Call):
 
 async function revoke(
   context: GrantsResourceContext,
-  { request, body: content, variant }: Call<unknown, FormContent>,
+  { incoming: request, body: content, variant }: Call<unknown, FormContent>,
 ): Promise<ActionResponse> {
   const user = await requireUser(context, request);
   if (content === 'too-many-parameters') return showRefusal(tooManyParameters, variant);

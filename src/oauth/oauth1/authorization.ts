@@ -5,7 +5,7 @@ import type { Authenticator } from '../../auth/authenticate.ts';
 import { findTrace } from '../../auth/trace.ts';
 import type { Clock } from '../../clock.ts';
 import { parseTargetQuery } from '../../http/form.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { noOrigins } from '../../pipeline/cors/policy.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
 import {
@@ -71,7 +71,10 @@ export function oauth1AuthorizationResource(
   };
 }
 
-async function ask(endpoint: EndpointContext, { request, method, variant }: Call): Promise<ActionResponse> {
+async function ask(
+  endpoint: EndpointContext,
+  { incoming: request, method, variant }: Call,
+): Promise<ActionResponse> {
   const user = await requireApprovingUser(endpoint.approver, request);
   const query = parseTargetQuery(request.target);
   const token = query && readParameters(query, ['oauth_token']).values.get('oauth_token');
@@ -96,7 +99,7 @@ async function ask(endpoint: EndpointContext, { request, method, variant }: Call
 
 async function conclude(
   endpoint: EndpointContext,
-  { request, body: content, variant }: Call<unknown, FormContent>,
+  { incoming: request, body: content, variant }: Call<unknown, FormContent>,
 ): Promise<ActionResponse> {
   const user = await requireApprovingUser(endpoint.approver, request);
   if (content === 'too-many-parameters') return showRefusal(tooManyParameters, variant);
@@ -131,7 +134,7 @@ function readCallback({ token }: Found): string {
 
 /** Returns an error page, and records the error with its reason in the trace. */
 function refusal(
-  request: HttpRequest,
+  request: IncomingRequest,
   sentence: string,
   variant: Variant | undefined,
   reason?: Reason,
@@ -143,7 +146,7 @@ function refusal(
 
 async function notOpen(
   { grants, clock, consumers, accounts }: EndpointContext,
-  request: HttpRequest,
+  request: IncomingRequest,
   value: string,
   variant: Variant | undefined,
 ): Promise<ActionResponse> {

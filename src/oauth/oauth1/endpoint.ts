@@ -2,7 +2,7 @@ import { type RateLimiter, tooManyFailures } from '../../auth/rate-limit.ts';
 import { type AuthenticationTrace, findTrace } from '../../auth/trace.ts';
 import { holdForm } from '../../http/form.ts';
 import { parseCredentials } from '../../http/headers/authorization.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { type Action, type ActionResponse, action, type Representation } from '../../pipeline/resource.ts';
 import type { Principal } from '../../principal.ts';
@@ -44,7 +44,7 @@ export function createSignedAction(
 ): Action {
   const { rateLimiter, nonces } = context;
   const { reader, verifier } = createSignedRequests(signedFor, context);
-  return action('anyone', async ({ request }): Promise<ActionResponse> => {
+  return action('anyone', async ({ incoming: request }): Promise<ActionResponse> => {
     const { peer } = request.connection;
     const authTrace = findTrace(request);
     if (rateLimiter.blocksPeer(peer)) throw tooManyFailures(rateLimiter, 'peer');
@@ -98,7 +98,7 @@ function keepNonce({ nonce }: Principal, nonces: OAuthContext['nonces']): Promis
 }
 
 /** Returns the part of the Authorization field after `OAuth`; undefined without the field. */
-function readAuthorization({ headers: fields }: HttpRequest): string | undefined {
+function readAuthorization({ headers: fields }: IncomingRequest): string | undefined {
   const lines = fields.getAll('authorization');
   if (lines.length === 0) return undefined;
   const [credentials] = lines.map(parseCredentials);
@@ -110,7 +110,7 @@ function readAuthorization({ headers: fields }: HttpRequest): string | undefined
 /** Returns the response to a Problem of OAuth 1.0a, and counts the failure. Throws any other Problem. */
 function errorResponse(
   problem: Problem,
-  request: HttpRequest,
+  request: IncomingRequest,
   claimed: string | undefined,
   { realm, rateLimiter }: { readonly realm: string; readonly rateLimiter: RateLimiter },
 ): ActionResponse {

@@ -2,7 +2,7 @@ import { tooManyFailures } from '../../auth/rate-limit.ts';
 import type { BadVerdict, Scheme, Verdict } from '../../auth/scheme.ts';
 import type { AuthenticationTrace } from '../../auth/trace.ts';
 import { formatChallenge } from '../../http/headers/authorization.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import { createConsents } from '../consent/consents.ts';
@@ -59,7 +59,7 @@ function createOAuth1Scheme(
   };
 
   const verify = async (
-    request: HttpRequest,
+    request: IncomingRequest,
     rest: string | undefined,
     authTrace: AuthenticationTrace | undefined,
     deferrable: boolean,

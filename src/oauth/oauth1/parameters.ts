@@ -8,7 +8,7 @@ import {
   maxFormLength,
   maxFormParameters,
 } from '../../http/form.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { isMethod, isSafe } from '../../http/method.ts';
 import { Problem } from '../../http/problem.ts';
 import {
@@ -39,7 +39,7 @@ const rawName = /(?:^|&)oauth(?:_|%5f)/i;
  * Returns where else than in the Authorization field a request has protocol parameters: `target` if it has some in the query,
  * `content` if it may have some in the content.
  */
-export function placeElsewhere(request: HttpRequest): 'target' | 'content' | undefined {
+export function placeElsewhere(request: IncomingRequest): 'target' | 'content' | undefined {
   if (hasProtocol(findQuery(request.target))) return 'target';
   return mayHaveSignedForm(request) ? 'content' : undefined;
 }
@@ -55,7 +55,7 @@ function hasProtocol(query: string): boolean {
  * Returns whether the content may have protocol parameters. Content of a safe method has no meaning (RFC 9110 §9.3.1), and a form
  * beyond the limit is not accepted as signed.
  */
-function mayHaveSignedForm(request: HttpRequest): boolean {
+function mayHaveSignedForm(request: IncomingRequest): boolean {
   const { method } = request;
   if (isMethod(method) && isSafe(method)) return false;
   return hasForm(request) && !isCoded(request) && !isDeclaredLonger(request, maxFormLength);
@@ -68,7 +68,10 @@ function mayHaveSignedForm(request: HttpRequest): boolean {
  *
  * @param rest The part of the Authorization field after `OAuth`; undefined without the field.
  */
-export function readParameters(request: HttpRequest, rest: string | undefined): OAuth1Parameters | Problem {
+export function readParameters(
+  request: IncomingRequest,
+  rest: string | undefined,
+): OAuth1Parameters | Problem {
   const header = rest === undefined ? [] : parseHeaderParameters(rest);
   if (typeof header === 'string') return oauth1Error('parameter_rejected', `Authorization: ${header}.`);
   const query = parseParameters(findQuery(request.target), 'query');

@@ -2,7 +2,7 @@
 import type { Fault, Presented } from '../../auth/signature-scheme.ts';
 import { explainSecondsForm } from '../../auth/time-form.ts';
 import { hasForm, holdForm } from '../../http/form.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import type { OAuth1Method } from '../../signature/oauth1.ts';
 import type { OAuthContext } from '../context.ts';
@@ -34,9 +34,9 @@ export interface Reader {
    *
    * @param rest The part of the Authorization field after `OAuth`; undefined without the field.
    */
-  read(request: HttpRequest, rest: string | undefined): Promise<OAuth1Presented | Fault | undefined>;
+  read(request: IncomingRequest, rest: string | undefined): Promise<OAuth1Presented | Fault | undefined>;
   /** Reads the credentials in the Authorization field. */
-  readField(request: HttpRequest, rest: string): OAuth1Presented | Fault;
+  readField(request: IncomingRequest, rest: string): OAuth1Presented | Fault;
   /** Adds the parameters of a form. */
   addContent(presented: OAuth1Presented, content: Uint8Array): OAuth1Presented | Fault;
   /** Returns the fault of a request without credentials. */
@@ -51,7 +51,7 @@ export function createReader(signedFor: SignedFor, context: OAuthContext): Reade
   const deriveSecret = createTokenSecrets(context.masterKey);
   const kind = chooseTokenKind(signedFor);
 
-  const present = (request: HttpRequest, parameters: OAuth1Parameters): OAuth1Presented | Fault => {
+  const present = (request: IncomingRequest, parameters: OAuth1Parameters): OAuth1Presented | Fault => {
     const { protocol } = parameters;
     const fault = findFault(protocol, signedFor, context);
     if (fault !== undefined) return fault;
@@ -138,7 +138,7 @@ function parseTime(sent: string): number | undefined {
 }
 
 function buildPresented(
-  request: HttpRequest,
+  request: IncomingRequest,
   parameters: OAuth1Parameters,
   method: OAuth1Method,
   secret: string,

@@ -2,7 +2,7 @@ import type { Authenticator } from '../../auth/authenticate.ts';
 import { findTrace } from '../../auth/trace.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import { type Form, maxFormParameters, parseTargetQuery } from '../../http/form.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { noOrigins } from '../../pipeline/cors/policy.ts';
 import type { Origins } from '../../pipeline/origin.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
@@ -63,7 +63,7 @@ export function authorizationResource(
 async function ask(
   path: string,
   context: AuthorizationContext,
-  { request, method, variant }: Call,
+  { incoming: request, method, variant }: Call,
 ): Promise<ActionResponse> {
   const user = await requireApprovingUser(context.approver, request);
   const authorization = readRequest(parseTargetQuery(request.target), context.clients);
@@ -99,7 +99,7 @@ async function conclude(
   context: AuthorizationContext,
   call: Call<unknown, FormContent>,
 ): Promise<ActionResponse> {
-  const { request, body: content, variant } = call;
+  const { incoming: request, body: content, variant } = call;
   const user = await requireApprovingUser(context.approver, request);
   if (content === 'too-many-parameters')
     return refuse(context, request, { sentence: tooManyParameters }, variant);
@@ -124,7 +124,7 @@ async function conclude(
 /** Returns an error page, and records the error. */
 function refuse(
   { explain }: AuthorizationContext,
-  request: HttpRequest,
+  request: IncomingRequest,
   { sentence, reason }: UserError,
   variant: Variant | undefined,
 ): ActionResponse {

@@ -6,7 +6,7 @@ import { findTrace } from '../../auth/trace.ts';
 import { decodeFormText } from '../../http/form.ts';
 import { formatChallenge, parseCredentials } from '../../http/headers/authorization.ts';
 import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import type { Client, ClientSecret, Registry } from '../clients.ts';
 import { hashSha256, matchesSha256 } from '../sha256.ts';
 import { OAuthError } from './oauth-error.ts';
@@ -40,7 +40,7 @@ export type ReadValues = ReadonlyMap<string, string> | OAuthError;
  * ones. Each counts as a failure; after too many it rejects with a Problem (429).
  */
 export type AuthenticateClient = (
-  request: HttpRequest,
+  request: IncomingRequest,
   values: ReadValues,
   which: Admitted,
 ) => Promise<AuthenticatedClient>;
@@ -103,7 +103,7 @@ function refusedClient(
   invalidClient: (description: string) => OAuthError,
   [first]: readonly Presented[],
   clients: Registry<Client>,
-  request: HttpRequest,
+  request: IncomingRequest,
 ): OAuthError {
   const authTrace = findTrace(request);
   const error = invalidClient('The client is unknown or its secret is wrong.');
@@ -118,7 +118,7 @@ function claimedBy([first]: readonly Presented[]): string {
 
 /** Returns the credentials in a request (two candidates if those of Basic can be read in two ways), or the error. */
 function readPresented(
-  { headers: fields }: HttpRequest,
+  { headers: fields }: IncomingRequest,
   values: ReadonlyMap<string, string>,
   invalidClient: (description: string) => OAuthError,
 ): readonly Presented[] | OAuthError {

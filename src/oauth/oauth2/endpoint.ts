@@ -1,6 +1,6 @@
 import { findTrace } from '../../auth/trace.ts';
 import { parseTargetQuery } from '../../http/form.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import { type Action, action } from '../../pipeline/resource.ts';
 import type { Client } from '../clients.ts';
 import { tooManyParameters } from '../consent/consent-page.ts';
@@ -13,7 +13,7 @@ import { OAuthError, respondWith } from './oauth-error.ts';
 export interface ClientRequest {
   readonly client: Client;
   readonly values: ReadonlyMap<string, string>;
-  readonly request: HttpRequest;
+  readonly request: IncomingRequest;
 }
 
 /** Returns the members of the JSON response. Rejects with an OAuthError. */
@@ -59,7 +59,7 @@ export function clientAction({
   const allNames = [...clientParameters, ...names];
   return action(
     'anyone',
-    ({ request, body: content }) =>
+    ({ incoming: request, body: content }) =>
       respondWith(
         async () => {
           const authenticated = await authenticate(request, readValues(request, content, allNames), admits);
@@ -86,7 +86,7 @@ export function missingParameter(name: string): OAuthError {
 }
 
 function readValues(
-  { target }: HttpRequest,
+  { target }: IncomingRequest,
   content: FormContent | undefined,
   names: readonly string[],
 ): ReadValues {

@@ -12,7 +12,7 @@ const secretMethods = ['client_secret_basic', 'client_secret_post'];
 export function metadataResource({ origins }: { origins: Origins }): Resource {
   return {
     ownCredentials: true,
-    GET: action('anyone', async ({ request }) => {
+    GET: action('anyone', async ({ incoming: request }) => {
       const issuer = origins.forLinks(request);
       return json({
         issuer,

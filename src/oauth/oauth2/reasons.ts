@@ -3,7 +3,7 @@
 import type { AuthenticationTrace, KnownSecret } from '../../auth/trace.ts';
 import { formatCount } from '../../counted.ts';
 import { findClosestMatch } from '../../did-you-mean.ts';
-import type { HttpRequest } from '../../http/message.ts';
+import type { IncomingRequest } from '../../http/message.ts';
 import type { Client } from '../clients.ts';
 import type { Found } from '../grants.ts';
 import { formatTokenName, type Reason, tokenReason, uriDifference } from '../reasons.ts';
@@ -141,7 +141,7 @@ function verifierReason(verifier: string | undefined, challenge: string): Reason
  * (RFC 9449). It depends on nothing but the request.
  */
 export function findUnsupportedAuthentication(
-  { headers: fields }: HttpRequest,
+  { headers: fields }: IncomingRequest,
   values: ReadonlyMap<string, string>,
 ): Reason | undefined {
   const check = 'client';
@@ -186,7 +186,7 @@ export function clientReason(
   id: string,
   client: Client | undefined,
   secret: string | undefined,
-  { headers: fields }: HttpRequest,
+  { headers: fields }: IncomingRequest,
   authTrace: AuthenticationTrace | undefined,
 ): Reason {
   const secrets = authTrace?.knowledge?.secrets().filter(({ owner }) => owner === 'client') ?? [];

@@ -1,6 +1,6 @@
 // The server's part of the CORS protocol (Fetch §3.3).
 import type { FieldLine } from '../../http/fields.ts';
-import type { HttpRequest, Response } from '../../http/message.ts';
+import type { IncomingRequest, Response } from '../../http/message.ts';
 import { Problem } from '../../http/problem.ts';
 import { listElements } from '../../http/syntax/token.ts';
 import { parseTarget } from '../../http/target.ts';
@@ -31,12 +31,12 @@ export interface CorsTrace {
 /** The CORS protocol of a service. */
 export interface Cors {
   /** Returns whether a request is a preflight to a resource that takes part in the protocol. It has no credentials (Fetch §3.3.2). */
-  isPreflight(request: HttpRequest, resource: Resource): boolean;
+  isPreflight(request: IncomingRequest, resource: Resource): boolean;
   /**
    * Adds the fields of the protocol to a response, and records the check in the trace. Returns whether scripts may read the fields of
    * the response; `exposeFields` adds their list.
    */
-  share(response: Response, request: HttpRequest | undefined, trace: CorsTrace): boolean;
+  share(response: Response, request: IncomingRequest | undefined, trace: CorsTrace): boolean;
 }
 
 /** The parts of a service that the protocol depends on. */
@@ -61,7 +61,7 @@ export function createCors({ declared, router, schemeFields }: CorsParts): Cors 
   /** Adds what a preflight asks for, as far as it is permitted. */
   const permit = (
     { status, headers: fields }: Response,
-    request: HttpRequest,
+    request: IncomingRequest,
     match: Match | undefined,
     { maxAge }: CorsPolicy,
   ): Pick<JournalCors, 'failedAt' | 'detail'> => {
@@ -105,12 +105,12 @@ export function createCors({ declared, router, schemeFields }: CorsParts): Cors 
 }
 
 /** Returns whether a request is a CORS-preflight request (Fetch §3.3.2). */
-function isPreflight({ method, headers: fields }: HttpRequest): boolean {
+function isPreflight({ method, headers: fields }: IncomingRequest): boolean {
   return method === 'OPTIONS' && fields.has('access-control-request-method') && fields.has('origin');
 }
 
 /** Returns the route of a request, also of one that was rejected before its route was found. */
-function findMatch(request: HttpRequest, router: Router): Match | undefined {
+function findMatch(request: IncomingRequest, router: Router): Match | undefined {
   try {
     return findRoute(parseTarget(request.target, request.method), request, router);
   } catch (error) {
@@ -120,7 +120,7 @@ function findMatch(request: HttpRequest, router: Router): Match | undefined {
 }
 
 /** Returns whether the page is of this server, so that the browser requires no permission. */
-function isOwnOrigin(origin: string, { headers: fields, connection }: HttpRequest): boolean {
+function isOwnOrigin(origin: string, { headers: fields, connection }: IncomingRequest): boolean {
   return origin === `${connection.secure ? 'https' : 'http'}://${fields.get('host') ?? ''}`;
 }
 
@@ -155,7 +155,7 @@ const safelistedMethods: readonly string[] = ['GET', 'HEAD', 'POST'];
  * credentials, so the principal is unknown.
  */
 function permissionsFor(
-  { headers: fields }: HttpRequest,
+  { headers: fields }: IncomingRequest,
   methods: readonly string[],
   understood: readonly string[],
   status: number,

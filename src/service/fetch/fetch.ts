@@ -5,8 +5,8 @@ import { isCompressed, linesInTurn } from '../../http/field-lines.ts';
 import {
   type Body,
   createRequest,
-  type HttpRequest,
   type Response as HttpResponse,
+  type IncomingRequest,
   neverHasContent,
   readAll,
 } from '../../http/message.ts';
@@ -34,7 +34,7 @@ export type Fetch = (input: FetchInput, init?: FetchInit) => Promise<Response>;
 
 /** A server that responds in this process. */
 export interface InProcessServer extends FetchAddresses {
-  respond(request: HttpRequest): Promise<HttpResponse>;
+  respond(request: IncomingRequest): Promise<HttpResponse>;
   /** Whether redirects to any origin are followed, if any origin may be requested. Default: false. */
   readonly followsAll?: boolean;
   /** Keeps the process alive for the delays of the server while `response` is pending. Returns `response`. Default: not needed. */

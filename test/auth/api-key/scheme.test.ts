@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { readApiKeyOptions } from '../../../src/auth/api-key/options.ts';
 import { createApiKeyScheme } from '../../../src/auth/api-key/scheme.ts';
-import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { createKey } from '../../../src/signature/hmac.ts';
 import { type DeclaredParts, type DeclaredTest, openScheme, start } from '../../support/auth/declared.ts';
 
@@ -17,7 +17,7 @@ function sent(
   user: string | undefined,
   secret: string | undefined,
   more: [string, string][] = [],
-): HttpRequest {
+): IncomingRequest {
   const fields: [string, string][] = [];
   if (user !== undefined) fields.push(['X-Api-Key', user]);
   if (secret !== undefined) fields.push(['X-Api-Secret', secret]);
@@ -73,7 +73,7 @@ test('the id of a key has the secret of the key', async () => {
   assert.equal(await open({ keys }).verdictOn(sent('key-1', 'the secret of ann')), 'credentials-refused');
 });
 
-const malformed: [what: string, request: HttpRequest, detail: string][] = [
+const malformed: [what: string, request: IncomingRequest, detail: string][] = [
   ['no user', sent(undefined, 'x'), 'The field X-Api-Key is missing.'],
   ['no secret', sent('ann', undefined), 'The field X-Api-Secret is missing.'],
   ['an empty secret', sent('ann', ''), 'The value of X-Api-Secret is malformed.'],

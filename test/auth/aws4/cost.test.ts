@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
-import type { HttpRequest } from '../../../src/http/message.ts';
+import type { IncomingRequest } from '../../../src/http/message.ts';
 import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
 import { openAws4Service } from '../../support/auth/aws4.ts';
 import { signed } from '../../support/auth/aws4-requests.ts';
@@ -8,8 +8,8 @@ import { signed } from '../../support/auth/aws4-requests.ts';
 /** The number of keys that are derived for a refused request. */
 async function countDerivedKeys(
   context: TestContext,
-  request: HttpRequest,
-  warm?: HttpRequest,
+  request: IncomingRequest,
+  warm?: IncomingRequest,
 ): Promise<number> {
   const service = openAws4Service();
   if (warm !== undefined) await service.judge(warm);

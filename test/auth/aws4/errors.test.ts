@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import test from 'node:test';
 import { writeProblem } from '../../../src/formats/server-documents.ts';
-import type { HttpRequest } from '../../../src/http/message.ts';
+import type { IncomingRequest } from '../../../src/http/message.ts';
 import { createRequestTrace } from '../../../src/pipeline/call.ts';
 import { toProblemResponse } from '../../../src/pipeline/problem-response.ts';
 import { type Aws4SignOptions, presignAws4, signAws4 } from '../../../src/signature/aws4/sign.ts';
@@ -14,12 +14,12 @@ function signed(
   options: Partial<Aws4SignOptions>,
   target = '/',
   added: readonly (readonly [string, string])[] = [],
-): HttpRequest {
+): IncomingRequest {
   const { fields } = signAws4({ method: 'GET', target, fields: [host] }, signOptions(options));
   return received({ method: 'GET', target, fields: [host, ...fields, ...added] });
 }
 
-function presigned(expires: number, options: Partial<Aws4SignOptions>): HttpRequest {
+function presigned(expires: number, options: Partial<Aws4SignOptions>): IncomingRequest {
   const { target } = presignAws4(
     { method: 'GET', target: '/', fields: [host] },
     signOptions(options),
@@ -30,7 +30,7 @@ function presigned(expires: number, options: Partial<Aws4SignOptions>): HttpRequ
 
 /** The status, the media type and the content of the response of a service in the form of AWS. */
 async function answer(
-  request: HttpRequest,
+  request: IncomingRequest,
   service: string,
   options: Readonly<Record<string, unknown>> = {},
 ) {
@@ -75,7 +75,7 @@ test('characters that XML does not allow are replaced', async () => {
 });
 
 const late = time - 901_000;
-const codes: [title: string, request: HttpRequest, status: number, code: string, more: RegExp][] = [
+const codes: [title: string, request: IncomingRequest, status: number, code: string, more: RegExp][] = [
   [
     'an unknown access key',
     signed({ service: 's3', accessKeyId: 'AKIDUNKNOWN' }),
@@ -142,7 +142,7 @@ for (const [title, request, status, code, more] of codes) {
   });
 }
 
-const others: [title: string, request: HttpRequest, status: number, code: string, message: RegExp][] = [
+const others: [title: string, request: IncomingRequest, status: number, code: string, message: RegExp][] = [
   [
     'an unknown access key',
     signed({ accessKeyId: 'AKIDUNKNOWN' }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, createHmac } from 'node:crypto';
 import test from 'node:test';
-import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { type DeclaredTest, openDeclared, start, startSeconds } from '../../support/auth/declared.ts';
 import { keepSecret } from '../../support/transcript.ts';
 
@@ -52,7 +52,7 @@ function hmac(text: string, key: string | Buffer = secret, hash = 'sha256'): Buf
   return createHmac(hash, key).update(text).digest();
 }
 
-function sent(signature: string, timestamp = startSeconds): HttpRequest {
+function sent(signature: string, timestamp = startSeconds): IncomingRequest {
   return createRequest({
     method,
     target: `${path}?${query}`,
@@ -162,7 +162,7 @@ const mistakes: [what: string, signed: string, hint: RegExp, differs: string | u
   ['nothing', '', /message was empty/, undefined],
 ];
 
-async function explained(declared: DeclaredTest, request: HttpRequest) {
+async function explained(declared: DeclaredTest, request: IncomingRequest) {
   const { members } = await declared.problemWith(request);
   return { hint: String(members['hint']), differs: members['differs'], parts: members['parts'], members };
 }
@@ -302,7 +302,7 @@ test('an explanation does not confirm a guess at a short decoded secret', async 
 
 test('without the option, a refusal shows nothing of the message, but the trace does', async () => {
   const declared = openDeclared(partner, { users });
-  const request = (): HttpRequest => sent(hmac(message({ method: 'PUT' })).toString('hex'));
+  const request = (): IncomingRequest => sent(hmac(message({ method: 'PUT' })).toString('hex'));
   assert.deepEqual((await declared.problemWith(request())).members, {});
   const { details } = await declared.trace(request());
   assert.deepEqual([details['hint'], details['differs']], ['PUT was signed, but POST arrived', 'method']);

@@ -3,7 +3,7 @@ import { createHash, createHmac, createPrivateKey, createPublicKey, type KeyObje
 import { join } from 'node:path';
 import test from 'node:test';
 import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
-import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { signDeclared } from '../../../src/signature/declared/sign.ts';
 import {
   type DeclaredParts,
@@ -53,7 +53,7 @@ function posted(
   fields: Readonly<Record<string, string>>,
   target = '/',
   host = 'localhost',
-): HttpRequest {
+): IncomingRequest {
   return createRequest({
     method: 'POST',
     target,
@@ -151,7 +151,7 @@ test(
 test('standard-webhooks: a retry with the same id is accepted, with its new timestamp', async () => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const declared = open('standard-webhooks', secret, start, {}, { replay: 'refuse' });
-  const attempt = (now: number): HttpRequest => {
+  const attempt = (now: number): IncomingRequest => {
     const unsigned = {
       method: 'POST',
       target: '/',
@@ -194,7 +194,7 @@ test('standard-webhooks: an Ed25519 signature is verified beside others, until i
     content: Buffer.from(body),
   };
   const secrets = ['whsec_bm90IHRoZSByaWdodCBzZWNyZXQ='];
-  const signed = (key: KeyObject): HttpRequest => {
+  const signed = (key: KeyObject): IncomingRequest => {
     const { fields } = signDeclared(unsigned, options, {
       user: 'ann',
       secrets,
@@ -283,7 +283,7 @@ function twilio(
   target: string,
   fields: object,
   content: string,
-): HttpRequest {
+): IncomingRequest {
   const signature = createHmac('sha1', token)
     .update(url + parameters)
     .digest('base64');

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import type { KeyDeclaration } from '../../../src/auth/account-key.ts';
 import type { AccountRecord } from '../../../src/auth/accounts.ts';
 import { createAccounts } from '../../../src/auth/accounts.ts';
-import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { type DeclaredTest, openDeclared } from '../../support/auth/declared.ts';
 import { keepSecret } from '../../support/transcript.ts';
 
@@ -16,7 +16,7 @@ interface Given {
   readonly body?: string;
 }
 
-function buildRequest({ url, method = 'POST', fields = {}, body }: Given): HttpRequest {
+function buildRequest({ url, method = 'POST', fields = {}, body }: Given): IncomingRequest {
   const { host, origin, protocol } = new URL(url);
   return createRequest({
     method,

@@ -4,7 +4,7 @@ import test from 'node:test';
 import type { Nonces } from '../../../src/auth/nonce-claim.ts';
 import { linesInTurn } from '../../../src/http/field-lines.ts';
 import type { FieldLine } from '../../../src/http/fields.ts';
-import { createRequest, type HttpRequest, type RequestParts } from '../../../src/http/message.ts';
+import { createRequest, type IncomingRequest, type RequestParts } from '../../../src/http/message.ts';
 import { createKey } from '../../../src/signature/hmac.ts';
 import { openDeclared, start, startSeconds } from '../../support/auth/declared.ts';
 import { seeded } from '../../support/seeded.ts';
@@ -34,7 +34,7 @@ interface Sent {
 }
 
 /** A request signed with node:crypto. */
-function sent(parts: Sent = {}): HttpRequest {
+function sent(parts: Sent = {}): IncomingRequest {
   const {
     method = 'POST',
     target = '/a?b=1',
@@ -328,7 +328,7 @@ test('the trace lists the checks that were passed, and the one that failed', asy
     [passed.passed, passed.failedAt],
     [['parse', 'user', 'signature', 'date', 'nonce'], undefined],
   );
-  const failures: [HttpRequest, string[], string][] = [
+  const failures: [IncomingRequest, string[], string][] = [
     [sent(), ['parse', 'user', 'signature', 'date'], 'nonce'],
     [sent({ secret: 'guessed' }), ['parse', 'user'], 'signature'],
     [sent({ user: 'eve' }), ['parse'], 'user'],

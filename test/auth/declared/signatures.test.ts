@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import test from 'node:test';
 import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
-import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { signDeclared } from '../../../src/signature/declared/sign.ts';
 import { openDeclared, start, startSeconds } from '../../support/auth/declared.ts';
 
@@ -13,7 +13,7 @@ const list = {
   user: 'ann',
 };
 
-function listed(signatures: readonly string[], timestamp = startSeconds): HttpRequest {
+function listed(signatures: readonly string[], timestamp = startSeconds): IncomingRequest {
   const value = [`t=${timestamp}`, ...signatures.map((signature) => `v1=${signature}`)].join(',');
   return createRequest({ method: 'POST', target: '/', headers: [['S', value]], body: 'c' });
 }
@@ -60,7 +60,7 @@ test('the signature can be in the query, and the message does not contain it', a
     user: 'ann',
   });
   const signature = createHmac('sha256', 'the secret of ann').update('GET\n/a?b=1&c=2').digest('base64');
-  const get = (target: string): HttpRequest => createRequest({ method: 'GET', target });
+  const get = (target: string): IncomingRequest => createRequest({ method: 'GET', target });
   const encoded = encodeURIComponent(signature);
   assert.equal(await declared.verdictOn(get(`/a?b=1&sig=${encoded}&c=2`)), 'ann');
   assert.equal(await declared.verdictOn(get(`/a?b=2&sig=${encoded}&c=2`)), 'credentials-refused');
@@ -112,7 +112,7 @@ test('keys are decoded as declared, after their prefix was removed', async () =>
 test('a secret that is not in the declared encoding verifies nothing, and the trace names the reason', async () => {
   const declaration = { message: '{body}', key: 'hex', signature: { field: 'S' }, user: 'ann' };
   const declared = openDeclared(declaration);
-  const request = (): HttpRequest =>
+  const request = (): IncomingRequest =>
     createRequest({ method: 'POST', target: '/', headers: [['S', wrong]], body: 'c' });
   assert.equal(await declared.verdictOn(request()), 'credentials-refused');
   assert.equal((await declared.trace(request())).details['hint'], 'the secret of the user is not in hex');
@@ -143,7 +143,7 @@ for (const hash of ['sha1', 'sha256', 'sha384', 'sha512'] as const) {
 test('a form is refused if the signature cannot cover it, as is other content', async () => {
   const declared = openDeclared({ message: '{url}{form-sorted}', signature: { field: 'S' }, user: 'ann' });
   const signature = createHmac('sha256', 'the secret of ann').update('http://localhost/').digest('hex');
-  const request = (content: string, type: string): HttpRequest =>
+  const request = (content: string, type: string): IncomingRequest =>
     createRequest({
       method: 'POST',
       target: '/',
@@ -215,7 +215,7 @@ test('what the signer signs is verified', async () => {
 
 test('a signed form is parsed only if it has at most 64 KiB and 1,000 parameters', async () => {
   const type: [string, string] = ['Content-Type', 'application/x-www-form-urlencoded'];
-  const signed = (content: string, text: string, length = false): HttpRequest => {
+  const signed = (content: string, text: string, length = false): IncomingRequest => {
     const signature = createHmac('sha256', 'the secret of ann').update(text).digest('hex');
     const fields: [string, string][] = [type, ['S', signature]];
     if (length) fields.push(['Content-Length', String(content.length)]);

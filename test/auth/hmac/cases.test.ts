@@ -8,7 +8,7 @@ import { createAuthenticator } from '../../../src/auth/authenticate.ts';
 import { createHmacScheme } from '../../../src/auth/hmac/scheme.ts';
 import { createRateLimiter } from '../../../src/auth/rate-limit.ts';
 import { createManualClock } from '../../../src/clock.ts';
-import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
 import { computeSignature, createKey } from '../../../src/signature/hmac.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
@@ -20,7 +20,7 @@ const cases = readdirSync(folder, { withFileTypes: true })
 
 const read = (name: string, file: string): string => readFileSync(join(folder, name, file), 'latin1');
 
-function parseRequest(text: string): HttpRequest {
+function parseRequest(text: string): IncomingRequest {
   const [head = '', content = ''] = text.split('\n\n', 2);
   const [start = '', ...lines] = head.split('\n');
   const [method = '', target = ''] = start.split(' ');
@@ -54,7 +54,7 @@ function authenticatorOfCases() {
   return createAuthenticator([scheme], createRateLimiter(0, clock));
 }
 
-async function verdictOn(request: HttpRequest): Promise<string> {
+async function verdictOn(request: IncomingRequest): Promise<string> {
   try {
     const principal = await authenticatorOfCases().authenticate(request);
     return principal === undefined ? 'nobody' : `good ${principal.name}`;

@@ -5,7 +5,7 @@ import { createHmacScheme, type HmacOptions } from '../../../src/auth/hmac/schem
 import type { Nonces } from '../../../src/auth/nonce-claim.ts';
 import { createManualClock } from '../../../src/clock.ts';
 import { parseCredentials } from '../../../src/http/headers/authorization.ts';
-import type { HttpRequest } from '../../../src/http/message.ts';
+import type { IncomingRequest } from '../../../src/http/message.ts';
 import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
 import { openTestService, signedRequest, start } from '../../support/auth/service.ts';
 
@@ -18,7 +18,7 @@ const users = new Map([
   ['fay', { secrets: [{ secret: 'fay-secret' }], disabled: true }],
 ]);
 
-async function digestsFor(context: TestContext, request: HttpRequest, verdict: string): Promise<number> {
+async function digestsFor(context: TestContext, request: IncomingRequest, verdict: string): Promise<number> {
   const counted = context.mock.method(SigningKey.prototype, 'digest');
   const service = openTestService({ users });
   const before = counted.mock.callCount();
@@ -66,7 +66,7 @@ function schemeWith(nonces: Nonces, options: Partial<HmacOptions> = {}) {
   });
 }
 
-const readRest = (request: HttpRequest): string =>
+const readRest = (request: IncomingRequest): string =>
   parseCredentials(request.headers.get('authentication') ?? '')?.rest ?? '';
 
 test('a verdict for which nothing has to be waited for comes at once', () => {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import type { AccountKey } from '../../../src/auth/account-key.ts';
 import type { Accounts } from '../../../src/auth/accounts.ts';
-import type { HttpRequest } from '../../../src/http/message.ts';
+import type { IncomingRequest } from '../../../src/http/message.ts';
 import type { MessageAlgorithm } from '../../../src/signature/message-signatures/algorithms.ts';
 import { signMessage } from '../../../src/signature/message-signatures/sign.ts';
 import {
@@ -41,7 +41,7 @@ const now = new Date(start * 1000);
 const content = '{"title":"Ink"}';
 const digest = `sha-256=:${createHash('sha256').update(content).digest('base64')}:`;
 
-function requestWith(method: string, url: string, headers: Headers, sent?: string): HttpRequest {
+function requestWith(method: string, url: string, headers: Headers, sent?: string): IncomingRequest {
   const lines = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'host');
   return arriving(sent === undefined ? { method, url } : { method, url, content: sent }, lines);
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Accounts } from '../../../src/auth/accounts.ts';
-import type { HttpRequest } from '../../../src/http/message.ts';
+import type { IncomingRequest } from '../../../src/http/message.ts';
 import type { MessageKey } from '../../../src/signature/message-signatures/algorithms.ts';
 import { signMessage } from '../../../src/signature/message-signatures/sign.ts';
 import {
@@ -21,7 +21,7 @@ test('a request may have several signatures, of which one suffices', async () =>
   const wrong = lines({ key: { ...annsSecret, secret: 'x' }, created: start, label: 'wrong' });
   const late = lines({ key: annsSecret, created: start - 1000, label: 'late' });
   const little = lines({ key: annsSecret, created: start, label: 'little', components: ['@method'] });
-  const request = (...all: (typeof good)[]): HttpRequest =>
+  const request = (...all: (typeof good)[]): IncomingRequest =>
     arriving(get, [
       ['Signature-Input', all.map((each) => each['Signature-Input']).join(', ')],
       ['Signature', all.map((each) => each.Signature).join(', ')],
@@ -43,7 +43,7 @@ test('a request with several signatures is accepted once, in whatever order and 
   const bobs = { ...annsSecret, id: 'bob', secret: 'second-secret-of-bob' };
   const lines = (label: string, nonce: string | undefined, key: MessageKey = annsSecret, created = start) =>
     signMessage(get, { key, created, label, ...(nonce === undefined ? {} : { nonce }) });
-  const request = (...all: ReturnType<typeof lines>[]): HttpRequest =>
+  const request = (...all: ReturnType<typeof lines>[]): IncomingRequest =>
     arriving(get, [
       ['Signature-Input', all.map((each) => each['Signature-Input']).join(', ')],
       ['Signature', all.map((each) => each.Signature).join(', ')],
@@ -73,7 +73,7 @@ test('at most four signatures that meet the requirements are verified, and at mo
         ...(at === goodAt || components === undefined ? {} : { components }),
       }),
     );
-  const request = (signatures: ReturnType<typeof all>): HttpRequest =>
+  const request = (signatures: ReturnType<typeof all>): IncomingRequest =>
     arriving(get, [
       ['Signature-Input', signatures.map((each) => each['Signature-Input']).join(', ')],
       ['Signature', signatures.map((each) => each.Signature).join(', ')],

@@ -3,7 +3,7 @@ import { createHmac, generateKeyPairSync } from 'node:crypto';
 import test from 'node:test';
 import type { Accounts } from '../../../src/auth/accounts.ts';
 import { formatContentDigest } from '../../../src/http/headers/content-digest.ts';
-import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import type { RequestToSign } from '../../../src/signature/message-signatures/sign.ts';
 import { signMessage } from '../../../src/signature/message-signatures/sign.ts';
 import { countOperations } from '../../support/schemes/counted-crypto.ts';
@@ -29,16 +29,16 @@ const put: RequestToSign = {
   content: '{"title":"Ink"}',
 };
 
-async function readDetail(request: HttpRequest, setting: SchemeSetting = {}): Promise<string> {
+async function readDetail(request: IncomingRequest, setting: SchemeSetting = {}): Promise<string> {
   const { verdict } = await openScheme(setting).judge(request);
   return requireProblem(verdict).detail;
 }
 
 /** The request with other values of some fields; undefined removes a field. */
 function withFields(
-  request: HttpRequest,
+  request: IncomingRequest,
   changes: Readonly<Record<string, string | undefined>>,
-): HttpRequest {
+): IncomingRequest {
   const { raw } = request.headers;
   const fields: [string, string][] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {
@@ -109,7 +109,7 @@ test('any change of a covered component makes the signature wrong', async () => 
   const components = ['@method', '@authority', '@path', '@query', 'accept'];
   const request = signed({ ...get, fields: [['Accept', 'application/json']] }, { components });
   const { method, target, connection } = request;
-  const copy = (parts: { method?: string; target?: string; secure?: boolean }): HttpRequest => ({
+  const copy = (parts: { method?: string; target?: string; secure?: boolean }): IncomingRequest => ({
     ...request,
     method: parts.method ?? method,
     target: parts.target ?? target,
@@ -186,7 +186,7 @@ test('a valid signature whose alg names another algorithm is refused', async () 
 });
 
 /** A request whose signature with the secret of ann covers another algorithm. */
-function signedWithAlg(alg: string): HttpRequest {
+function signedWithAlg(alg: string): IncomingRequest {
   const tagged = signMessage(get, { key: annsSecret, created: start, tag: 'TAG' });
   const input = tagged['Signature-Input'].replace('tag="TAG"', `alg="${alg}"`);
   return arriving(get, [
@@ -224,7 +224,7 @@ test('the requirements are components, parameters, and the digest of content', a
   assert.equal(await judgeRequest(signed(put)), 'good ann');
 });
 
-function withoutCreated(): HttpRequest {
+function withoutCreated(): IncomingRequest {
   return arriving(get, Object.entries(signMessage(get, { key: annsSecret })));
 }
 

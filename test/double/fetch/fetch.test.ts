@@ -29,10 +29,10 @@ async function echoing(aliases: readonly string[] = []): Promise<Double> {
     'authentication',
   ];
   const echo: Action['handle'] = async ({ request, body: content, method }) => {
-    const { headers: fields, target, connection } = request;
+    const { headers: fields, target, secure } = request;
     const named = told.map((name) => [name, fields.getAll(name)]);
     const sent = Buffer.isBuffer(content) ? content.toString('latin1') : null;
-    return json({ method, target, host: fields.get('host'), secure: connection.secure, named, sent });
+    return json({ method, target, host: fields.get('host'), secure, named, sent });
   };
   const [bare, full] = [action('anyone', echo), action('anyone', echo, { reads: [reading] })];
   double.resource('/echo', { GET: bare, PUT: full, POST: full, DELETE: bare });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { type DoubleOptions, startDouble } from '../../../src/double/index.ts';
 import { ordersDocument } from '../../support/double/orders-document.ts';
+import { importPackage, missingPackage } from '../../support/packages.ts';
 
 const users = { ann: { secret: 's3cret of ann', password: 'pw of ann' } };
 const json = { 'Content-Type': 'application/json' };
@@ -317,6 +318,54 @@ test('a compiled validator checks what the built-in check does not', async () =>
     ['sku', 'payment'],
     'readOnly members are not required',
   );
+});
+
+test('Ajv checks what the built-in check does not, and names the rule of the document', {
+  skip: missingPackage('ajv') || missingPackage('ajv-formats'),
+}, async () => {
+  const { default: Ajv } = await importPackage('ajv/dist/2020.js');
+  const { default: addFormats } = await importPackage('ajv-formats');
+  const ajv = addFormats(new Ajv({ strict: false, allErrors: true }));
+  const schema = {
+    allOf: [{ $ref: '#/components/schemas/Amount' }],
+    properties: { payer: { type: 'string', format: 'email' } },
+    unevaluatedProperties: false,
+  };
+  const partner = {
+    openapi: '3.1.0',
+    info: { title: 'Payments', version: '1' },
+    paths: {
+      '/payments': {
+        post: {
+          security: [],
+          requestBody: { required: true, content: { 'application/json': { schema } } },
+          responses: { 204: { description: 'Paid' } },
+        },
+      },
+    },
+    components: {
+      schemas: {
+        Amount: { type: 'object', required: ['amount'], properties: { amount: { type: 'integer' } } },
+      },
+    },
+  };
+  const body = JSON.stringify({ amount: 5, payer: 'ann@example.com', tip: 1 });
+  const request = { method: 'POST', headers: json, body };
+  await using lenient = await start({ partner });
+  assert.equal((await lenient.fetch('/payments', request)).status, 204, 'the built-in check accepts it');
+  await using double = await start({ partner, validate: (schema) => ajv.compile(schema) });
+  const paid = await double.fetch('/payments', { ...request, body: body.replace(',"tip":1', '') });
+  assert.equal(paid.status, 204);
+  const rule = '#/paths/~1payments/post/requestBody/content/application~1json/schema';
+  for (const [wrong, errors] of [
+    [body, ['/tip', 'unevaluatedProperties']],
+    [body.replace('@', ' at ').replace(',"tip":1', ''), ['/payer', 'properties/payer/format']],
+  ] as const) {
+    const refused = await double.fetch('/payments', { ...request, body: wrong });
+    assert.deepEqual([refused.status, await errorsIn(refused)], [422, [`${errors[0]} ${rule}/${errors[1]}`]]);
+  }
+  const missing = await double.fetch('/payments', { ...request, body: '{}' });
+  assert.deepEqual(await errorsIn(missing), ['/amount #/components/schemas/Amount/required']);
 });
 
 test('a document is read from a file, and an error names the file and the place', async () => {

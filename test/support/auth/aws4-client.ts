@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto';
-import type { HttpRequest } from '../../../src/http/message.ts';
+import type { IncomingRequest } from '../../../src/http/message.ts';
 import { accessKeyId, received, secret } from './aws4.ts';
 
 export const sha256 = (text: string): string => createHash('sha256').update(text, 'latin1').digest('hex');
@@ -34,7 +34,7 @@ export const chain = (first: string | Buffer, ...parts: string[]): string | Buff
   parts.reduce<string | Buffer>((key, part) => hmac(key, part), first);
 
 /** Returns the request that the client signs. */
-export function request(client: Client): HttpRequest {
+export function request(client: Client): IncomingRequest {
   const {
     service = 'service',
     method = 'GET',

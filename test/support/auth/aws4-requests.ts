@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { HttpRequest } from '../../../src/http/message.ts';
+import type { IncomingRequest } from '../../../src/http/message.ts';
 import { type Aws4SignOptions, presignAws4, signAws4 } from '../../../src/signature/aws4/sign.ts';
 import { received, signOptions } from './aws4.ts';
 
@@ -21,7 +21,7 @@ function buildParts({ method = 'GET', target = '/', content, fields = [] }: Want
   return { method, target, fields: [host, ...fields], content: bytes };
 }
 
-export function signed(wanted: Wanted = {}): HttpRequest {
+export function signed(wanted: Wanted = {}): IncomingRequest {
   const parts = buildParts(wanted);
   const made = signAws4(parts, signOptions(wanted));
   const fields = [...parts.fields, ...made.fields, ...(wanted.added ?? [])];
@@ -32,7 +32,7 @@ export function signed(wanted: Wanted = {}): HttpRequest {
   });
 }
 
-export function presigned(expires: number, wanted: Wanted = {}): HttpRequest {
+export function presigned(expires: number, wanted: Wanted = {}): IncomingRequest {
   const parts = buildParts(wanted);
   const { target } = presignAws4(parts, signOptions(wanted), expires);
   return received({
@@ -45,9 +45,9 @@ export function presigned(expires: number, wanted: Wanted = {}): HttpRequest {
 
 /** Changes the value of Authorization. */
 export function withCredentials(
-  { method, target, headers: fields }: HttpRequest,
+  { method, target, headers: fields }: IncomingRequest,
   change: (value: string) => string,
-): HttpRequest {
+): IncomingRequest {
   const lines = fields.raw.flatMap((name, at): [string, string][] => {
     const value = fields.raw[at + 1] ?? '';
     return at % 2 === 0 ? [[name, name === 'Authorization' ? change(value) : value]] : [];
@@ -56,7 +56,7 @@ export function withCredentials(
 }
 
 /** A request whose content must not be read. */
-export function unread(request: HttpRequest): HttpRequest {
+export function unread(request: IncomingRequest): IncomingRequest {
   const fail = (): never => assert.fail('the content was read');
   return { ...request, body: { present: true, consume: fail, hold: fail } };
 }

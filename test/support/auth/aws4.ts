@@ -8,7 +8,7 @@ import type { SchemeContext } from '../../../src/auth/scheme-context.ts';
 import { AuthenticationTrace } from '../../../src/auth/trace.ts';
 import { createManualClock, type ManualClock } from '../../../src/clock.ts';
 import { parseCredentials } from '../../../src/http/headers/authorization.ts';
-import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
 import type { Aws4SignOptions } from '../../../src/signature/aws4/sign.ts';
 import { selectPathRules } from '../../../src/signature/aws4/sign.ts';
@@ -50,7 +50,7 @@ export interface Received {
 }
 
 /** Creates a request. Empty content is no content. */
-export function received({ method, target, fields, content = '' }: Received): HttpRequest {
+export function received({ method, target, fields, content = '' }: Received): IncomingRequest {
   const parts = { method, target, headers: fields };
   return createRequest(content === '' ? parts : { ...parts, body: Buffer.from(content, 'latin1') });
 }
@@ -59,12 +59,12 @@ export function received({ method, target, fields, content = '' }: Received): Ht
 export interface Aws4Service {
   readonly scheme: Scheme;
   readonly clock: ManualClock;
-  verdictOn(request: HttpRequest, authTrace?: AuthenticationTrace): Promise<Verdict>;
+  verdictOn(request: IncomingRequest, authTrace?: AuthenticationTrace): Promise<Verdict>;
   /** The principal's name, or the type of the problem. */
-  judge(request: HttpRequest): Promise<string>;
-  problemWith(request: HttpRequest): Promise<Problem>;
+  judge(request: IncomingRequest): Promise<string>;
+  problemWith(request: IncomingRequest): Promise<Problem>;
   /** The details that the trace records of a refused request. */
-  trace(request: HttpRequest): Promise<AuthenticationTrace>;
+  trace(request: IncomingRequest): Promise<AuthenticationTrace>;
 }
 
 /** Creates accounts with a key in the manner of the composed service. */
@@ -116,7 +116,7 @@ export function openAws4Service(
   };
   const read = readAws4Options({ region: 'us-east-1', service: 'service', ...options }, 'schemes.aws4');
   const scheme = createAws4Scheme('aws4', read, context);
-  const verdictOn = async (request: HttpRequest, authTrace?: AuthenticationTrace): Promise<Verdict> => {
+  const verdictOn = async (request: IncomingRequest, authTrace?: AuthenticationTrace): Promise<Verdict> => {
     const credentials = parseCredentials(request.headers.get('authorization') ?? '');
     try {
       return await scheme.authenticate(request, credentials?.rest ?? '', authTrace);
@@ -125,7 +125,7 @@ export function openAws4Service(
       throw problem;
     }
   };
-  const problemWith = async (request: HttpRequest): Promise<Problem> => {
+  const problemWith = async (request: IncomingRequest): Promise<Problem> => {
     const verdict = await verdictOn(request);
     if (verdict.outcome === 'good') throw new Error(`${verdict.principal.name} passed`);
     const { problem } = verdict;

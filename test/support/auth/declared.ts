@@ -9,7 +9,7 @@ import type { Scheme } from '../../../src/auth/scheme.ts';
 import type { SchemeContext } from '../../../src/auth/scheme-context.ts';
 import { AuthenticationTrace } from '../../../src/auth/trace.ts';
 import { createManualClock, type ManualClock } from '../../../src/clock.ts';
-import type { HttpRequest } from '../../../src/http/message.ts';
+import type { IncomingRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
 import { createKey } from '../../../src/signature/hmac.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
@@ -25,10 +25,10 @@ export interface DeclaredTest {
   readonly scheme: Scheme;
   readonly clock: ManualClock;
   /** Resolves to the name of the principal, or the type of the problem. */
-  verdictOn(request: HttpRequest, rest?: string): Promise<string>;
-  problemWith(request: HttpRequest, rest?: string): Promise<Problem>;
+  verdictOn(request: IncomingRequest, rest?: string): Promise<string>;
+  problemWith(request: IncomingRequest, rest?: string): Promise<Problem>;
   /** Resolves to the trace of an authentication. */
-  trace(request: HttpRequest, rest?: string): Promise<AuthenticationTrace>;
+  trace(request: IncomingRequest, rest?: string): Promise<AuthenticationTrace>;
 }
 
 /** The parts of a scheme that a test replaces. */
@@ -70,7 +70,7 @@ export function openScheme(create: (context: SchemeContext) => Scheme, parts: De
     bodyLimit: 2_000_000,
     ...context,
   });
-  const problemWith = async (request: HttpRequest, rest = ''): Promise<Problem> => {
+  const problemWith = async (request: IncomingRequest, rest = ''): Promise<Problem> => {
     const verdict = await scheme.authenticate(request, rest);
     if (verdict.outcome === 'good') throw new Error(`${verdict.principal.name} passed`);
     const { detail, members } = verdict.problem;

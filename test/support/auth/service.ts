@@ -4,7 +4,7 @@ import { createHmacScheme, type HmacOptions } from '../../../src/auth/hmac/schem
 import { createRateLimiter } from '../../../src/auth/rate-limit.ts';
 import { signRequest } from '../../../src/client/sign.ts';
 import { createManualClock, type ManualClock } from '../../../src/clock.ts';
-import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
 import { createNonces } from '../../../src/store/nonces/nonces.ts';
 import { keepSaid, keepSecret } from '../transcript.ts';
@@ -17,8 +17,8 @@ export interface TestService {
   readonly authenticator: Authenticator;
   readonly clock: ManualClock;
   /** The principal's name, `nobody`, or the type of the problem. */
-  verdictOn(request: HttpRequest): Promise<string>;
-  problemWith(request: HttpRequest): Promise<Problem>;
+  verdictOn(request: IncomingRequest): Promise<string>;
+  problemWith(request: IncomingRequest): Promise<Problem>;
 }
 
 export function openTestService(
@@ -54,7 +54,7 @@ export function openTestService(
     ...options,
   });
   const authenticator = createAuthenticator([scheme], createRateLimiter(options.limit ?? 0, clock));
-  const outcome = (request: HttpRequest): Promise<string | Problem> =>
+  const outcome = (request: IncomingRequest): Promise<string | Problem> =>
     authenticationOutcome(authenticator, request);
   return {
     authenticator,
@@ -86,7 +86,7 @@ export function signedRequest(
     peer?: string;
     content?: string;
   } = {},
-): HttpRequest {
+): IncomingRequest {
   const { method = 'GET', target = '/articles', user = 'ann', secret = `${user}-secret`, content } = changes;
   const headers = signRequest({
     method,
@@ -112,7 +112,7 @@ export function signedRequest(
 /** The name of the user whom a request's credentials prove, `nobody` without credentials, or the refusal. */
 export async function authenticationOutcome(
   authenticator: Authenticator,
-  request: HttpRequest,
+  request: IncomingRequest,
 ): Promise<string | Problem> {
   try {
     return (await authenticator.authenticate(request))?.name ?? 'nobody';

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import type { FieldLine } from '../../../src/http/fields.ts';
-import type { HttpRequest, Response } from '../../../src/http/message.ts';
+import type { IncomingRequest, Response } from '../../../src/http/message.ts';
 import { Problem } from '../../../src/http/problem.ts';
 import { type ListenerLimits, listen, type ServerSocket } from '../../../src/net/listener.ts';
 import { transport } from './transport.ts';
@@ -19,7 +19,7 @@ const roomy: ListenerLimits = {
 export interface Served {
   readonly listener: ServerSocket;
   readonly port: number;
-  readonly requests: HttpRequest[];
+  readonly requests: IncomingRequest[];
   /** Problems that the listener itself had made a reply of. */
   readonly refused: Problem[];
   /** How `/consume` came out: the bytes received, or what it was rejected with. */
@@ -45,12 +45,12 @@ export function replyTo(problem: Problem): Response {
 
 /** Starts a listener on a free port, over what the test's file has for a transport, that closes with the test. */
 export async function serve(context: TestContext, limits: Partial<ListenerLimits> = {}): Promise<Served> {
-  const requests: HttpRequest[] = [];
+  const requests: IncomingRequest[] = [];
   const refused: Problem[] = [];
   const consumed: (number | Problem)[] = [];
   const arrival = deferred();
   const gate = deferred();
-  const handle = async (request: HttpRequest): Promise<Response> => {
+  const handle = async (request: IncomingRequest): Promise<Response> => {
     requests.push(request);
     return answer(request, consumed, async () => {
       arrival.resolve();
@@ -95,7 +95,7 @@ export function deferred(): Deferred {
 }
 
 async function answer(
-  request: HttpRequest,
+  request: IncomingRequest,
   consumed: (number | Problem)[],
   wait: () => Promise<void>,
 ): Promise<Response> {
@@ -140,7 +140,7 @@ async function answer(
 }
 
 async function consume(
-  request: HttpRequest,
+  request: IncomingRequest,
   consumed: (number | Problem)[],
   most: number,
   close = true,

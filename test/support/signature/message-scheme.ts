@@ -7,7 +7,7 @@ import { createMessageSignaturesScheme } from '../../../src/auth/message-signatu
 import type { Scheme, Verdict } from '../../../src/auth/scheme.ts';
 import { AuthenticationTrace, type TraceKnowledge } from '../../../src/auth/trace.ts';
 import { createManualClock, type ManualClock } from '../../../src/clock.ts';
-import { createRequest, type HttpRequest } from '../../../src/http/message.ts';
+import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import type { Problem } from '../../../src/http/problem.ts';
 import { createKey } from '../../../src/signature/hmac.ts';
 import { SigningKey } from '../../../src/signature/hmac-sha256.ts';
@@ -89,7 +89,7 @@ export interface Judged {
 export interface SchemeUnderTest {
   readonly scheme: Scheme;
   readonly clock: ManualClock;
-  judge(request: HttpRequest): Promise<Judged>;
+  judge(request: IncomingRequest): Promise<Judged>;
 }
 
 /** What a test double knows beside the accounts. */
@@ -145,7 +145,7 @@ export function requireProblem(verdict: Verdict): Problem {
 export function arriving(
   { method, url, target, fields = [], content }: RequestToSign,
   more: readonly (readonly [string, string])[],
-): HttpRequest {
+): IncomingRequest {
   const { host, pathname, search, protocol } = new URL(url);
   const hasHost = fields.some(([name]) => name === 'Host');
   return createRequest({
@@ -158,7 +158,7 @@ export function arriving(
 }
 
 /** Signs a request and returns it as it arrives. */
-export function signed(request: RequestToSign, signing: Partial<MessageSigning> = {}): HttpRequest {
+export function signed(request: RequestToSign, signing: Partial<MessageSigning> = {}): IncomingRequest {
   const lines = signMessage(request, { key: annsSecret, created: start, ...signing });
   return arriving(request, Object.entries(lines));
 }
@@ -167,7 +167,7 @@ export function signed(request: RequestToSign, signing: Partial<MessageSigning> 
 export const get: RequestToSign = { method: 'GET', url: 'https://example.com/articles?limit=5' };
 
 /** Returns the outcome of a request to a scheme that has seen no other. */
-export async function judgeRequest(request: HttpRequest, setting: SchemeSetting = {}): Promise<string> {
+export async function judgeRequest(request: IncomingRequest, setting: SchemeSetting = {}): Promise<string> {
   const { outcome } = await openScheme(setting).judge(request);
   return outcome;
 }

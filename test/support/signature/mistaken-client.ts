@@ -1,6 +1,6 @@
 /** A client that signs messages with its own code, and makes the mistakes that a test gives it. */
 import { createHmac, sign } from 'node:crypto';
-import type { HttpRequest } from '../../../src/http/message.ts';
+import type { IncomingRequest } from '../../../src/http/message.ts';
 import { arriving, p384, type SchemeSetting, secret, start } from './message-scheme.ts';
 import { signingKey } from './rfc9421.ts';
 
@@ -39,7 +39,7 @@ export interface Client {
 export const standard = ['@method', '@authority', '@path', '@query', '@target-uri', 'accept', 'x-list'];
 
 /** Signs as the client does, with its own code. */
-export function signRequest(client: Client): HttpRequest {
+export function signRequest(client: Client): IncomingRequest {
   const { target = '/a%20b/../c?b=2&a=1', host = 'example.com', secure = true, keyid = 'ann' } = client;
   const { created = start, components = standard, more = '', base = (text) => text } = client;
   const values: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import type { FieldLine } from '../../../http/fields.ts';
-import type { HttpRequest } from '../../../http/message.ts';
+import type { IncomingRequest } from '../../../http/message.ts';
 import { type ForeignDocument, Problem } from '../../../http/problem.ts';
 import type { ProblemType } from '../../../http/problem-types.ts';
 import { formatStamp } from '../../../signature/aws4/date.ts';
@@ -63,7 +63,7 @@ function buildAnswer(reason: Reason, context: ErrorContext, id: string): AwsAnsw
  */
 export function expressRefusal(
   problem: Problem,
-  { headers: fields, target }: HttpRequest,
+  { headers: fields, target }: IncomingRequest,
   write: WriteProblem,
   now: number,
 ): Problem {
