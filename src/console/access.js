@@ -42,7 +42,7 @@ export function mount(root, context) {
 	const showUsers = (users) => {
 		const disabled = server.keeps !== 'memory';
 		const rows = users.map(({ name, disabled: isDisabled, password, secrets, keys }) => {
-			const grace = input({ placeholder: 'none, or 10m', class: 'short' });
+			const grace = input({ placeholder: '0s or 10m', class: 'short' });
 			const rotate = () =>
 				change(async () => {
 					const { secret } = await api.post(userPath(name, 'rotate'), { grace: grace.value || 0 });

@@ -41,7 +41,7 @@ class ExchangesView {
 	#filters = {
 		search: h('input', { type: 'search', placeholder: 'Press / to search', 'aria-keyshortcuts': '/' }),
 		method: select([any]),
-		path: h('input', { type: 'search', placeholder: '/articles/{id}' }),
+		path: h('input', { type: 'search', placeholder: '/tea/{id}' }),
 		user: select([any]),
 		status: select(statusChoices),
 		problem: select([any]),
