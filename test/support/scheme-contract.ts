@@ -150,24 +150,29 @@ const orders = {
   createWithPut: true,
 } as const;
 
-/** The resources of a service: a collection, and any path below /things. Returns how often something was changed there. */
+const paths = [
+  '/things',
+  '/things/{a}',
+  '/things/{a}/{b}',
+  '/things/{a}/{b}/{c}',
+  '/things/{a}/{b}/{c}/{d}',
+] as const;
+
+/** Returns resources in code at any path below /things. */
 function createResources() {
-  let acts = 0;
-  const act = action('authenticated', () => {
-    acts += 1;
-    return { status: 204 };
-  });
+  const act = action('authenticated', () => ({ status: 204 }));
   const read = action('anyone', () => ({ type: 'application/json', body: '{}' }));
   const thing = { GET: read, PUT: act, POST: act, DELETE: act };
-  const paths = [
-    '/things',
-    '/things/{a}',
-    '/things/{a}/{b}',
-    '/things/{a}/{b}/{c}',
-    '/things/{a}/{b}/{c}/{d}',
-  ];
-  const resources = Object.fromEntries(paths.map((path) => [path, thing]));
-  return { resources, acts: () => acts };
+  return Object.fromEntries(paths.map((path) => [path, thing]));
+}
+
+/** Adds stubs at any path below /things. Returns how often something was changed there. */
+function addStubs(double: Double): () => number {
+  const changes = paths.map((path) => {
+    double.stub({ method: 'GET', path }, { body: {} }, { access: 'anyone' });
+    return double.stub({ method: ['PUT', 'POST', 'DELETE'], path }, { status: 204 });
+  });
+  return () => changes.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** A double for a scheme, and what the rows do with it. */
@@ -182,7 +187,6 @@ export interface Opened {
 
 /** Opens a double for a scheme. */
 export async function openSubject(subject: SchemeSubject): Promise<Opened> {
-  const { resources, acts } = createResources();
   const { options, identities } = subject;
   const double = await startDouble({
     now: start,
@@ -197,8 +201,8 @@ export async function openSubject(subject: SchemeSubject): Promise<Opened> {
     ]),
     ...options,
     collections: { '/orders': orders },
-    resources,
   });
+  const acts = addStubs(double);
   const sign = await subject.signer(double);
   let drawn = 0;
   return {
@@ -399,7 +403,7 @@ function openService({ options }: SchemeSubject, more: object = {}): Controllabl
     clock: createManualClock(start),
     maxAuthFailures: 0,
     collections: { '/orders': orders },
-    resources: createResources().resources,
+    resources: createResources(),
     ...more,
   });
 }
