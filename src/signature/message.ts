@@ -47,6 +47,7 @@ export interface DigestForm {
 
 /** Returns pieces as bytes. Each character of a string is one octet. */
 export function messageBytes(pieces: readonly Piece[]): Buffer {
+  if (areOctets(pieces)) return Buffer.from(pieces.join(''), 'latin1');
   return Buffer.concat(
     pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece, 'latin1') : piece)),
   );

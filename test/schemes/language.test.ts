@@ -82,6 +82,12 @@ const inOneField: SchemeSubject = {
     user: (sent) => withField(sent, 'Authorization', (text) => text.replace('id="ann"', 'id="bob"')),
   },
   credentialFields: ['Authorization'],
+  // Both names of the scheme are accepted.
+  meaning: (text) =>
+    text
+      .toLowerCase()
+      .replace(/[\s"\\]/g, '')
+      .replace('acme-old', 'acme'),
 };
 
 const target =
@@ -271,16 +277,21 @@ const digest = (hash: 'md5' | 'sha256'): SchemeSubject => ({
   knowledge: {},
 });
 
-const pairs = {
+const generatePair = {
   ed25519: () => generateKeyPairSync('ed25519'),
   ecdsa: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
   rsa: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
 };
+const pairs = {
+  ed25519: [generatePair.ed25519(), generatePair.ed25519()],
+  ecdsa: [generatePair.ecdsa(), generatePair.ecdsa()],
+  rsa: [generatePair.rsa(), generatePair.rsa()],
+};
 const kinds = {
-  ed25519: { key: 'ed25519', pair: pairs.ed25519 },
-  'ecdsa-p256': { key: 'ecdsa-p256-sha256', pair: pairs.ecdsa },
-  'rsa-pss': { key: 'rsa-pss-sha512', pair: pairs.rsa },
-  'rsa-v1_5': { key: 'rsa-v1_5-sha256', pair: pairs.rsa },
+  ed25519: { key: 'ed25519', pairs: pairs.ed25519 },
+  'ecdsa-p256': { key: 'ecdsa-p256-sha256', pairs: pairs.ecdsa },
+  'rsa-pss': { key: 'rsa-pss-sha512', pairs: pairs.rsa },
+  'rsa-v1_5': { key: 'rsa-v1_5-sha256', pairs: pairs.rsa },
 } as const;
 
 /** Signatures by private keys. */
@@ -289,8 +300,7 @@ function byPrivateKey(
   declaration: object,
   client: Partial<DeclaredClient> & Required<Pick<DeclaredClient, 'sign'>>,
 ): SchemeSubject {
-  const { key, pair } = kinds[algorithm];
-  const own = [pair(), pair()];
+  const { key, pairs: own } = kinds[algorithm];
   const [ann, bob] = own.map(({ publicKey, privateKey }) => ({
     publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
     secret: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),

@@ -93,6 +93,7 @@ export const hmacSha1: SchemeSubject = {
   without: {
     rotation: consumerSecret,
     restart: noService,
+    'changed at random': noService,
     'changed item': 'only the content of forms is signed',
   },
 };

@@ -17,8 +17,8 @@ import { explainByKnowledge } from './knowledge.ts';
 import { findPublicKeyMistake } from './public-key.ts';
 import {
   buildRightMessages,
+  createSignatureTest,
   type Found,
-  isGiven,
   messageMistakes,
   type WrongSignature,
 } from './wrong-signature.ts';
@@ -110,6 +110,7 @@ function findMistake<Own extends Presented>(
   if (mac === undefined && scheme.kinds(presented).includes('secret')) return undefined;
   if (mac?.hash !== undefined && presented.signatures.every((signature) => signature === ''))
     return { hint: 'the signature is empty' };
+  const isGiven = createSignatureTest(presented);
   const keys = keysToTry(wrong, presented);
   const rights = buildRightMessages(wrong, content).map((each) => each.toString('latin1'));
   const signsRight = ({ key, isOwn }: TriedKey, given: Own): boolean =>
@@ -128,10 +129,9 @@ function findMistake<Own extends Presented>(
   const [reencoded] = (scheme.reencoded?.(presented) ?? []).flatMap(([hint, other]) =>
     keysToTry(wrong, other).filter((tried) => signsRight(tried, other)).length > 0 ? [hint] : [],
   );
-  if (mac?.hash !== undefined && isGiven(computePlainHash(mac.hash, message), presented))
+  if (mac?.hash !== undefined && isGiven(computePlainHash(mac.hash, message)))
     return { hint: 'the signature is a plain hash of the message, without HMAC' };
-  const empty =
-    mac && findEmptySecretMistake(presented.user, mac, message, (each) => isGiven(each, presented));
+  const empty = mac && findEmptySecretMistake(presented.user, mac, message, isGiven);
   if (empty !== undefined) return { hint: empty };
   if (expired !== undefined)
     return {
@@ -185,7 +185,8 @@ function createTry<Own extends Presented>(
   const mac = scheme.mac?.(presented);
   if (mac === undefined) return () => false;
   const bytes = key.secret.derive((secret) => mac.key(secret) ?? secret);
-  return ({ message }) => isGiven(signWith(mac, bytes, message), presented);
+  const isGiven = createSignatureTest(presented);
+  return ({ message }) => isGiven(signWith(mac, bytes, message));
 }
 
 function computationMistake<Own extends Presented>(
@@ -209,8 +210,9 @@ function secretMistake<Own extends Presented>(
   if (mac === undefined) return undefined;
   const length = Buffer.byteLength(presented.signatures[0] ?? '', 'base64');
   const further = scheme.keyMistakes?.(secret, presented) ?? [];
+  const isGiven = createSignatureTest(presented);
   const found = keyMistakes(secret, message, mac, length, further).filter(([, signature]) =>
-    isGiven(signature, presented),
+    isGiven(signature),
   );
   return found[0]?.[0];
 }

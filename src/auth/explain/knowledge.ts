@@ -13,8 +13,8 @@ import { formatLabel, shiftedTimeMistakes } from './parts.ts';
 import { listPublicHostMistakes } from './target.ts';
 import {
   buildRightMessages,
+  createSignatureTest,
   type Found,
-  isGiven,
   messageMistakes,
   readFacts,
   type WrongSignature,
@@ -52,7 +52,8 @@ async function findByKnowledge<Own extends Presented>(
   const { scheme, presented, holder, content } = wrong;
   const mac = scheme.mac?.(presented);
   if (mac === undefined) return undefined;
-  const signs = (key: Buffer, signed: Buffer): boolean => isGiven(signWith(mac, key, signed), presented);
+  const isGiven = createSignatureTest(presented);
+  const signs = (key: Buffer, signed: Buffer): boolean => isGiven(signWith(mac, key, signed));
   const prepareKey = (secret: Buffer): Buffer => mac.key(secret) ?? secret;
   const own = (holder?.keys ?? []).flatMap((key) =>
     key.kind === 'secret' ? [key.secret.derive(prepareKey)] : [],

@@ -35,18 +35,16 @@ export type TextMistake = readonly [hint: string, values: (value: string) => Val
 /** One value, several, or none. */
 export type Values = Piece | readonly Piece[] | undefined;
 
-/** Returns the variants of a value. */
-export function listVariants(
+/** Yields the variants of a value. Each is written when it is asked for. */
+export function* listVariants(
   mistakes: readonly Mistake[],
   part: string,
   value: string,
   facts: Facts,
-): Variant[] {
-  return mistakes.flatMap(([hint, values]) =>
-    toList(values(value, facts)).map(
-      (signed): Variant => [describe(hint, part, value, signed, facts), signed],
-    ),
-  );
+): Generator<Variant> {
+  for (const [hint, values] of mistakes)
+    for (const signed of toList(values(value, facts)))
+      yield [describe(hint, part, value, signed, facts), signed];
 }
 
 /** Returns values as a list. */
@@ -55,19 +53,20 @@ export function toList(values: Values): readonly Piece[] {
   return typeof values === 'string' || values instanceof Uint8Array ? [values] : values;
 }
 
+const placeholder = /\{(part|name|authority|host|prefix|expected|parameter|signed)\}/g;
+
 function describe(hint: string, part: string, expected: string, signed: Piece, facts: Facts): string {
   if (!hint.includes('{')) return hint;
   const text = typeof signed === 'string' ? signed : '';
-  const authority = /^(?:https?:)?(?:\/\/)?([^/]*)/.exec(text)?.[1] ?? '';
-  return hint
-    .replaceAll('{part}', part)
-    .replaceAll('{name}', part.replace(/^the (?:value of )?/, ''))
-    .replaceAll('{authority}', () => authority)
-    .replaceAll('{host}', () => facts.host)
-    .replaceAll('{prefix}', () => facts.request.basePath ?? text.slice(0, -expected.length))
-    .replaceAll('{expected}', () => expected)
-    .replaceAll('{parameter}', () => findMissingParameter(expected, text))
-    .replaceAll('{signed}', () => text);
+  return hint.replace(placeholder, (_, name: string) => {
+    if (name === 'part') return part;
+    if (name === 'name') return part.replace(/^the (?:value of )?/, '');
+    if (name === 'authority') return /^(?:https?:)?(?:\/\/)?([^/]*)/.exec(text)?.[1] ?? '';
+    if (name === 'host') return facts.host;
+    if (name === 'prefix') return facts.request.basePath ?? text.slice(0, -expected.length);
+    if (name === 'expected') return expected;
+    return name === 'parameter' ? findMissingParameter(expected, text) : text;
+  });
 }
 
 /** Returns the name of the first parameter of a query that another one lacks. */

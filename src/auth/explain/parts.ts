@@ -142,22 +142,40 @@ const tokenMistakes: readonly Mistake[] = [
   ['{part} was signed in quotes', (value) => `"${value}"`],
 ];
 
+/** A time, and the texts of which its other forms consist. */
+interface Instant {
+  /** Milliseconds since 1970-01-01T00:00:00Z. */
+  readonly time: number;
+  readonly iso: string;
+  readonly fixdate: string;
+  readonly short: string;
+}
+
+function createInstant(time: number): Instant {
+  return {
+    time,
+    iso: new Date(time).toISOString(),
+    fixdate: formatDate(time),
+    short: formatSignedDate(time),
+  };
+}
+
 /** The forms of a time: a name, and its text. */
-const timeForms: readonly (readonly [name: string, format: (time: number) => string])[] = [
-  ['as a number of seconds', (time) => String(Math.floor(time / 1000))],
-  ['as a number of milliseconds', (time) => String(time)],
-  ['in ISO 8601 format', (time) => new Date(time).toISOString()],
-  ['in ISO 8601 format', (time) => new Date(time).toISOString().replace(/\.\d+/, '')],
-  ['in the basic format of ISO 8601', (time) => new Date(time).toISOString().replace(/[-:]|\.\d+/g, '')],
-  ['as an IMF-fixdate', (time) => formatDate(time)],
-  ['in the short format "20 apr 2013 12:59:24"', (time) => formatSignedDate(time)],
-  ['as an IMF-fixdate without spaces', (time) => removeSpaces(formatDate(time))],
-  ['in the short format without spaces', (time) => removeSpaces(formatSignedDate(time))],
-  ['with the zone +0000', (time) => formatDate(time).replace('GMT', '+0000')],
-  ['with the zone UTC', (time) => formatDate(time).replace('GMT', 'UTC')],
-  ['with a fraction of a second', (time) => `${Math.floor(time / 1000)}.0`],
-  ['with a fraction of a second', (time) => String(time / 1000)],
-  ['without the time of day', (time) => new Date(time).toISOString().slice(0, 10).replaceAll('-', '')],
+const timeForms: readonly (readonly [name: string, format: (instant: Instant) => string])[] = [
+  ['as a number of seconds', ({ time }) => String(Math.floor(time / 1000))],
+  ['as a number of milliseconds', ({ time }) => String(time)],
+  ['in ISO 8601 format', ({ iso }) => iso],
+  ['in ISO 8601 format', ({ iso }) => iso.replace(/\.\d+/, '')],
+  ['in the basic format of ISO 8601', ({ iso }) => iso.replace(/[-:]|\.\d+/g, '')],
+  ['as an IMF-fixdate', ({ fixdate }) => fixdate],
+  ['in the short format "20 apr 2013 12:59:24"', ({ short }) => short],
+  ['as an IMF-fixdate without spaces', ({ fixdate }) => removeSpaces(fixdate)],
+  ['in the short format without spaces', ({ short }) => removeSpaces(short)],
+  ['with the zone +0000', ({ fixdate }) => fixdate.replace('GMT', '+0000')],
+  ['with the zone UTC', ({ fixdate }) => fixdate.replace('GMT', 'UTC')],
+  ['with a fraction of a second', ({ time }) => `${Math.floor(time / 1000)}.0`],
+  ['with a fraction of a second', ({ time }) => String(time / 1000)],
+  ['without the time of day', ({ iso }) => iso.slice(0, 10).replaceAll('-', '')],
 ];
 
 /** The last time (ms) of the year 9999: no form of a date has more digits. */
@@ -167,7 +185,7 @@ const timeMistakes: readonly Mistake[] = [
   ...timeForms.map(
     ([name, format]): Mistake => [
       `{part} was signed ${name}, not as it was sent`,
-      (_, { time }) => (time === undefined || time > maxTime ? undefined : format(time)),
+      (_, { time }) => (time === undefined || time > maxTime ? undefined : format(createInstant(time))),
     ],
   ),
   ['the value of Date was signed instead of {part}', (_, { request }) => request.headers.get('date')],
@@ -189,18 +207,19 @@ const seconds = Array.from({ length: maxShift }, (_, at) => [at + 1, -at - 1]).f
 export const shiftedTimeMistakes: readonly Mistake[] = [...seconds, ...zoneOffsets].map(
   (off): Mistake => [
     shiftHint(off),
-    (value, { time }) =>
-      time === undefined || time + off * 1000 > maxTime
-        ? undefined
-        : (Math.abs(off) > maxShift ? listForms(value, time) : timeForms).map(([, format]) =>
-            format(time + off * 1000),
-          ),
+    (value, { time }) => {
+      if (time === undefined || time + off * 1000 > maxTime) return undefined;
+      const shifted = createInstant(time + off * 1000);
+      const forms = Math.abs(off) > maxShift ? listForms(value, time) : timeForms;
+      return forms.map(([, format]) => format(shifted));
+    },
   ],
 );
 
 /** Returns the forms in which a time is sent; all of them if it is sent in none. */
 function listForms(value: string, time: number): typeof timeForms {
-  const own = timeForms.filter(([, format]) => format(time) === value);
+  const instant = createInstant(time);
+  const own = timeForms.filter(([, format]) => format(instant) === value);
   return own.length === 0 ? timeForms : own;
 }
 
@@ -253,7 +272,7 @@ function parseFieldName({ name }: Part): string {
 }
 
 /** Returns the values that clients sign in place of a part, most likely first. */
-export function variantsOfPart(part: Part, facts: Facts): Variant[] {
+export function variantsOfPart(part: Part, facts: Facts): Iterable<Variant> {
   if (part.kind === 'digest' && part.digest !== undefined) return digestMistakes(part.digest, facts.content);
   const known = part.kind === 'header' ? { ...facts, header: parseFieldName(part) } : facts;
   return listVariants(partMistakes[part.kind], formatLabel(part), octetsOfPiece(part.value), known);

@@ -110,7 +110,7 @@ function valueMistakes(
   if (sent === undefined) return [];
   const facts = readFacts(presented, new Uint8Array(0));
   const place = new RegExp(`(;${key}="?)[^";]*`);
-  return variantsOfPart({ kind, name: `parameter ${key}`, value: sent }, facts).flatMap(
+  return [...variantsOfPart({ kind, name: `parameter ${key}`, value: sent }, facts)].flatMap(
     ([hint, signed]): Variant[] =>
       typeof signed === 'string' ? [[hint, line.replace(place, (_, start: string) => start + signed)]] : [],
   );
