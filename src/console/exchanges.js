@@ -67,6 +67,7 @@ class ExchangesView {
 		);
 		document.addEventListener('keydown', (event) => this.#onKey(event), { signal: context.signal });
 		context.api.observe(() => this.#feed.entries.length === 0 && this.#showEmpty([]), context.signal);
+		this.#grid.element.classList.add('no-rows');
 		this.#showEmpty([]);
 		this.#feed.follow();
 	}
@@ -220,6 +221,8 @@ class ExchangesView {
 				entry.number > this.#cleared && entry.number <= this.#paused && !pinned.includes(entry) && accepts(entry),
 		);
 		const shown = [...pinned.reverse(), ...others.reverse()];
+		// The table has its height before it scrolls to the selected row.
+		this.#grid.element.classList.toggle('no-rows', shown.length === 0);
 		this.#grid.show(shown);
 		const waiting = entries.filter(({ number }) => number > this.#paused).length;
 		const part = shown.length === entries.length ? '' : `${shown.length} of `;
@@ -251,7 +254,6 @@ class ExchangesView {
 	}
 
 	#showEmpty(shown) {
-		this.#grid.element.classList.toggle('no-rows', shown.length === 0);
 		this.#empty.hidden = shown.length > 0;
 		if (shown.length > 0) return;
 		const { loaded, entries } = this.#feed;

@@ -148,6 +148,10 @@ test('on a data directory, what requires memory is disabled with the reason', in
     assert.equal(await page.evaluate(isDisabled(enabled)), false, enabled);
     await assertAccessible(page, path);
   }
+  await page.goto(`${server.controlUrl}/#/stubs`);
+  await shows(page, 'Coverage of the partner’s document');
+  await shows(page, 'This one has a data directory');
+  await until(page, isDisabled('Add stub'));
   await page.goto(`${server.controlUrl}/#/send`);
   await until(page, `document.querySelector('select option[value="demo"]') !== null`);
   await page.getByLabel('User', { exact: true }).selectOption('demo');

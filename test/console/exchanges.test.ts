@@ -286,6 +286,16 @@ test('the table is accessible in both colour schemes, wide and narrow', inBrowse
   }
 });
 
+test('the link of an exchange opens it, and scrolls the table to its row', inBrowser, async (t) => {
+  const double = await startDouble({ https: false, users });
+  t.after(() => double.close());
+  for (let count = 0; count < 60; count += 1) await double.fetch('/articles');
+  const { page } = await openConsole(t, double, { path: '/exchanges/3' });
+  await page.reload();
+  const row = `document.querySelector('.row[data-number="3"]')?.getBoundingClientRect()`;
+  await until(page, `(${row}?.bottom ?? Infinity) <= innerHeight`, row);
+});
+
 test('rows stay where they are when exchanges arrive above them', inBrowser, async (t) => {
   const { page, double } = await opened(t);
   for (let count = 0; count < 100; count += 1) await double.fetch('/articles');
