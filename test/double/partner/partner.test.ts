@@ -144,7 +144,7 @@ test('a key of API Gateway with the type awsSigv4 is verified as AWS Signature V
   assert.equal((await double.as('ann', { scheme: 'aws4' }).fetch('/shipments')).status, 204);
   assert.equal(
     (await double.fetch('/shipments', { headers: { Authorization: users.ann.secret } })).status,
-    400,
+    401,
   );
 });
 
