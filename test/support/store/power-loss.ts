@@ -9,7 +9,7 @@ import type { CompactionLimits } from '../../../src/store/snapshot/compaction.ts
 import type { Store, StoreChange, StoredItem } from '../../../src/store/store.ts';
 import type { Seeded } from '../seeded.ts';
 import { type Files, PowerLossDisk, type Sampling } from './power-loss-disk.ts';
-import { stride } from './thoroughness.ts';
+import { continued, stride } from './thoroughness.ts';
 
 const directory = '/data';
 
@@ -289,7 +289,7 @@ class Judge {
       assert.fail(`there never was what is found ${where}: ${await readView(run.store)}`);
     this.#judgeTorn(files, run, where);
     judgeReceipts(run, here, where);
-    if (this.#judging.briefly !== true && this.#findings.states % stride === 0) {
+    if (this.#judging.briefly !== true && this.#findings.states % continued === 0) {
       await this.#goOn(run, here, where);
       await this.#loseAgain(run, recovery, here, where);
     }
