@@ -152,12 +152,18 @@ const orders = {
   createWithPut: true,
 } as const;
 
-/** The resources of any path below /things. Returns how often something was changed there, and how often a user was admitted. */
+const paths = [
+  '/things',
+  '/things/{a}',
+  '/things/{a}/{b}',
+  '/things/{a}/{b}/{c}',
+  '/things/{a}/{b}/{c}/{d}',
+] as const;
+
+/** The resources in code at any path below /things. Returns how often a user was admitted there. */
 function createResources() {
-  let acts = 0;
   let admissions = 0;
   const act = action('authenticated', () => {
-    acts += 1;
     admissions += 1;
     return { status: 204 };
   });
@@ -166,15 +172,17 @@ function createResources() {
     return { type: 'application/json', body: '{}' };
   });
   const thing = { GET: read, PUT: act, POST: act, DELETE: act };
-  const paths = [
-    '/things',
-    '/things/{a}',
-    '/things/{a}/{b}',
-    '/things/{a}/{b}/{c}',
-    '/things/{a}/{b}/{c}/{d}',
-  ];
   const resources = Object.fromEntries(paths.map((path) => [path, thing]));
-  return { resources, acts: () => acts, admissions: () => admissions };
+  return { resources, admissions: () => admissions };
+}
+
+/** Adds stubs at any path below /things. Returns how often something was changed there. */
+function addStubs(double: Double): () => number {
+  const changes = paths.map((path) => {
+    double.stub({ method: 'GET', path }, { body: {} }, { access: 'anyone' });
+    return double.stub({ method: ['PUT', 'POST', 'DELETE'], path }, { status: 204 });
+  });
+  return () => changes.reduce((sum, { count }) => sum + count, 0);
 }
 
 /** A double for a scheme, and what the rows do with it. */
@@ -189,7 +197,6 @@ export interface Opened {
 
 /** Opens a double for a scheme. */
 export async function openSubject(subject: SchemeSubject): Promise<Opened> {
-  const { resources, acts } = createResources();
   const { options, identities } = subject;
   const double = await startDouble({
     now: start,
@@ -204,8 +211,8 @@ export async function openSubject(subject: SchemeSubject): Promise<Opened> {
     ]),
     ...options,
     collections: { '/orders': orders },
-    resources,
   });
+  const acts = addStubs(double);
   const sign = await subject.signer(double);
   let drawn = 0;
   return {

@@ -301,7 +301,7 @@ export const catalogue = {
   'form parameters left out': form(formText, () => ''),
   'content changed after signing': {
     request: { method: 'POST', content: json, lines: [['Content-Type', 'application/json']] },
-    sent: (sent) => ({ ...sent, content: `${sent.content}!` }),
+    sent: (sent) => ({ ...sent, content: `[${sent.content}]` }),
   },
   // Digest of the content
   'digest signed where the content itself is': {
