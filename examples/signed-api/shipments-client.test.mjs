@@ -10,7 +10,7 @@ let client;
 before(async () => {
   double = await startDouble({
     partner: 'partner.json',
-    // The document describes aws4 as a key in Authorization. This scheme takes its place.
+    // The document names AWS Signature Version 4, but neither region nor service.
     schemes: { aws4: { region: 'eu-central-1', service: 'execute-api' } },
     users: { shop: { keys: { AKIAEXAMPLE: { algorithm: 'aws4', secret } } } },
     aliases: ['https://shipping.example'],

@@ -1,9 +1,14 @@
 import { button, field, fill, h, select, setOptions } from './dom.js';
-import { attemptIn, confirmed, filled, form, input, memoryPanel, moment, panel, table } from './form.js';
-import { longShown, span } from './format.js';
-import { algorithmNames } from './sign.js';
+import { attemptIn, confirmed, filled, form, input, loadView, memoryPanel, moment, panel, table } from './form.js';
+import { algorithmNames, longShown, span } from './format.js';
 
 const protocols = { oauth1: 'OAuth 1.0a', oauth2: 'OAuth 2.0' };
+const emptyTexts = {
+	users: 'There are no users.',
+	clients: 'The configuration has no clients and no consumers.',
+	consent: 'No consent is pending.',
+	tokens: 'There are no tokens, or none that are live.',
+};
 const userPath = (name, ...rest) => ['/users', ...[name, ...rest].map(encodeURIComponent)].join('/');
 
 export function mount(root, context) {
@@ -31,12 +36,13 @@ export function mount(root, context) {
 
 	/** Shows a table in its place. */
 	const show = (place, heads, rows) => {
-		fill(places[place], table(place, heads, rows, 'None.'));
+		fill(places[place], table(place, heads, rows, emptyTexts[place]));
 	};
 
 	const showUsers = (users) => {
 		const disabled = server.keeps !== 'memory';
 		const rows = users.map(({ name, disabled: isDisabled, password, secrets, keys }) => {
+			const grace = input({ placeholder: '0s or 10m', class: 'short' });
 			const rotate = () =>
 				change(async () => {
 					const { secret } = await api.post(userPath(name, 'rotate'), { grace: grace.value || 0 });
@@ -63,7 +69,13 @@ export function mount(root, context) {
 				h('ul', keyList),
 				h(
 					'div.actions',
-					button('Rotate secret', rotate, { disabled, 'aria-label': `Rotate the secret of ${name}` }),
+					confirmed(
+						'Rotate secret',
+						`Rotate secret of ${name}?`,
+						rotate,
+						{ disabled, 'aria-label': `Rotate secret of ${name}` },
+						h('label', 'Accept the former one for ', grace),
+					),
 					remove(name, name),
 				),
 			];
@@ -112,6 +124,7 @@ export function mount(root, context) {
 				const end = (label, path, disabled) =>
 					button(label, () => change(() => api.post(path, { fingerprint })), {
 						disabled,
+						class: 'danger',
 						'aria-label': `${label} ${short}`,
 					});
 				return [
@@ -122,6 +135,7 @@ export function mount(root, context) {
 					h('div.actions', end('Expire', '/tokens/expire', !each.live), end('Revoke', '/tokens/revoke')),
 				];
 			});
+		for (const each of ofAll) each.hidden = tokens.length === 0;
 		show('tokens', ['Fingerprint', 'Kind', 'Client', 'User', 'Scopes', 'State', ''], rows);
 	};
 
@@ -152,7 +166,6 @@ export function mount(root, context) {
 			offer(`${title} Send the browser to this URL.`, { 'the redirect URL': location });
 		});
 
-	const grace = input({ placeholder: 'none, or 10m' });
 	const name = input({ required: true });
 	const secret = input({ type: 'password', placeholder: 'generated' });
 	const password = input({ type: 'password', placeholder: 'generated' });
@@ -184,6 +197,9 @@ export function mount(root, context) {
 			offer('A token was issued.', { 'the token': token, 'the token secret': tokenSecret });
 		});
 
+	const all = (label, path) => confirmed(label, `${label} tokens?`, () => change(() => api.post(path, {})));
+	const ofAll = [h('span', all('Expire all', '/tokens/expire')), h('span', all('Revoke all', '/tokens/revoke'))];
+
 	/** Loads everything, and shows it in its places. */
 	const load = async () => {
 		const paths = ['/users', '/clients', '/consumers', '/tokens', '/clock'];
@@ -205,9 +221,9 @@ export function mount(root, context) {
 
 	const start = async () => {
 		server = await context.server();
-		const all = (label, path) => confirmed(label, `${label} tokens?`, () => change(() => api.post(path, {})));
 		const keyFields = [field('User', keyUser), field('Key id', keyId), field('Algorithm', algorithm)];
 		const deny = button('Deny', () => consentUrl.reportValidity() && decide('deny'));
+		await load();
 		fill(
 			root,
 			h('h1', 'Access'),
@@ -218,7 +234,6 @@ export function mount(root, context) {
 				server,
 				form('Add user', [field('Name', name), field('Secret', secret), field('Password', password)], add),
 				form('Add key', [...keyFields, field('Public key, or secret', key)], addKey),
-				h('div.controls', field('Grace period of a rotated secret', grace)),
 			),
 			panel(
 				'Pending consent',
@@ -229,12 +244,7 @@ export function mount(root, context) {
 			),
 			panel(
 				'Tokens and grants',
-				h(
-					'div.actions',
-					h('label.check', live, 'Live only'),
-					all('Expire all', '/tokens/expire'),
-					all('Revoke all', '/tokens/revoke'),
-				),
+				h('div.actions', h('label.check', live, 'Live only'), ofAll),
 				places.tokens,
 				form(
 					'Issue token',
@@ -249,10 +259,8 @@ export function mount(root, context) {
 			),
 			panel('Clients and consumers', places.clients),
 		);
-		await load();
 	};
-	fill(root, h('h1', 'Access'), h('p.empty', 'Loading…'));
-	void attempt(start);
+	void loadView(context, root, 'Access', 'users, clients and tokens', start);
 }
 
 /** Returns whether an exchange showed the consent page to which a ticket belongs. */

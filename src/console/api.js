@@ -7,6 +7,8 @@ export class ApiError extends Error {
 	}
 }
 
+/** The pause in ms between attempts to reach the server. */
+const retryTime = 1000;
 const tokenKey = 'countersign-token';
 
 /** Returns the token from the fragment, which it removes from the address, or from the session; '' if there is none. */
@@ -27,11 +29,33 @@ export function keepToken(token) {
 export class Api {
 	state = 'connecting';
 	#token;
-	#onState;
+	#listeners = new Set();
 
-	constructor(token, onState) {
+	constructor(token) {
 		this.#token = token;
-		this.#onState = onState;
+	}
+
+	/** Calls a function with each new state, until the signal is aborted. */
+	observe(listener, signal) {
+		this.#listeners.add(listener);
+		signal?.addEventListener('abort', () => this.#listeners.delete(listener));
+	}
+
+	/** Asks for the server again and again until it can be reached. */
+	async reconnect() {
+		while (this.state === 'disconnected') {
+			await delay(retryTime);
+			await this.get('/clock').catch(() => {});
+		}
+	}
+
+	/** Resolves when the server can be reached again, or the signal is aborted. */
+	reached(signal) {
+		return new Promise((resolve) => {
+			if (this.state === 'live') resolve();
+			this.observe((state) => state === 'live' && resolve(), signal);
+			signal.addEventListener('abort', resolve);
+		});
 	}
 
 	/** Sends a request and returns the decoded JSON; undefined without content. Throws ApiError. */
@@ -76,7 +100,7 @@ export class Api {
 	#become(state) {
 		if (state === this.state) return;
 		this.state = state;
-		this.#onState(state);
+		for (const listener of this.#listeners) listener(state);
 	}
 }
 

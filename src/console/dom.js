@@ -69,5 +69,5 @@ function setAttributes(element, attributes) {
 }
 
 function nodesOf(children) {
-	return children.flat(2).filter((child) => child !== undefined && child !== false);
+	return children.flat(3).filter((child) => child !== undefined && child !== false);
 }

@@ -175,7 +175,9 @@ function stepsOf({ step = -1, problem, auth }) {
 			h('span', name, h('span.visually-hidden', said)),
 		);
 	});
-	return [h('ol.steps', ...items), ...(auth === undefined ? [] : [h('h4', 'Checks of step 7'), checksOf(auth)])];
+	// If another step decided, the credentials are not what matters. The tab with the signature shows their checks.
+	const checks = step === 7 && auth !== undefined;
+	return [h('ol.steps', ...items), ...(!checks ? [] : [h('h4', 'Checks of step 7'), checksOf(auth)])];
 }
 
 /** Shows a message as on the wire, with its content indented if it is XML or JSON. */

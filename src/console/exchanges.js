@@ -41,7 +41,7 @@ class ExchangesView {
 	#filters = {
 		search: h('input', { type: 'search', placeholder: 'Press / to search', 'aria-keyshortcuts': '/' }),
 		method: select([any]),
-		path: h('input', { type: 'search', placeholder: '/articles/{id}' }),
+		path: h('input', { type: 'search', placeholder: '/tea/{id}' }),
 		user: select([any]),
 		status: select(statusChoices),
 		problem: select([any]),
@@ -66,6 +66,8 @@ class ExchangesView {
 			this.#pane.element,
 		);
 		document.addEventListener('keydown', (event) => this.#onKey(event), { signal: context.signal });
+		context.api.observe(() => this.#feed.entries.length === 0 && this.#showEmpty([]), context.signal);
+		this.#grid.element.classList.add('no-rows');
 		this.#showEmpty([]);
 		this.#feed.follow();
 	}
@@ -101,7 +103,7 @@ class ExchangesView {
 			['scheme', 'Scheme', ({ scheme = '' }) => visible(scheme)],
 			['status', 'Status', ({ status, aborted }) => [statusBadge(status), aborted && ' ⚡']],
 			['step', 'Step', ({ step = -1 }) => h('span', { title: stepNames[step] }, step < 0 ? 'fault' : step)],
-			['problem', 'Problem', ({ problem = '', fault }) => [fault && h('span.tag', 'fault'), problem]],
+			['problem', 'Likely cause, problem', problemOf],
 			['duration', 'Duration', (entry) => duration(entry.duration)],
 		];
 	}
@@ -144,6 +146,7 @@ class ExchangesView {
 				attempt(() => api.call('DELETE', '/journal').then(() => this.#feed.empty()), 'The journal is empty.');
 			}
 		});
+		remove.className = 'danger';
 		const download = (path, name) => attempt(async () => save(name, await api.get(path)));
 		const items = [
 			button('Download as JSON', () => download('/journal', 'journal.json')),
@@ -218,6 +221,8 @@ class ExchangesView {
 				entry.number > this.#cleared && entry.number <= this.#paused && !pinned.includes(entry) && accepts(entry),
 		);
 		const shown = [...pinned.reverse(), ...others.reverse()];
+		// The table has its height before it scrolls to the selected row.
+		this.#grid.element.classList.toggle('no-rows', shown.length === 0);
 		this.#grid.show(shown);
 		const waiting = entries.filter(({ number }) => number > this.#paused).length;
 		const part = shown.length === entries.length ? '' : `${shown.length} of `;
@@ -242,8 +247,8 @@ class ExchangesView {
 	#textOf(entry) {
 		const known = this.#texts.get(entry);
 		if (known !== undefined) return known;
-		const { number, method, target, user, scheme, status, problem } = entry;
-		const text = [`#${number}`, method, target, user, scheme, status, problem].join(' ').toLowerCase();
+		const { number, method, target, user, scheme, status, problem, hint } = entry;
+		const text = [`#${number}`, method, target, user, scheme, status, problem, hint].join(' ').toLowerCase();
 		this.#texts.set(entry, text);
 		return text;
 	}
@@ -252,11 +257,16 @@ class ExchangesView {
 		this.#empty.hidden = shown.length > 0;
 		if (shown.length > 0) return;
 		const { loaded, entries } = this.#feed;
-		if (!loaded) fill(this.#empty, h('p', 'Loading…'));
-		else if (entries.some(({ number }) => number > this.#cleared))
+		const isFiltered = entries.some(({ number }) => number > this.#cleared);
+		if (this.#context.api.state === 'disconnected')
+			fill(this.#empty, h('p', 'The server cannot be reached. Its exchanges appear here as soon as it can.'));
+		else if (!loaded) fill(this.#empty, h('p', 'Loading the journal…'));
+		else if (entries.length > 0 && !isFiltered)
+			fill(this.#empty, h('p', 'The table was cleared. New exchanges appear here; the journal has all of them.'));
+		else if (isFiltered)
 			fill(
 				this.#empty,
-				h('p', 'No exchange matches.'),
+				h('p', 'No exchange matches the filters.'),
 				button('Reset the filters', () => this.#reset()),
 			);
 		else {
@@ -271,6 +281,13 @@ class ExchangesView {
 		this.#apply();
 		this.#filters.search.focus();
 	}
+}
+
+/** Returns the likely cause of a refusal, if it is known, and its problem type. */
+function problemOf({ problem = '', hint, fault }) {
+	const type = h(hint ? 'span.type' : 'span', problem);
+	const content = [fault && h('span.tag', 'fault'), hint && [h('strong', visible(hint.slice(0, 300))), ' '], type];
+	return h('span', { title: [hint, problem].filter(Boolean).join(' · ').slice(0, 400) || undefined }, content);
 }
 
 /** Returns a test of a path: a template such as `/articles/{id}` matches as a whole, other text is searched for. */

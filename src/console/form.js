@@ -1,4 +1,4 @@
-import { button, h, newId } from './dom.js';
+import { button, fill, h, newId } from './dom.js';
 import { dateTime } from './format.js';
 
 /** Creates a section with a heading. */
@@ -12,6 +12,32 @@ export function memoryPanel(title, { keeps }, ...children) {
 	const reason = 'Requires a server in memory. This one has a data directory: start it with --memory.';
 	const disabled = keeps !== 'memory';
 	return panel(title, disabled && h('p.reason', reason), h('fieldset', { disabled }, ...children));
+}
+
+/**
+ * Shows the title of a view and that its subject is loading, until `load` resolves, which fills the view. If the server cannot be
+ * reached, it is loaded as soon as it can be; after another error, on request.
+ */
+export async function loadView({ api, signal }, root, title, subject, load) {
+	while (!signal.aborted) {
+		const show = (...children) => fill(root, h('h1', title), h('div.empty', ...children));
+		show(h('p', `Loading ${subject}…`));
+		try {
+			await load();
+			return;
+		} catch (error) {
+			if (signal.aborted) return;
+			if (error.status === 0) {
+				show(h('p', `The server cannot be reached. It is asked for ${subject} again as soon as it can.`));
+				await api.reached(signal);
+			} else {
+				await new Promise((resolve) => {
+					const text = `The server did not return ${subject}: ${error.message}`;
+					show(h('p', text), button('Try again', resolve));
+				});
+			}
+		}
+	}
 }
 
 /** Creates a form in one row, whose last control submits it. */
@@ -39,8 +65,8 @@ export function table(label, heads, rows, empty) {
 	return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `Table of ${label}` }, content);
 }
 
-/** Creates a button that asks, in its place, before it acts. */
-export function confirmed(label, question, act, attributes = {}) {
+/** Creates a button of what cannot be undone. It asks, in its place, before it acts. `details` are controls that belong to the question. */
+export function confirmed(label, question, act, attributes = {}, details = []) {
 	const ask = button(
 		label,
 		() => {
@@ -53,12 +79,12 @@ export function confirmed(label, question, act, attributes = {}) {
 				act();
 			};
 			const onkeydown = ({ key }) => key === 'Escape' && back();
-			const choices = [button('Confirm', yes, { class: 'danger' }), button('Cancel', back)];
-			const asked = h('span.asked', { role: 'group', 'aria-label': question, onkeydown }, question, choices);
+			const choices = [button('Confirm', yes, { class: 'danger sure' }), button('Cancel', back)];
+			const asked = h('div.asked', { role: 'group', 'aria-label': question, onkeydown }, question, details, choices);
 			ask.replaceWith(asked);
 			choices[0].focus();
 		},
-		attributes,
+		{ class: 'danger', ...attributes },
 	);
 	return ask;
 }

@@ -18,7 +18,17 @@ export const stepNames = [
 	'Format acceptable',
 	'Preconditions',
 	'Content valid',
-	'Act',
+	'Perform the method',
+];
+
+/** The algorithms of keys. The first has a secret, the others a private key. */
+export const algorithmNames = [
+	'hmac-sha256',
+	'ed25519',
+	'ecdsa-p256-sha256',
+	'ecdsa-p384-sha384',
+	'rsa-pss-sha512',
+	'rsa-v1_5-sha256',
 ];
 
 export function clockTime(time) {

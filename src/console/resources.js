@@ -1,5 +1,5 @@
 import { button, field, fill, h, select, setOptions } from './dom.js';
-import { attemptIn, form, input, memoryPanel, moment, panel, table } from './form.js';
+import { attemptIn, form, input, loadView, memoryPanel, moment, panel, table } from './form.js';
 import { indented, longShown } from './format.js';
 
 /** The number of items of a page. */
@@ -133,8 +133,7 @@ export function mount(root, context) {
 		collection.addEventListener('change', showCollection);
 		if (collections.length > 0) await showCollection();
 	};
-	fill(root, h('h1', 'Resources'), h('p.empty', 'Loading…'));
-	void attempt(load);
+	void loadView(context, root, 'Resources', 'the collections', load);
 }
 
 /** Returns a row for each field, its attributes and its own fields. */

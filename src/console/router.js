@@ -13,7 +13,8 @@ export const routes = [
 	{ pattern: '/send', label: 'Send', load: () => import('./send.js') },
 	{ pattern: '/resources', label: 'Resources', load: () => import('./resources.js') },
 	{ pattern: '/access', label: 'Access', load: () => import('./access.js') },
-	{ pattern: '/steering', label: 'Steering', load: () => import('./steering.js') },
+	{ pattern: '/stubs', label: 'Stubs', load: () => import('./stubs.js') },
+	{ pattern: '/control', label: 'Control', load: () => import('./control.js') },
 ];
 
 /** Returns the route of a fragment such as `#/send?entry=12`; the first one if there is none. */

@@ -1,40 +1,58 @@
 import { delay } from './api.js';
 import { button, field, fill, h, select, setOptions } from './dom.js';
-import { attemptIn, input, panel } from './form.js';
-import { longShown, statusBadge } from './format.js';
-import { algorithmNames, dateOf, flipped, mistakesOf, newNonce, sign } from './sign.js';
+import { attemptIn, input, loadView, panel } from './form.js';
+import { algorithmNames, longShown, statusBadge } from './format.js';
 
-const schemes = [
-	['none', 'No credentials'],
-	['hmac', 'HMAC'],
-	['simple', 'HMAC, simple form'],
-	['message-signatures', 'Message signature (RFC 9421)'],
-	['basic', 'Basic'],
-	['bearer', 'Bearer token (OAuth 2.0)'],
-	['oauth1', 'OAuth 1.0a'],
+/** The schemes that need no configuration: how they sign, and what their signatures have. */
+const builtIn = [
+	{ id: 'none', label: 'No credentials', kind: 'none' },
+	{ id: 'hmac', label: 'HMAC', kind: 'hmac', date: true, nonce: true },
+	{ id: 'simple', label: 'HMAC, simple form', kind: 'hmac', form: 'simple' },
+	{ id: 'basic', label: 'Basic', kind: 'basic' },
+	{ id: 'bearer', label: 'Bearer token (OAuth 2.0)', kind: 'bearer' },
+	{ id: 'oauth1', label: 'OAuth 1.0a', kind: 'oauth1', date: true, nonce: true },
 ];
-/** Precedes the names of configured schemes, with which the server signs. */
+const kindLabels = { 'message-signatures': 'HTTP Message Signatures (RFC 9421)', aws4: 'AWS Signature Version 4' };
+/** Precedes the names of configured schemes in the values of the options. */
 const configured = 'configured:';
-const mistakeLabels = {
-	query: 'Leave the query out of what is signed',
-	date: 'Another date: two hours ago',
-	nonce: 'Reuse the last nonce',
-	digest: 'Change one character of the digest',
-	user: 'Name another user',
-};
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'];
-const own = 'Empty: the user’s own, which a server in memory returns.';
-/** The label of the key and its hint, for each scheme that has one. */
+const own = 'Empty: the user’s own, which a server in memory has.';
+const withKeys = ['message-signatures', 'declared', 'defined'];
+/** The label of the key and its hint, by the kind of the scheme. */
 const keyTexts = {
 	hmac: ['Secret', own],
-	simple: ['Secret', own],
-	'message-signatures': ['Secret or private key', `${own} A private key (PEM, JWK) stays in this page.`],
 	basic: ['Password', own],
 	bearer: ['Token', 'Empty: the server issues one.'],
+	aws4: ['Secret', own],
+	'api-key': ['Secret', own],
+	...Object.fromEntries(withKeys.map((kind) => [kind, ['Secret or private key', `${own} A key is PEM or a JWK.`]])),
 };
 
-/** The mistakes that a request with a configured scheme can have. */
-const ofConfigured = ['query', 'date'];
+/** The ms by which the mistake `date` makes a date too old. */
+const age = 7_200_000;
+const signsNothing = ({ kind }) => ['none', 'basic', 'bearer', 'api-key'].includes(kind);
+
+/** The deliberate mistakes: a label, and a function that returns why a scheme cannot have it, if so. */
+const mistakeKinds = {
+	query: [
+		'Leave the query out of what is signed',
+		(scheme, { target }) =>
+			(signsNothing(scheme) && 'The scheme signs no message.') || (!target.includes('?') && 'The target has no query.'),
+	],
+	date: ['Another date: two hours ago', ({ date }) => !date && 'Its credentials have no date.'],
+	nonce: [
+		'Reuse the last nonce',
+		({ nonce }) =>
+			(!nonce && 'Its credentials have no nonce.') || (lastNonce === undefined && 'No nonce was sent yet.'),
+	],
+	digest: ['Change one character of the credentials', () => false],
+	user: [
+		'Name another user',
+		({ kind }, { key }) =>
+			(['bearer', 'oauth1', 'api-key'].includes(kind) && 'Its credentials do not name a user.') ||
+			(isPrivateKey(key) && 'A private key belongs to its key id.'),
+	],
+};
 
 /** Fields of a recorded request that belong to its signature or framing, and are made anew. */
 const ownFields =
@@ -46,134 +64,130 @@ let lastNonce;
 export function mount(root, context) {
 	const { api, query, signal } = context;
 	const attempt = attemptIn(context);
-	const method = input({ value: 'GET', list: 'methods', required: true });
+	const method = input({ value: 'GET', list: 'methods', required: true, class: 'short' });
 	const target = input({ value: '/articles', required: true });
-	const fields = h('textarea', { rows: 3, spellcheck: 'false' }, 'Accept: application/json');
-	const content = h('textarea', { rows: 4, spellcheck: 'false' });
+	const headers = h('textarea', { rows: 3, spellcheck: 'false' }, 'Accept: application/json');
+	const body = h('textarea', { rows: 4, spellcheck: 'false' });
 	const transport = select([['plain', 'HTTP']]);
 	const user = select([['', 'nobody']]);
-	const scheme = select(schemes);
-	const algorithm = select(algorithmNames.map((each) => [each, each]));
-	const keyid = input();
+	const scheme = select([]);
+	const algorithm = select([['', 'that of the key'], ...algorithmNames.slice(1).map((each) => [each, each])]);
+	const keyId = input();
 	const key = h('textarea', { rows: 2, spellcheck: 'false', autocomplete: 'off' });
-	const nonce = input({ placeholder: 'new for each request' });
+	const nonce = input({ placeholder: 'a new one' });
 	const message = h('div', { 'aria-live': 'polite' });
 	const outcome = h('div', { 'aria-live': 'polite' });
 	const send = h('button.primary', { type: 'submit' }, 'Send');
-	const signOnServer = button('Sign', () => {
+	const signNow = button('Sign', () => {
 		changes += 1;
 		prepare(true);
 	});
 	const keyField = field('Key', key, own);
-	const messageKeys = h(
-		'div.controls',
-		field('Key id', keyid, 'Empty: the user’s name.'),
-		field('Algorithm', algorithm),
-	);
-	const mistakes = Object.fromEntries(
-		Object.keys(mistakeLabels).map((name) => [name, h('input', { type: 'checkbox', id: `mistake-${name}` })]),
-	);
+	const nonceField = field('Nonce', nonce);
+	const keyIdField = field('Key id', keyId, 'Empty: the user’s name.');
+	const algorithmField = field('Algorithm', algorithm, 'Of a private key.');
+	const noMistakes = h('p.hint', 'The request has no credentials. Choose a user to sign it, rightly or wrongly.');
+	const mistakes = Object.entries(mistakeKinds).map(([name, [label, refuse]]) => {
+		const reason = h('span.hint', { id: `mistake-${name}-reason` });
+		const box = h('input', { type: 'checkbox', id: `mistake-${name}`, 'aria-describedby': reason.id });
+		return { name, box, reason, refuse, item: h('li', h('label.check', { for: box.id }, box, label), reason) };
+	});
+	let schemes = builtIn;
 	let server = {};
 	let users = [];
 	let prepared;
 	let sequence = 0;
 	let changes = 0;
 
-	const isConfigured = () => scheme.value.startsWith(configured);
-	const isForServer = () =>
-		isConfigured() || scheme.value === 'oauth1' || (scheme.value === 'bearer' && key.value === '');
-
-	const chosenMistakes = () =>
-		Object.fromEntries(Object.entries(mistakes).map(([name, box]) => [name, box.checked && !box.disabled]));
+	const chosen = () => schemes.find(({ id }) => id === scheme.value) ?? builtIn[0];
+	const issuesToken = ({ kind }) => kind === 'oauth1' || (kind === 'bearer' && key.value === '');
+	const makes = (wanted) => mistakes.some(({ name, box }) => name === wanted && box.checked && !box.disabled);
 
 	/** Returns the request as entered, without credentials. */
 	const entered = () => {
 		const secure = transport.value === 'secure';
-		const host = new URL((secure ? server.secureUrl : server.url) ?? 'http://localhost').host;
-		const lines = fields.value.split('\n').filter((line) => line.trim() !== '');
+		const origin = (secure ? server.secureUrl : server.url) ?? 'http://localhost';
+		const lines = headers.value.split('\n').filter((line) => line.trim() !== '');
 		const pairs = lines.map((line) => /^([^:]*):?\s*(.*)$/s.exec(line)?.slice(1) ?? []);
-		const has = (sought) => pairs.some(([name]) => name.toLowerCase() === sought);
-		if (!has('host')) pairs.unshift(['Host', host]);
-		const length = new TextEncoder().encode(content.value).length;
-		if (length > 0 && !has('content-length') && !has('transfer-encoding')) pairs.push(['Content-Length', length]);
-		return { method: method.value, target: target.value, fields: pairs, content: content.value, host, secure };
+		if (!hasField(pairs, 'host')) pairs.unshift(['Host', new URL(origin).host]);
+		return { method: method.value, target: target.value, fields: pairs, content: body.value, origin, secure };
 	};
 
-	/** Returns the key with which the user signs: the one entered, or the user’s own, which only a server in memory returns. */
-	const keyOf = async () => {
-		if (key.value !== '' || scheme.value === 'none') return key.value;
-		if (server.keeps !== 'memory') throw new Error('Enter the key: a server with a data directory does not return it.');
-		const { secret, password } = await api.get(`/users/${encodeURIComponent(user.value)}`, signal);
-		if (scheme.value === 'basic' && password === undefined)
-			throw new Error(`The password of ${user.value} is not known. Enter it as the key.`);
-		return scheme.value === 'basic' ? password : secret;
+	/** Returns the member of a key as entered. To name another user, the own key has to be stated. */
+	const readKey = async ({ kind }) => {
+		const member = { basic: 'password', bearer: 'token' }[kind] ?? 'secret';
+		if (key.value !== '') return { [isPrivateKey(key.value) ? 'privateKey' : member]: key.value };
+		if (server.keeps !== 'memory')
+			throw new Error('Enter the key: a server with a data directory does not sign with its own.');
+		if (!makes('user')) return {};
+		const known = await api.get(`/users/${encodeURIComponent(user.value)}`, signal);
+		if (known[member] === undefined) throw new Error(`The ${member} of ${user.value} is not known. Enter it.`);
+		return { [member]: known[member] };
 	};
 
-	const signedByServer = async (request, chosen, signer) => {
-		if (server.keeps !== 'memory') throw new Error('Only a server in memory signs with this scheme.');
-		const path = chosen.query ? request.target.replace(/\?.*/s, '') : request.target;
-		const url = /^https?:/i.test(path) ? path : `${request.secure ? 'https' : 'http'}://${request.host}${path}`;
-		const date = new Date(dateOf(signer.time, chosen)).toISOString();
-		const own = { headers: Object.fromEntries(request.fields.map(([name, value]) => [name, String(value)])), date };
-		const { headers: added, url: signed } = await api.post(
+	/** Signs a request with `POST /sign`, which signs with every scheme. */
+	const sign = async (request, used) => {
+		if (used.kind === 'none') return request;
+		const { time } = await api.get('/clock', signal);
+		const other = users.find(({ name }) => name !== user.value)?.name ?? `${user.value}x`;
+		const choices = {
+			...(await readKey(used)),
+			form: used.form,
+			keyId: keyIdField.hidden || makes('user') ? undefined : keyId.value || undefined,
+			algorithm: isPrivateKey(key.value) ? algorithm.value || undefined : undefined,
+			nonce: used.nonce ? request.nonce : undefined,
+			date: makes('date') ? new Date(time - age).toISOString() : undefined,
+		};
+		const path = makes('query') ? request.target.replace(/\?.*/s, '') : request.target;
+		const url = /^https?:/i.test(path) ? path : request.origin + path;
+		const signed = await api.post(
 			'/sign',
 			{
-				user: user.value,
-				scheme: scheme.value.replace(configured, ''),
+				...choices,
+				user: makes('user') ? other : user.value,
+				scheme: used.name ?? used.kind,
 				method: request.method,
 				url,
-				...(request.content !== '' && { body: request.content }),
-				...(scheme.value === 'oauth1' && { nonce: signer.nonce, date }),
-				...(isConfigured() && own),
-				...(isConfigured() && nonce.value !== '' && { nonce: nonce.value }),
+				headers: Object.fromEntries(request.fields),
+				body: request.content === '' ? undefined : request.content,
 			},
 			signal,
 		);
-		const spoil = (text) =>
-			text.replace(/((?:^Bearer |oauth_signature="))(.*)/, (_, start, rest) => start + flipped(rest));
-		const pairs = Object.entries(added).map(([name, value]) => [name, chosen.digest ? spoil(value) : value]);
-		const parameters = signed.slice(url.length + 1);
+		let added = Object.entries(signed.headers);
+		let parameters = signed.url.startsWith(url) ? signed.url.slice(url.length + 1) : '';
+		if (makes('digest')) [parameters, ...added] = spoil(parameters, added);
 		const separator = request.target.includes('?') ? '&' : '?';
-		return { fields: pairs, target: request.target + (parameters && separator + parameters) };
+		return {
+			...request,
+			target: request.target + (parameters && separator + parameters),
+			fields: [...request.fields.filter(([name]) => !hasField(added, name.toLowerCase())), ...added],
+			content: signed.body ?? request.content,
+		};
 	};
 
-	/** Signs the request and shows it. What the server must sign is signed on demand only, since it issues a token. */
+	/** Signs the request and shows it. If that issues a token, it is signed on demand only. */
 	const prepare = async (isAsked) => {
 		const current = ++sequence;
 		prepared = undefined;
 		send.disabled = true;
-		if (isForServer() && !isAsked) {
-			fill(message, h('p.hint', 'The server signs with this scheme. Press Sign to see the message.'));
+		const used = chosen();
+		if (issuesToken(used) && !isAsked) {
+			fill(message, h('p.hint', 'To sign, the server issues a token. Press Sign to see the message.'));
 			return;
 		}
 		try {
-			const request = entered();
-			const chosen = chosenMistakes();
-			const { time } = await api.get('/clock', signal);
-			const others = users.filter(({ name }) => name !== user.value);
-			const named = chosen.user ? (others[0]?.name ?? `${user.value}x`) : user.value;
-			const isMessage = scheme.value === 'message-signatures';
-			const signer = {
-				scheme: scheme.value,
-				algorithm: algorithm.value,
-				time,
-				name: isMessage && keyid.value !== '' && !chosen.user ? keyid.value : named,
-				nonce: (chosen.nonce && lastNonce) || nonce.value || newNonce(),
-			};
-			const {
-				fields: added,
-				text,
-				target: sent = request.target,
-			} = isForServer()
-				? await signedByServer(request, chosen, signer)
-				: await sign(request, { ...signer, key: await keyOf() }, chosen);
+			const request = { ...entered(), nonce: (makes('nonce') && lastNonce) || nonce.value || newNonce() };
+			const signed = await sign(request, used);
 			if (current !== sequence) return;
-			const lines = [...request.fields, ...added].map(([name, value]) => `${name}: ${value}`);
-			const head = [`${request.method} ${sent} HTTP/1.1`, ...lines];
-			const bytes = `${head.join('\r\n')}\r\n\r\n${request.content}`;
-			prepared = { text: bytes, secure: request.secure, nonce: signer.nonce };
+			const { fields, content } = signed;
+			const length = new TextEncoder().encode(content).length;
+			const isFramed = hasField(fields, 'content-length') || hasField(fields, 'transfer-encoding');
+			const all = length === 0 || isFramed ? fields : [...fields, ['Content-Length', length]];
+			const lines = all.map(([name, value]) => `${name}: ${value}`);
+			const text = `${[`${signed.method} ${signed.target} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n${content}`;
+			prepared = { text, secure: signed.secure, nonce: request.nonce };
 			send.disabled = false;
-			fill(message, wire('Message', bytes), text && [h('h3', 'What is signed'), wire('What is signed', text)]);
+			fill(message, wire('Message', text));
 		} catch (error) {
 			if (current === sequence && !signal.aborted) fill(message, h('p.error', error.message));
 		}
@@ -188,7 +202,7 @@ export function mount(root, context) {
 			const { response, entry, ended, error } = await api.post('/send', sent, signal);
 			const text = new TextDecoder().decode(Uint8Array.from(atob(response), (octet) => octet.charCodeAt(0)));
 			const status = /^HTTP\/1\.1 (\d{3})/.exec(text)?.[1];
-			if (status !== '401') lastNonce = used;
+			if (status !== '401' && chosen().nonce) lastNonce = used;
 			const link = (path, label) => h('a', { href: `#/exchanges/${entry}${path}` }, label);
 			const links = entry && [
 				link('', `Exchange #${entry}`),
@@ -201,17 +215,24 @@ export function mount(root, context) {
 		});
 	};
 
-	/** Enables the mistakes that are possible, and shows the inputs that the scheme needs. */
+	/** Enables the mistakes that are possible, says why others are not, and shows the inputs that the scheme needs. */
 	const adapt = () => {
 		if (user.value === '' && scheme.value !== 'none') scheme.value = 'none';
-		for (const [name, box] of Object.entries(mistakes)) {
-			box.disabled =
-				!(mistakesOf[scheme.value] ?? ofConfigured).includes(name) || (name === 'nonce' && lastNonce === undefined);
+		const used = chosen();
+		const isAnonymous = used.kind === 'none';
+		noMistakes.hidden = !isAnonymous;
+		for (const { box, reason, refuse } of mistakes) {
+			const why = !isAnonymous && refuse(used, { target: target.value, key: key.value });
+			reason.textContent = why || '';
+			box.disabled = isAnonymous || Boolean(why);
 		}
-		messageKeys.hidden = scheme.value !== 'message-signatures';
-		keyField.hidden = !(scheme.value in keyTexts);
-		signOnServer.hidden = !isForServer();
-		const [label, hint] = keyTexts[scheme.value] ?? [];
+		const hasKeys = withKeys.includes(used.kind);
+		algorithmField.hidden = !hasKeys;
+		keyIdField.hidden = !hasKeys && used.kind !== 'aws4';
+		keyField.hidden = !(used.kind in keyTexts);
+		nonceField.hidden = !used.nonce;
+		signNow.hidden = !issuesToken(used);
+		const [label, hint] = keyTexts[used.kind] ?? [];
 		keyField.firstChild.textContent = label;
 		keyField.lastChild.textContent = hint;
 	};
@@ -219,7 +240,7 @@ export function mount(root, context) {
 	const changed = async (event) => {
 		if (event?.target === user && user.value !== '' && scheme.value === 'none') scheme.value = 'hmac';
 		if (event?.target === scheme) {
-			const isTls = ['basic', 'bearer', 'oauth1'].includes(scheme.value);
+			const isTls = ['basic', 'bearer', 'oauth1', 'api-key'].includes(chosen().kind);
 			if (isTls && server.secureUrl !== undefined) transport.value = 'secure';
 			if (scheme.value !== 'none' && user.value === '') user.value = users[0]?.name ?? '';
 		}
@@ -231,39 +252,49 @@ export function mount(root, context) {
 		if (current === changes && !signal.aborted) await prepare(false);
 	};
 
-	const options = methods.map((value) => h('option', { value }));
-	const boxes = Object.entries(mistakes).map(([name, box]) =>
-		h('li', h('label.check', { for: box.id }, box, mistakeLabels[name])),
-	);
-	const editor = h(
-		'form.editor',
-		{ oninput: changed, onsubmit: submit },
-		h(
-			'div.controls',
-			field('Method', method),
-			field('Target', target),
-			field('Over', transport),
-			h('datalist', { id: 'methods' }, options),
-		),
-		field('Fields', fields, 'One per line. Host, Content-Length and credentials are added.'),
-		field('Content', content),
-		h('h2', 'Credentials'),
-		h('div.controls', field('User', user), field('Scheme', scheme), field('Nonce', nonce)),
-		messageKeys,
-		keyField,
-		h('h2', { id: 'mistakes' }, 'Deliberate mistakes'),
-		h('ul.checks-list', { 'aria-labelledby': 'mistakes' }, boxes),
-		h('div.actions', send, signOnServer),
-	);
-	fill(root, h('h1', 'Send'), h('div.columns', editor, h('div', panel('Message', message), outcome)));
+	/** Shows the form. */
+	const show = () => {
+		const options = methods.map((value) => h('option', { value }));
+		const editor = h(
+			'form.editor',
+			{ oninput: changed, onsubmit: submit },
+			h(
+				'div.controls',
+				field('Method', method),
+				field('Target', target),
+				field('Over', transport),
+				h('datalist', { id: 'methods' }, options),
+			),
+			field('Header fields', headers, 'One per line. Host, Content-Length and credentials are added.'),
+			field('Body', body),
+			h('h2', 'Credentials'),
+			h('div.controls', field('User', user), field('Scheme', scheme), nonceField),
+			h('div.controls', keyIdField, algorithmField),
+			keyField,
+			h('h2', { id: 'mistakes' }, 'Deliberate mistakes'),
+			noMistakes,
+			h(
+				'ul.checks-list',
+				{ 'aria-labelledby': 'mistakes' },
+				mistakes.map(({ item }) => item),
+			),
+			h('div.actions', send, signNow),
+		);
+		fill(root, h('h1', 'Send'), h('div.columns', editor, h('div', panel('Message', message), outcome)));
+	};
 
 	const load = async () => {
 		[server, { users }] = await Promise.all([context.server(), api.get('/users', signal)]);
 		const secure = server.secureUrl === undefined ? [] : [['secure', 'HTTPS']];
 		setOptions(transport, [...(server.url === undefined ? [] : [['plain', 'HTTP']]), ...secure]);
-		const others = server.schemes.filter((name) => !['hmac', 'oauth', 'message-signatures'].includes(name));
-		setOptions(scheme, [...schemes, ...others.map((name) => [configured + name, name])]);
+		const others = server.signers.map((each) => ({ ...each, id: configured + each.name, label: labelOf(each) }));
+		schemes = [...builtIn, ...others];
+		setOptions(
+			scheme,
+			schemes.map(({ id, label }) => [id, label]),
+		);
 		setOptions(user, [['', 'nobody'], ...users.map(({ name }) => [name, name])]);
+		show();
 		if (query.has('entry')) await attempt(() => prefill(query.get('entry')));
 		await changed();
 	};
@@ -275,19 +306,67 @@ export function mount(root, context) {
 		if (request.method === '') throw new Error(`Request #${number} could not be parsed, so it cannot be edited.`);
 		method.value = request.method;
 		target.value = request.target;
-		content.value = request.body;
+		body.value = request.body;
 		const kept = request.headers.filter(([each, value]) => !ownFields.test(each) && value !== '[redacted]');
-		fields.value = kept.map((pair) => pair.join(': ')).join('\n');
+		headers.value = kept.map((pair) => pair.join(': ')).join('\n');
 		transport.value = request.secure ? 'secure' : 'plain';
 		const used = principal?.scheme ?? auth?.scheme;
 		if (users.some((each) => each.name === name)) user.value = name;
 		const values = [used === 'oauth' ? 'oauth1' : used, configured + used];
-		const known = Array.from(scheme.options, (option) => option.value);
+		const known = schemes.map(({ id }) => id);
 		if (user.value !== '') scheme.value = values.find((value) => known.includes(value)) ?? 'hmac';
 		lastNonce = presented?.nonce ?? lastNonce;
 	};
-	adapt();
-	void attempt(load);
+	void loadView(context, root, 'Send', 'users and schemes', load);
+}
+
+function labelOf({ name, kind }) {
+	return kindLabels[kind] ?? name;
+}
+
+function hasField(fields, sought) {
+	return fields.some(([name]) => name.toLowerCase() === sought);
+}
+
+function isPrivateKey(text) {
+	return /^\s*(\{|-----BEGIN)/.test(text);
+}
+
+/** Returns a new nonce of characters that every scheme permits. */
+function newNonce() {
+	return Array.from(crypto.getRandomValues(new Uint8Array(12)), (octet) => octet.toString(16).padStart(2, '0')).join(
+		'',
+	);
+}
+
+/**
+ * Changes one character of a signature or secret: of what a name such as `Signature=` precedes, or else of the longest run of
+ * characters of base64. It is the fourth of the last, since bits of the last can be padding.
+ */
+function spoil(parameters, fields) {
+	const texts = [parameters, ...fields.map(([name, value]) => (/digest|sha256/i.test(name) ? '' : value))];
+	const places = texts.flatMap((text, at) =>
+		[...text.matchAll(/[\w+/-]+/g)].map(({ 0: run, index }) => {
+			const isNamed = /(?:signature="?|sig\d*=:?)$/i.test(text.slice(0, index));
+			return { at, run, index, rank: run.length + (isNamed ? 1000 : 0) };
+		}),
+	);
+	places.sort((one, other) => other.rank - one.rank);
+	const replaced = [parameters, ...fields];
+	const [place] = places;
+	if (place === undefined) return replaced;
+	const { at, run, index } = place;
+	const changed = index + Math.max(0, run.length - 4);
+	const text = texts[at];
+	const spoilt = text.slice(0, changed) + another(text[changed]) + text.slice(changed + 1);
+	replaced[at] = at === 0 ? spoilt : [fields[at - 1][0], spoilt];
+	return replaced;
+}
+
+/** Returns another character of the same alphabet, hexadecimal or base64. */
+function another(character) {
+	const [one, other] = /[a-z]/.test(character) ? 'ab' : /[A-Z]/.test(character) ? 'AB' : '01';
+	return character === one ? other : one;
 }
 
 /** Returns a message as on the wire. */

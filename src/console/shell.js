@@ -25,8 +25,10 @@ export function start() {
 		return;
 	}
 
-	const api = new Api(token, (state) => {
+	const api = new Api(token);
+	api.observe((state) => {
 		showState(state);
+		if (state === 'disconnected') void api.reconnect();
 		if (state === 'unauthorised') askForToken(main, 'The server did not accept this token.');
 	});
 	showState(api.state);
@@ -115,6 +117,9 @@ function markCurrent(pattern, number) {
 function showState(state) {
 	const place = byId('connection');
 	place.dataset.state = state;
+	const banner = byId('banner');
+	banner.hidden = state !== 'disconnected';
+	fill(banner, 'The server cannot be reached. What is shown can be out of date.');
 	fill(place, h('span.dot', { 'aria-hidden': 'true' }), h('span', stateTexts[state]));
 }
 

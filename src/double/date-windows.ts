@@ -27,3 +27,29 @@ function readWindow(scheme: ConfiguredScheme): number {
   if (scheme.kind === 'defined') return scheme.options.isDated ? scheme.options.window / 1000 : 0;
   return scheme.kind === 'declared' ? (scheme.options.timestamp?.window ?? 0) / 1000 : 0;
 }
+
+/** A scheme of the configuration, and what its signatures contain. */
+export interface ConfiguredSigner {
+  readonly name: string;
+  readonly kind: ConfiguredScheme['kind'];
+  /** Whether its signatures have a date. */
+  readonly date: boolean;
+  /** Whether its signatures have a nonce. */
+  readonly nonce: boolean;
+}
+
+/** Returns the schemes of the configuration, in its order. */
+export function listSigners(schemes: ServiceOptions['schemes'] = {}): readonly ConfiguredSigner[] {
+  return readSchemes(schemes).map((scheme) => ({
+    name: scheme.name,
+    kind: scheme.kind,
+    date: readWindow(scheme) > 0,
+    nonce: hasNonce(scheme),
+  }));
+}
+
+/** Returns whether a signer can choose the nonce. A scheme that is defined in code may ignore it. */
+function hasNonce(scheme: ConfiguredScheme): boolean {
+  if (scheme.kind === 'declared') return scheme.options.nonce !== undefined;
+  return scheme.kind === 'message-signatures' || scheme.kind === 'defined';
+}

@@ -11,7 +11,7 @@ import { type ComposedDouble, composeDouble } from './compose.ts';
 import type { ControlOptions, ControlServer } from './control/control.ts';
 import { createMemoryControl } from './control/memory-target.ts';
 import type { MemoryControl } from './control/target.ts';
-import { dateWindows } from './date-windows.ts';
+import { dateWindows, listSigners } from './date-windows.ts';
 import { DoubleError } from './error.ts';
 import type { DoubleEventMap, Subscription } from './events.ts';
 import { checkDoubleOptions, type DoubleOptions } from './options.ts';
@@ -197,6 +197,7 @@ function buildDouble(
         addresses: controlled,
         events,
         windows: dateWindows(options),
+        signers: listSigners(options.schemes),
         listing: createListing(context),
       };
       const control = await openControl(target, controlOptions, options.unref);

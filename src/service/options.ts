@@ -61,7 +61,7 @@ export const defaultLimits: Limits = {
 export interface ServiceOptions extends PipelineOptions {
   /** Default: the system's clock. */
   readonly clock?: Clock;
-  /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. */
+  /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. @internal */
   readonly random?: (size: number) => Uint8Array;
   /**
    * Stores items, and OAuth grants and tokens. Default: in memory. The caller closes a store that it passes. A store

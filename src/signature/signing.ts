@@ -1,7 +1,7 @@
 // How requests are signed. A scheme says it once, as a `SchemeSigner`; `client/schemes/signer.ts` lists them all. The client, the
 // command, the double and the control interface check the identity and the choices of a client before they sign. The adversary
 // does not: it passes a wrong identity, or overrides that no client may choose. Signer and verifier build a message with the same
-// functions. The console signs in the browser, where a private key stays, or else through the control interface.
+// functions. The console signs through the control interface.
 import type { KeyObject } from 'node:crypto';
 import type { Aws4Overrides } from './aws4/sign.ts';
 import type { Declaration } from './declared/declaration.ts';

@@ -33,9 +33,12 @@ test('users and keys are added, rotated and removed, and no secret is shown', in
   await page.getByRole('button', { name: 'Add user' }).click();
   await shows(page, 'bob was added.');
   assert.equal(double.auth.credentials('bob').secret, 'the-chosen-secret');
-  await page.getByRole('button', { name: 'Rotate the secret of bob' }).click();
+  await page.getByRole('button', { name: 'Rotate secret of bob' }).click();
+  await page.getByLabel('Accept the former one for').fill('10m');
+  await page.getByRole('button', { name: 'Confirm' }).click();
   await shows(page, 'bob has a new secret.');
   assert.notEqual(double.auth.credentials('bob').secret, 'the-chosen-secret');
+  await shows(page, 'former until');
   await page.getByLabel('Key id').fill('shared-1');
   await page.getByLabel('Algorithm').selectOption('hmac-sha256');
   await page.getByLabel('Public key, or secret').fill('a-shared-secret');
@@ -78,7 +81,7 @@ test('tokens are issued, expired and revoked by their fingerprints', inBrowser, 
   await shows(page, 'expired');
   await page.getByRole('button', { name: 'Revoke all' }).click();
   await page.getByRole('button', { name: 'Confirm' }).click();
-  await shows(page, 'None.');
+  await shows(page, 'There are no tokens');
   assert.ok(!(await page.evaluate<string>('document.documentElement.outerHTML')).includes(accessToken));
 });
 
@@ -116,9 +119,12 @@ test('names are shown inert, and the view is accessible in both colour schemes',
   assert.match(await page.title(), /^Access/);
   await assertAccessible(page, 'access');
   await page.getByRole('button', { name: 'Remove x' }).click();
-  await page.getByRole('button', { name: 'Rotate the secret of x' }).click();
-  await shows(page, 'x has a new secret.');
   await assertAccessible(page, 'access, with a question');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Rotate secret of x' }).click();
+  await page.getByRole('button', { name: 'Confirm' }).click();
+  await shows(page, 'x has a new secret.');
+  await assertAccessible(page, 'access, after a change');
 });
 
 test('a filter of tokens that is changed when the server has stopped is reported', inBrowser, async (t) => {

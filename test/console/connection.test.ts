@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
 import { assertAccessible, inBrowser, openConsole, openPage, until } from '../support/console/browser.ts';
+import { shows } from '../support/console/interaction.ts';
 
 const token = 'a-token-for-this-test-alone';
 
@@ -43,6 +44,7 @@ test('when the server stops the console says so, and continues when it comes bac
   await double.close();
   await until(page, `document.querySelector('.connection').textContent === 'Disconnected. Reconnecting…'`);
   assert.equal(await page.locator('.row[data-number="1"]').isVisible(), true);
+  assert.match(await page.locator('#banner').innerText(), /cannot be reached/);
   await assertAccessible(page, 'disconnected');
   const another = await startDouble({ https: false });
   t.after(() => another.close());
@@ -54,7 +56,32 @@ test('when the server stops the console says so, and continues when it comes bac
     `document.querySelector('.row .target')?.textContent.includes('second') === true
     || document.querySelector('.rows .target')?.textContent.includes('second') === true`,
   );
+  assert.equal(await page.locator('#banner').isVisible(), false);
 });
+
+test(
+  'a view that is opened without a connection says so, and loads when the server is back',
+  inBrowser,
+  async (t) => {
+    const double = await startDouble({ https: false });
+    const { page, control } = await openConsole(t, double, { token });
+    // A browser has loaded the module of the view before the server stops.
+    await page.getByRole('link', { name: 'Access', exact: true }).click();
+    await shows(page, 'There are no users.');
+    await page.getByRole('link', { name: 'Exchanges', exact: true }).click();
+    await shows(page, 'No requests yet.');
+    await double.close();
+    await shows(page, 'The server cannot be reached. Its exchanges appear here');
+    await page.getByRole('link', { name: 'Access', exact: true }).click();
+    await shows(page, 'It is asked for users, clients and tokens again');
+    await assertAccessible(page, 'a view without a connection');
+    const another = await startDouble({ https: false, users: { ann: { secret: 'the-secret-of-ann' } } });
+    t.after(() => another.close());
+    await another.openControl({ token, port: Number(new URL(control.url).port) });
+    await shows(page, 'Rotate secret');
+    assert.equal(await page.locator('#banner').isVisible(), false);
+  },
+);
 
 test('an action that fails is reported in a notice, which is dismissed', inBrowser, async (t) => {
   const double = await startDouble({ https: false, journal: { content: 4 } });
@@ -74,7 +101,7 @@ test('views are opened by their links, and each is accessible', inBrowser, async
   const double = await startDouble({ https: false });
   t.after(() => double.close());
   const { page } = await openConsole(t, double);
-  for (const name of ['Send', 'Resources', 'Access', 'Steering', 'Exchanges']) {
+  for (const name of ['Send', 'Resources', 'Access', 'Stubs', 'Control', 'Exchanges']) {
     await page.getByRole('link', { name, exact: true }).click();
     await until(page, `document.title.startsWith('${name}')`);
     assert.equal(await page.locator('[aria-current="page"]').innerText(), name);

@@ -55,10 +55,43 @@ test('exchanges are listed, the latest first, with what a row shows', inBrowser,
     scheme: 'hmac',
     status: '401',
     step: '7',
-    problem: 'credentials-refused',
+    problem:
+      'the secret is different, or the message differs in a way that is not a common mistake credentials-refused',
   });
   assert.match(await row.locator('.time').innerText(), /^\d\d:\d\d:\d\d\.\d{3}$/);
   assert.match(await row.locator('.duration').innerText(), /\d (?:ms|s)$/);
+});
+
+test('a row shows the likely cause before the problem, and is found by it', inBrowser, async (t) => {
+  const { page, double } = await opened(t);
+  const headers = await double.as('ann').signRequest({ url: '/articles' });
+  await double.fetch('/articles?limit=3', { headers });
+  await shows(page, [7, ...all]);
+  const cell = page.locator('.row[data-number="7"] .problem');
+  assert.match(await cell.innerText(), /^the query was left out\s*credentials-refused$/);
+  await page.getByLabel('Search').fill('query was left');
+  await shows(page, [7]);
+  // With an exchange open, the table is narrower. The cause is still shown as a whole.
+  await page.getByLabel('Search').fill('');
+  await page.locator('.row[data-number="7"] .target').click();
+  await page.locator('.detail h2').waitFor();
+  const [edge, end] = ['.row[data-number="7"] .problem', '.row[data-number="7"] .problem strong'].map(
+    (selector) => `document.querySelector('${selector}').getBoundingClientRect().right`,
+  );
+  assert.equal(await page.evaluate(`${end} <= ${edge}`), true);
+});
+
+test('an empty table says why, directly under its headings', inBrowser, async (t) => {
+  const { page } = await opened(t);
+  await shows(page, all);
+  const gap = `document.querySelector('.list > .empty').getBoundingClientRect().top
+    - document.querySelector('.grid .head').getBoundingClientRect().bottom`;
+  await page.getByLabel('Search').fill('nothing at all');
+  await page.getByRole('main').locator('text=No exchange matches the filters.').waitFor();
+  assert.ok(Math.abs(await page.evaluate<number>(gap)) < 4);
+  await page.getByRole('button', { name: 'Reset the filters' }).click();
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await page.getByRole('main').locator('text=The table was cleared.').waitFor();
 });
 
 test('the token leaves the address, and a reload keeps the session', inBrowser, async (t) => {
@@ -251,6 +284,16 @@ test('the table is accessible in both colour schemes, wide and narrow', inBrowse
       `${width} px: the page scrolls sideways`,
     );
   }
+});
+
+test('the link of an exchange opens it, and scrolls the table to its row', inBrowser, async (t) => {
+  const double = await startDouble({ https: false, users });
+  t.after(() => double.close());
+  for (let count = 0; count < 60; count += 1) await double.fetch('/articles');
+  const { page } = await openConsole(t, double, { path: '/exchanges/3' });
+  await page.reload();
+  const row = `document.querySelector('.row[data-number="3"]')?.getBoundingClientRect()`;
+  await until(page, `(${row}?.bottom ?? Infinity) <= innerHeight`, row);
 });
 
 test('rows stay where they are when exchanges arrive above them', inBrowser, async (t) => {

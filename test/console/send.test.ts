@@ -37,6 +37,11 @@ async function message(page: Page, pattern: RegExp): Promise<string> {
   return page.evaluate<string>(shown);
 }
 
+/** Checks or unchecks a mistake. The message that was shown cannot be sent any more. */
+async function check(page: Page, mistake: string): Promise<void> {
+  await page.getByLabel(mistake).click();
+}
+
 /** Sends the message, and returns the number of its entry. */
 async function send(page: Page, last: number | undefined): Promise<number> {
   await page.getByRole('button', { name: 'Send', exact: true }).click();
@@ -45,16 +50,13 @@ async function send(page: Page, last: number | undefined): Promise<number> {
   return page.evaluate<number>(number);
 }
 
-test('the message that is shown is signed in the browser, and sent as it is', inBrowser, async (t) => {
+test('the message that is shown is signed by the server, and sent as it is', inBrowser, async (t) => {
   const { page, double } = await opened(t);
   await page.getByLabel('Method').fill('POST');
-  await page.getByLabel('Fields').fill('Content-Type: application/json\nX-Note: one: two');
-  await page.getByLabel('Content').fill('{"title":"Tea ☕","price":{"value":"3.50","currency":"EUR"}}');
+  await page.getByLabel('Header fields').fill('Content-Type: application/json\nX-Note: one: two');
+  await page.getByLabel('Body').fill('{"title":"Tea ☕","price":{"value":"3.50","currency":"EUR"}}');
   await page.getByLabel('User', { exact: true }).selectOption('ann');
-  const shown = await message(
-    page,
-    /Authorization: hmac ann:[\s\S]*Content-Digest|Content-Digest[\s\S]*Authorization: hmac ann:/,
-  );
+  const shown = await message(page, /Content-Digest[\s\S]*Authentication: hmac ann:/);
   await send(page, 0);
   const entry = double.journal.last();
   assert.equal(entry?.response?.status, 201);
@@ -76,7 +78,7 @@ test('each deliberate mistake is refused for its reason', inBrowser, async (t) =
     ['Leave the query out of what is signed', 'credentials-refused'],
     ['Another date: two hours ago', 'date-out-of-window'],
     ['Reuse the last nonce', 'nonce-replayed'],
-    ['Change one character of the digest', 'credentials-refused'],
+    ['Change one character of the credentials', 'credentials-refused'],
     ['Name another user', 'credentials-refused'],
   ] as const;
   for (const [label, problem] of cases) {
@@ -84,7 +86,7 @@ test('each deliberate mistake is refused for its reason', inBrowser, async (t) =
     const before = await page.evaluate<string>(
       `document.querySelector('[aria-label="Message"].wire').textContent`,
     );
-    await page.getByLabel(label).click();
+    await check(page, label);
     await until(
       page,
       `(document.querySelector('[aria-label="Message"].wire')?.textContent ?? '') !== ${JSON.stringify(before)}`,
@@ -92,7 +94,7 @@ test('each deliberate mistake is refused for its reason', inBrowser, async (t) =
     await message(page, /hmac (ann|bob):/);
     last = await send(page, last);
     assert.equal(double.journal.last()?.problem?.type, problem, label);
-    await page.getByLabel(label).click();
+    await check(page, label);
   }
   assert.match(await page.locator('.links').innerText(), /signature explained/i);
 });
@@ -109,7 +111,7 @@ test('messages are signed with every algorithm of RFC 9421', inBrowser, async (t
   } as const;
   await page.getByLabel('Target').fill('/articles?limit=1');
   await page.getByLabel('User', { exact: true }).selectOption('ann');
-  await page.getByLabel('Scheme').selectOption('message-signatures');
+  await page.getByLabel('Scheme').selectOption('configured:message-signatures');
   await message(page, /Signature-Input: .*keyid="ann"/);
   let last = await send(page, 0);
   assert.equal(double.journal.last()?.principal?.name, 'ann', 'hmac-sha256');
@@ -148,7 +150,7 @@ test('other schemes are sent over TLS, with what the server signs or issues', in
       await shows(page, 'Press Sign');
       await page.getByRole('button', { name: 'Sign', exact: true }).click();
     }
-    await message(page, /Authorization: (hmac|Basic|Bearer|OAuth) /);
+    await message(page, /(Authorization|Authentication): (hmac|Basic|Bearer|OAuth) /);
     last = await send(page, last);
     const { principal } = double.journal.last() ?? {};
     assert.deepEqual(principal && [principal.name, principal.scheme], ['ann', name], scheme);
@@ -171,7 +173,7 @@ test('configured schemes are signed by the server, also in the query', inBrowser
   });
   await page.getByLabel('User', { exact: true }).selectOption('ann');
   await page.getByLabel('Target').fill('/articles?limit=1');
-  await page.getByLabel('Fields').fill('X-Tenant: tea');
+  await page.getByLabel('Header fields').fill('X-Tenant: tea');
   let last = 0;
   for (const [scheme, signature] of [
     ['aws4', /Authorization: AWS4-HMAC-SHA256 /],
@@ -180,19 +182,39 @@ test('configured schemes are signed by the server, also in the query', inBrowser
     ['draft-cavage', /Authorization: Signature keyId=/],
   ] as const) {
     await page.getByLabel('Scheme').selectOption(`configured:${scheme}`);
-    await shows(page, 'Press Sign');
-    await page.getByRole('button', { name: 'Sign', exact: true }).click();
     await message(page, signature);
     last = await send(page, last);
     assert.deepEqual(double.journal.last()?.principal, { name: 'ann', scheme });
     assert.equal(double.journal.last()?.response?.status, 200);
-    await page.getByLabel('Leave the query out of what is signed').click();
-    await page.getByRole('button', { name: 'Sign', exact: true }).click();
-    await message(page, signature);
-    last = await send(page, last);
-    assert.equal(double.journal.last()?.response?.status, 401);
-    await page.getByLabel('Leave the query out of what is signed').click();
+    for (const mistake of [
+      'Leave the query out of what is signed',
+      'Change one character of the credentials',
+    ]) {
+      await check(page, mistake);
+      await message(page, signature);
+      last = await send(page, last);
+      assert.equal(double.journal.last()?.response?.status, 401, `${scheme}: ${mistake}`);
+      await check(page, mistake);
+      await message(page, signature);
+    }
   }
+});
+
+test('a mistake that is not possible says why', inBrowser, async (t) => {
+  const { page } = await opened(t, { schemes: { key: { secret: { field: 'X-Key' } } } });
+  const reason = (name: string) => `document.getElementById('mistake-${name}-reason').textContent`;
+  await shows(page, 'The request has no credentials.');
+  await page.getByLabel('User', { exact: true }).selectOption('ann');
+  await until(page, `${reason('query')} === 'The target has no query.'`);
+  await until(page, `${reason('nonce')} === 'No nonce was sent yet.'`);
+  await until(page, `${reason('date')} === '' && !document.getElementById('mistake-date').disabled`);
+  await page.getByLabel('Scheme').selectOption('simple');
+  await until(page, `${reason('date')} === 'Its credentials have no date.'`);
+  await page.getByLabel('Scheme').selectOption('configured:key');
+  await message(page, /X-Key: the-secret-of-ann/);
+  await until(page, `${reason('query')} === 'The scheme signs no message.'`);
+  await until(page, `${reason('user')} === 'Its credentials do not name a user.'`);
+  await assertAccessible(page, 'send, with mistakes that are not possible');
 });
 
 test('an exchange is edited and sent again, with a signature of its own', inBrowser, async (t) => {
@@ -234,12 +256,12 @@ test(
     await message(page, /hmac ann:/);
     await send(page, 0);
     await assertAccessible(page, 'send');
-    await page.getByLabel('Scheme').selectOption('message-signatures');
+    await page.getByLabel('Scheme').selectOption('configured:message-signatures');
     await page.getByLabel('Algorithm').selectOption('ed25519');
-    await page.getByLabel('Secret or private key').fill('not a key');
+    await page.getByLabel('Secret or private key').fill('-----BEGIN NOTHING-----');
     await until(
       page,
-      `document.querySelector('.error')?.textContent.includes('A private key is expected') === true`,
+      `document.querySelector('.error')?.textContent.includes('is not a private key') === true`,
     );
     await assertAccessible(page, 'send, with an error');
   },

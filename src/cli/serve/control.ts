@@ -8,7 +8,7 @@ import { type ControlServer, checkToken, openControl } from '../../double/contro
 import { createListing } from '../../double/control/listing/listing.ts';
 import { createMemoryControl } from '../../double/control/memory-target.ts';
 import type { ControlledAddresses, ControlTarget } from '../../double/control/target.ts';
-import { dateWindows } from '../../double/date-windows.ts';
+import { dateWindows, listSigners } from '../../double/date-windows.ts';
 import type { DoubleOptions } from '../../double/options.ts';
 import type { PreparedPartner } from '../../double/partner/partner.ts';
 import { createSeededRandom } from '../../double/state/random.ts';
@@ -152,6 +152,7 @@ function createTarget(
         addresses: place,
         events,
         windows: dateWindows(options),
+        signers: listSigners(options.schemes),
         async health() {
           const known = dataDirectory.health();
           const reason = known === undefined ? await findUnreachableReason(data.store) : undefined;

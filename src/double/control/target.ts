@@ -3,6 +3,7 @@ import { Problem } from '../../http/problem.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
 import type { Resource } from '../../pipeline/resource.ts';
 import type { DoubleApi } from '../api.ts';
+import type { ConfiguredSigner } from '../date-windows.ts';
 import type { Events } from '../events.ts';
 import type { PlannedFault } from '../faults/faults.ts';
 import type { RuleHandle } from '../match.ts';
@@ -28,6 +29,8 @@ export interface ControlTarget extends Omit<DoubleApi, 'fetch'> {
   readonly events: Pick<Events, 'on'>;
   /** Seconds by which the date of a signature may differ from the clock, by scheme. */
   readonly windows?: Readonly<Record<string, number>>;
+  /** The schemes of the configuration. */
+  readonly signers?: readonly ConfiguredSigner[];
   /** Returns the state of the store. Undefined if the store cannot fail. */
   readonly health?: () => MaybePromise<ControlledHealth | undefined>;
   /** The metrics of the server. Undefined for a double. */

@@ -48,6 +48,8 @@ export interface EntrySummary
   /** 0 without a response. */
   readonly status: number;
   readonly problem: string | undefined;
+  /** The usual cause of the problem, if one is recognized. */
+  readonly hint: string | undefined;
   /** Whether a fault was applied. */
   readonly fault: boolean;
 }
@@ -187,10 +189,11 @@ export class JournalEntry {
     return 512 + sent + received.length + (response?.body?.length ?? 0);
   }
 
-  /** @internal Returns the members that a list of entries shows. It reads no content, so it is fast. */
+  /** @internal Returns the members that a list of entries shows. It reads content only to find a usual mistake. */
   toSummary(): EntrySummary {
     const { number, time, duration, user, step, problem, fault, aborted } = this;
     const { request, authentication } = this.#exchange;
+    const hint = authentication?.details['hint'];
     return {
       number,
       time,
@@ -204,6 +207,7 @@ export class JournalEntry {
       scheme: this.principal?.scheme ?? authentication?.scheme,
       status: this.status,
       problem: problem?.type,
+      hint: typeof hint === 'string' ? this.#redact(hint) : problem?.hint,
     };
   }
 

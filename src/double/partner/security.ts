@@ -165,10 +165,21 @@ class Security {
       return 'bearer';
     }
     if (type === 'http') return this.#http(name, scheme);
+    if (scheme.value['x-amazon-apigateway-authtype'] === 'awsSigv4') return this.#aws4(name, scheme);
     if (type !== 'apiKey') throw unsupported(name, scheme, `the type ${shown(type)}`);
     const secret = placeOfKey(scheme.value);
     if (secret === undefined) throw unsupported(name, scheme, `a key in ${shown(scheme.value['in'])}`);
     return 'authorization' in secret ? this.#bearer(name) : this.#declare(name, { secret });
+  }
+
+  /** Returns the configured scheme of AWS, which documents of API Gateway describe as a key in Authorization. */
+  #aws4(name: string, { at }: Located): string {
+    if (Object.hasOwn(this.#given, 'aws4')) return 'aws4';
+    throw new DeclarationError(
+      'value',
+      at,
+      `${JSON.stringify(name)} is AWS Signature Version 4; configure its region and service: schemes: { aws4: { region, service } }`,
+    );
   }
 
   #http(name: string, scheme: Located): string {

@@ -108,6 +108,12 @@ test('on a data directory', async (context) => {
     assert.equal(items.at(-1).tags.json, created.headers.get('etag'));
   });
 
+  await context.test('a request is signed with a secret of its own, not with that of the user', async () => {
+    const content = { user: 'demo', method: 'GET', url: '/', secret: 'a-secret', nonce: 'n1' };
+    const { headers } = await control.send('POST', '/sign', content);
+    assert.match(headers['Authentication'], /^hmac demo:n1:/);
+  });
+
   await context.test('what would take away or replace what is kept is refused, and says so', async () => {
     const cases: readonly [method: string, path: string, content?: unknown][] = [
       ['POST', '/snapshot'],

@@ -196,6 +196,68 @@ test('the server signs with configured schemes, also where the signature is in t
   }
 });
 
+test('the server signs with credentials of the request: a secret, a token, or a private key in PEM or as a JWK', async () => {
+  await using double = await startDouble({
+    users: { ann: { secret: 'the secret of ann' } },
+    schemes: { 'message-signatures': {} },
+  });
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  double.auth.addKey('ann', 'key-1', { algorithm: 'ed25519', publicKey: pem });
+  const control = createConsole(await double.openControl());
+  const request = { user: 'ann', method: 'GET', url: '/articles?limit=1' };
+  const keys = [
+    privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    JSON.stringify(privateKey.export({ format: 'jwk' })),
+  ];
+  for (const given of keys) {
+    const content = { ...request, scheme: 'message-signatures', keyId: 'key-1', privateKey: given };
+    const { headers, url } = await control.send('POST', '/sign', content);
+    assert.equal((await double.fetch(url, { headers })).status, 200);
+    assert.equal(double.journal.last()?.principal?.name, 'ann');
+  }
+  const wrong = await control.send('POST', '/sign', { ...request, secret: 'another secret' });
+  assert.equal((await double.fetch(wrong.url, { headers: wrong.headers })).status, 401);
+  const bearer = await control.send('POST', '/sign', { ...request, scheme: 'bearer', token: 'a-token' });
+  assert.equal(bearer.headers['Authorization'], 'Bearer a-token');
+  const unreadable = { ...request, scheme: 'message-signatures', privateKey: '{"kty":"OKP","d":"hidden"}' };
+  const problem = await control.refused(422, 'POST', '/sign', unreadable);
+  assert.match(String(problem['detail']), /not a private key as a JWK/);
+  assert.ok(!JSON.stringify(problem).includes('hidden'));
+});
+
+test('the schemes of the configuration are listed with what their signatures contain', async () => {
+  await using double = await startDouble({
+    schemes: {
+      aws4: { region: 'eu-central-1', service: 'execute-api' },
+      key: { secret: { field: 'X-Key' } },
+      partner: {
+        message: '{timestamp}.{nonce}.{target}',
+        signature: { field: 'X-Signature' },
+        user: 'ann',
+        nonce: { field: 'X-Nonce' },
+        timestamp: { field: 'X-Time' },
+      },
+    },
+  });
+  const { signers } = await createConsole(await double.openControl()).send('GET', '/server');
+  assert.deepEqual(signers, [
+    { name: 'aws4', kind: 'aws4', date: true, nonce: false },
+    { name: 'key', kind: 'api-key', date: false, nonce: false },
+    { name: 'partner', kind: 'declared', date: true, nonce: true },
+  ]);
+});
+
+test('summaries contain the usual cause of a refusal', async () => {
+  await using double = await startDouble({ users: { ann: { secret: 'the secret of ann' } } });
+  const headers = await double.as('ann').signRequest({ url: '/articles' });
+  await double.fetch('/articles?limit=1', { headers });
+  await double.fetch('/articles');
+  const { entries } = await createConsole(await double.openControl()).send('POST', '/journal/list', {});
+  assert.equal(entries[0].hint, 'the query was left out');
+  assert.equal('hint' in entries[1], false);
+});
+
 test('snapshots are listed, and the clock shows whether it is frozen and by how much Date is skewed', async () => {
   await using server = await opened();
   const { control } = server;

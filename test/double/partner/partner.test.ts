@@ -119,6 +119,35 @@ test('a scheme of the option takes the place of the documented one', async () =>
   assert.equal(plain.status, 401);
 });
 
+test('a key of API Gateway with the type awsSigv4 is verified as AWS Signature Version 4', async () => {
+  const sigv4 = {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    'x-amazon-apigateway-authtype': 'awsSigv4',
+  };
+  const partner = {
+    openapi: '3.0.1',
+    info: { title: 'Shipments', version: '1' },
+    components: { securitySchemes: { sigv4Reference: sigv4 } },
+    paths: {
+      '/shipments': {
+        get: { security: [{ sigv4Reference: [] }], responses: { 204: { description: 'None' } } },
+      },
+    },
+  };
+  await assert.rejects(startDouble({ partner, users }), {
+    message: /sigv4Reference.*AWS Signature Version 4.*schemes: \{ aws4/,
+  });
+  const schemes = { aws4: { region: 'eu-central-1', service: 'execute-api' } };
+  await using double = await startDouble({ partner, users, schemes });
+  assert.equal((await double.as('ann', { scheme: 'aws4' }).fetch('/shipments')).status, 204);
+  assert.equal(
+    (await double.fetch('/shipments', { headers: { Authorization: users.ann.secret } })).status,
+    401,
+  );
+});
+
 test('parameters are checked: ranges, enumerations, formats, unknown ones', async () => {
   await using double = await start();
   const client = double.as('ann', { scheme: 'key' });

@@ -280,6 +280,7 @@ const listSchema = {
           status: { type: 'integer', description: '0 if there was no response' },
           step: { type: 'integer' },
           problem: { type: 'string' },
+          hint: { type: 'string', description: 'the usual cause of the problem, if one is recognized' },
           fault: { type: 'boolean', description: 'whether a fault was applied' },
           aborted: { type: 'boolean' },
         },

@@ -1,4 +1,5 @@
-import { mapOf, object, optional, text } from '../../../shape/shape.ts';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { mapOf, object, optional, text, word } from '../../../shape/shape.ts';
 import { type Operation, operation } from '../operation.ts';
 import { type ControlTarget, requireMemory } from '../target.ts';
 
@@ -9,7 +10,18 @@ const accepted = object({
   url: text('a path with its query, or an absolute URL'),
   headers: optional(mapOf(text('the fields that the request has already, some of which a scheme may sign'))),
   body: optional(text()),
+  form: optional(word(['full', 'simple'], 'for hmac; default: full')),
   keyId: optional(text('for schemes of the configuration: the id of the user’s key')),
+  secret: optional(text('for hmac and schemes of the configuration; default: that of the user')),
+  password: optional(text('for basic; default: that of the user')),
+  token: optional(text('for bearer; default: a new one')),
+  privateKey: optional(text('for schemes of the configuration: a private key in PEM, or as a JWK')),
+  algorithm: optional(
+    word(
+      ['ed25519', 'ecdsa-p256-sha256', 'ecdsa-p384-sha384', 'rsa-pss-sha512', 'rsa-v1_5-sha256'],
+      'the algorithm of the private key; default: that of its type',
+    ),
+  ),
   nonce: optional(text('for schemes with a nonce; default: a new one')),
   date: optional(text('for schemes with a date: an ISO 8601 date; default: the time of the server’s clock')),
   client: optional(text('for bearer and oauth1: the client’s id or the consumer’s key; default: the first')),
@@ -25,20 +37,40 @@ export function signOperations(target: ControlTarget): readonly Operation[] {
       memoryOnly: true,
       summary: 'Returns the header fields that sign a request as a user, and the URL to send it to',
       description:
-        'The URL contains the signature if the scheme has it in the query. With bearer and oauth1, a token is issued.',
-      returns: object({ headers: mapOf(text()), url: text() }).schema,
+        'The URL contains the signature if the scheme has it in the query, and the body is returned if the scheme has it there. With bearer and oauth1, a token is issued. With a secret, password, token or private key of the request, a data directory is no obstacle.',
+      returns: object({
+        headers: mapOf(text()),
+        url: text(),
+        body: optional(text('the body to send, if it contains the signature')),
+      }).schema,
       accepts: accepted,
-      async run({ user, method, url, body, headers, ...options }) {
-        requireMemory(target);
-        const { scheme = 'hmac', ...others } = options;
-        const signed = await target.as(user, { ...others, scheme }).signUrl({
+      async run({ user, method, url, body, headers, scheme = 'hmac', privateKey, ...options }) {
+        const { secret, password, token } = options;
+        if ([secret, password, token, privateKey].every((given) => given === undefined))
+          requireMemory(target);
+        const key = privateKey === undefined ? {} : { privateKey: readPrivateKey(privateKey) };
+        const signed = await target.as(user, { ...options, ...key, scheme }).signUrl({
           method,
           url,
           ...(headers !== undefined && { headers }),
           ...(body !== undefined && { body }),
         });
-        return { headers: signed.headers, url: signed.url };
+        return {
+          headers: signed.headers,
+          url: signed.url,
+          body: signed.body && Buffer.from(signed.body).toString('utf8'),
+        };
       },
     }),
   ];
+}
+
+/** Reads a private key as a JWK. Text in PEM is left to the signer. Throws RangeError, whose message contains nothing of the key. */
+function readPrivateKey(source: string): string | KeyObject {
+  if (!source.trim().startsWith('{')) return source;
+  try {
+    return createPrivateKey({ key: JSON.parse(source), format: 'jwk' });
+  } catch {
+    throw new RangeError('privateKey is not a private key as a JWK (RFC 7517)');
+  }
 }

@@ -1,5 +1,5 @@
 import { Problem } from '../../../http/problem.ts';
-import { anything, listOf, mapOf, number, object, optional, text } from '../../../shape/shape.ts';
+import { anything, flag, listOf, mapOf, number, object, optional, text } from '../../../shape/shape.ts';
 import { DoubleError } from '../../error.ts';
 import { AccessMatrix } from '../../permission-matrix.ts';
 import type { DoubleSnapshot } from '../../state/state.ts';
@@ -57,13 +57,22 @@ function metrics({ metrics }: ControlTarget): readonly Operation[] {
   ];
 }
 
-function server({ addresses, memory, windows = {} }: ControlTarget): Operation {
+function server({ addresses, memory, windows = {}, signers = [] }: ControlTarget): Operation {
   const members = {
     url: optional(text('origin over plain HTTP')),
     secureUrl: optional(text('origin over HTTPS')),
     certificate: optional(text('certificate in PEM that clients must trust')),
     keeps: text('where data is stored: memory, or data (a data directory)'),
     schemes: listOf(text(), 'the names of the schemes that sign'),
+    signers: listOf(
+      object({
+        name: text(),
+        kind: text('message-signatures, aws4, api-key, declared or defined'),
+        date: flag('whether its signatures have a date'),
+        nonce: flag('whether its signatures have a nonce'),
+      }),
+      'the schemes of the configuration',
+    ),
   };
   return createBareOperation({
     method: 'GET',
@@ -75,6 +84,7 @@ function server({ addresses, memory, windows = {} }: ControlTarget): Operation {
       ...addresses,
       keeps: memory === undefined ? 'data' : 'memory',
       schemes: Object.keys(windows),
+      signers,
     }),
   });
 }

@@ -20,7 +20,7 @@ async function opened(t: TestContext): Promise<OpenedConsole> {
   const users = { ann: { secret: 'the-secret-of-ann' } };
   const double = await startDouble({ https: false, users, now: start });
   t.after(() => double.close());
-  const opened = await openConsole(t, double, { path: '/steering' });
+  const opened = await openConsole(t, double, { path: '/control' });
   await shows(opened.page, '2026-03-01 12:00:00 UTC');
   return opened;
 }
@@ -28,10 +28,10 @@ async function opened(t: TestContext): Promise<OpenedConsole> {
 test('the clock is advanced, set, skewed, frozen and followed', inBrowser, async (t) => {
   const { page, double } = await opened(t);
   await shows(page, 'Frozen.');
-  await page.getByRole('button', { name: 'Advance by 11m' }).click();
+  await page.getByRole('button', { name: 'Advance by +11m' }).click();
   await shows(page, '12:11:00');
   assert.equal(double.clock.now(), Date.parse(start) + 660_000);
-  await page.getByRole('button', { name: 'Set back by 1h' }).click();
+  await page.getByRole('button', { name: 'Set back by −1h' }).click();
   await shows(page, '11:11:00');
   await page.getByLabel('By', { exact: true }).fill('90s');
   await page.getByRole('button', { name: 'Advance', exact: true }).click();
@@ -93,7 +93,7 @@ test(
     assert.equal(await page.locator('main img').count(), 0);
     await page.getByRole('button', { name: 'Take snapshot' }).click();
     await shows(page, 'Snapshot 1');
-    await assertAccessible(page, 'steering');
+    await assertAccessible(page, 'control');
   },
 );
 
@@ -134,8 +134,8 @@ test('on a data directory, what requires memory is disabled with the reason', in
   const isDisabled = (name: string) =>
     `[...document.querySelectorAll('button')].find((each) => (each.ariaLabel ?? each.textContent) === '${name}')?.matches(':disabled')`;
   for (const [path, disabled, enabled] of [
-    ['/steering', ['Take snapshot', 'Reset', 'Add items'], 'Plan fault'],
-    ['/access', ['Add user', 'Add key', 'Remove demo', 'Rotate the secret of demo'], 'Expire all'],
+    ['/control', ['Take snapshot', 'Reset', 'Add items'], 'Plan fault'],
+    ['/access', ['Add user', 'Add key', 'Remove demo', 'Rotate secret of demo'], 'Expire all'],
     ['/resources', ['Try all methods'], 'Show items'],
   ] as const) {
     await page.goto(`${server.controlUrl}/#${path}`);
@@ -148,10 +148,14 @@ test('on a data directory, what requires memory is disabled with the reason', in
     assert.equal(await page.evaluate(isDisabled(enabled)), false, enabled);
     await assertAccessible(page, path);
   }
+  await page.goto(`${server.controlUrl}/#/stubs`);
+  await shows(page, 'Coverage of the partner’s document');
+  await shows(page, 'This one has a data directory');
+  await until(page, isDisabled('Add stub'));
   await page.goto(`${server.controlUrl}/#/send`);
   await until(page, `document.querySelector('select option[value="demo"]') !== null`);
   await page.getByLabel('User', { exact: true }).selectOption('demo');
   await shows(page, 'Enter the key');
   await page.getByLabel('Secret').fill('a-secret');
-  await shows(page, 'Authorization: hmac demo:');
+  await shows(page, 'Authentication: hmac demo:');
 });

@@ -1,5 +1,5 @@
 import { button, field, fill, h, select } from './dom.js';
-import { attemptIn, confirmed, filled, form, input, memoryPanel, moment, panel, table } from './form.js';
+import { attemptIn, confirmed, filled, form, input, loadView, memoryPanel, moment, panel, table } from './form.js';
 import { longShown, span } from './format.js';
 
 /** The kinds of faults: the label of the kind, that of its value, and an example. */
@@ -29,6 +29,8 @@ export function mount(root, context) {
 	const time = h('output');
 	const state = h('p.hint');
 	const faults = h('div');
+	const removeFaults = () => change(() => api.call('DELETE', '/faults'));
+	const removeAll = h('div', confirmed('Remove all faults', 'Remove all planned faults?', removeFaults));
 	const snapshots = h('div');
 	let clock;
 	let read = 0;
@@ -62,6 +64,7 @@ export function mount(root, context) {
 			faults,
 			table('planned faults', ['Fault', 'Requests', 'Remaining', 'Applied'], rows, 'No faults are planned.'),
 		);
+		removeAll.hidden = rows.length === 0;
 		if (isFocused) faults.firstChild.focus();
 	};
 
@@ -83,14 +86,15 @@ export function mount(root, context) {
 
 	const clockPanel = () => {
 		const steer = (operation, content) => change(() => api.post(`/clock/${operation}`, content));
-		const by = input({ value: '11m', required: true });
+		const by = input({ value: '11m', required: true, class: 'short' });
 		const to = input({ placeholder: '2026-03-01T12:00:00Z', required: true });
-		const skew = input({ value: '-5m', required: true });
+		const skew = input({ value: '-5m', required: true, class: 'short' });
 		const quick = ['-1h', '-1m', '1m', '11m', '1h', '24h'].map((each) => {
 			const length = each.replace('-', '');
 			const isBack = each !== length;
-			const name = `${isBack ? 'Set back' : 'Advance'} by ${length}`;
-			return button(`${isBack ? '−' : '+'}${length}`, () => steer('advance', { by: each }), { 'aria-label': name });
+			const label = `${isBack ? '−' : '+'}${length}`;
+			const name = `${isBack ? 'Set back' : 'Advance'} by ${label}`;
+			return button(label, () => steer('advance', { by: each }), { 'aria-label': name });
 		});
 		const skewBy = () => (Number(skew.value) === 0 ? 0 : skew.value);
 		return panel(
@@ -113,7 +117,7 @@ export function mount(root, context) {
 	};
 
 	const faultPanel = () => {
-		const value = input({ required: true });
+		const value = input({ required: true, class: 'short' });
 		const valueField = field('Value', value);
 		const adapt = () => {
 			const [, label, initial = ''] = kinds[kind.value];
@@ -123,10 +127,10 @@ export function mount(root, context) {
 		};
 		const options = Object.entries(kinds).map(([name, [label]]) => [name, label]);
 		const kind = select(options, { onchange: adapt });
-		const method = input({ placeholder: 'any' });
+		const method = input({ placeholder: 'any', class: 'short' });
 		const path = input({ placeholder: 'any' });
 		const user = input({ placeholder: 'any' });
-		const times = input({ value: '1', pattern: '[1-9][0-9]*|always' });
+		const times = input({ value: '1', pattern: '[1-9][0-9]*|always', class: 'short' });
 		adapt();
 		const numberIn = (text) => (/^-?\d+$/.test(text) ? Number(text) : text);
 		const plan = () => {
@@ -136,16 +140,11 @@ export function mount(root, context) {
 		};
 		const matched = [field('Method', method), field('Path', path, 'Such as /articles/{id}.'), field('User', user)];
 		const controls = [field('Fault', kind), valueField, ...matched, field('Times', times, 'A number, or always.')];
-		return panel(
-			'Faults',
-			form('Plan fault', controls, plan, { class: 'primary' }),
-			faults,
-			confirmed('Remove all faults', 'Remove all planned faults?', () => change(() => api.call('DELETE', '/faults'))),
-		);
+		return panel('Faults', form('Plan fault', controls, plan, { class: 'primary' }), faults, removeAll);
 	};
 
 	const noncePanel = () => {
-		const count = input({ type: 'number', min: 1, value: '1', required: true });
+		const count = input({ type: 'number', min: 1, value: '1', required: true, class: 'short' });
 		const burn = () =>
 			attempt(() => api.post('/nonces/burn', { times: Number(count.value) }), `The next nonces count as used.`);
 		return panel(
@@ -160,7 +159,10 @@ export function mount(root, context) {
 		return memoryPanel(
 			'State',
 			server,
-			h('p.hint', 'Items, users, tokens, nonces, routes, faults, the journal and the clock.'),
+			h(
+				'p.hint',
+				'A snapshot contains items, users, tokens, nonces, routes, faults, the journal and the clock. Reset restores all of them as at the start.',
+			),
 			h(
 				'div.actions',
 				button('Take snapshot', () => change(() => api.post('/snapshot'))),
@@ -183,13 +185,13 @@ export function mount(root, context) {
 
 	const start = async () => {
 		const [server, { collections }] = await Promise.all([context.server(), api.get('/collections', signal)]);
-		const panels = [clockPanel(), faultPanel(), noncePanel(), statePanel(server), seedPanel(server, collections)];
-		fill(root, h('h1', 'Steering'), h('div.panels', panels));
+		const panels = [clockPanel(), faultPanel(), statePanel(server), seedPanel(server, collections), noncePanel()];
+		for (const each of panels.slice(0, 2)) each.classList.add('wide');
 		await load();
+		fill(root, h('h1', 'Control'), h('div.panels', panels));
 		const poll = () => void Promise.all([showClock(), showFaults()]).catch(() => {});
 		const timers = [setInterval(showTime, 500), setInterval(poll, pollTime)];
 		signal.addEventListener('abort', () => timers.forEach(clearInterval));
 	};
-	fill(root, h('h1', 'Steering'), h('p.empty', 'Loading…'));
-	void attempt(start);
+	void loadView(context, root, 'Control', 'the clock, faults and snapshots', start);
 }
