@@ -30,12 +30,14 @@ interface Fixture {
   start(parts: unknown): Promise<{ url: string; close(): Promise<void> }>;
 }
 
+/** Starts the server of the fixture: over HTTPS if the scheme sends a secret. */
 async function open(context: TestContext, scheme: string, hole?: string): Promise<AttackTarget> {
+  const isSecure = signers[scheme]?.tlsOnly === true;
   const { start }: Fixture = await import(new URL('../../fixtures/naive/one-hole.mjs', import.meta.url).href);
   const server = await start({
     scheme,
     hole,
-    tls,
+    ...(isSecure ? { tls } : {}),
     now: clock.now,
     consumer,
     token: scheme === 'bearer' ? token.token : token,
@@ -43,10 +45,10 @@ async function open(context: TestContext, scheme: string, hole?: string): Promis
     passwords: new Map([['johndoe', password]]),
   });
   context.after(() => server.close());
-  return { secureUrl: server.url, ca: tls.cert };
+  return isSecure ? { secureUrl: server.url, ca: tls.cert } : { url: server.url };
 }
 
-function put({ secureUrl = '' }: AttackTarget): RequestInput {
+function put({ url = '', secureUrl = url }: AttackTarget): RequestInput {
   const headers = { 'Content-Type': 'application/xml' };
   return {
     method: 'PUT',

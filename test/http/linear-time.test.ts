@@ -204,7 +204,7 @@ const readers: Readonly<Record<string, Reader>> = {
     read(target) {
       const request = createRequest({ method: 'GET', target });
       const facts = { request, target, host: 'localhost', content: new Uint8Array(0), time: 0 };
-      return variantsOfPart({ kind: 'target', name: 'target', value: target }, facts);
+      return [...variantsOfPart({ kind: 'target', name: 'target', value: target }, facts)];
     },
     around: [
       ['/', ''],

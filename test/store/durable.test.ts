@@ -19,6 +19,7 @@ import { startChild } from '../support/store/child.ts';
 import { create, ids, put, remove, requireEntry, storeContract } from '../support/store/contract.ts';
 import { crashingDisk } from '../support/store/crashing-disk.ts';
 import { type DiskOperation, type FaultyDisk, faultyDisk } from '../support/store/faulty-disk.ts';
+import { long } from '../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 type Settings = Partial<Omit<JournaledStoreOptions, 'directory' | 'recovered'>>;
@@ -737,7 +738,7 @@ describe('a process that ends suddenly', () => {
 
   test('leaves what was acknowledged, and of what was under way all up to some change', async (context) => {
     const random = seeded();
-    for (let history = 0; history < 12; history += 1) {
+    for (let history = 0; history < (long ? 12 : 4); history += 1) {
       const directory = temporaryDirectory(context);
       let made: StoreChange[] = [];
       for (let life = 0; life < 8; life += 1) {

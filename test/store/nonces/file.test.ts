@@ -18,7 +18,7 @@ import {
   start,
   window,
 } from '../../support/store/nonces-contract.ts';
-import { stride } from '../../support/store/thoroughness.ts';
+import { wideStride } from '../../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const minute = 60_000;
@@ -483,18 +483,19 @@ describe('a file that is not as it was', () => {
       ? ['nonces-1.jsonl', 'nonces-3.jsonl', 'nonces-4.jsonl']
       : ['nonces-3.jsonl']) {
       test(`${name}, cut at any byte of its last lines after ${ended}, lets no replay in`, async (context) => {
+        const random = seeded();
         const clock = createManualClock(start);
         const [original, directory] = [temporaryDirectory(context), temporaryDirectory(context)];
         const dates = await threeFiles(original, clock, inOrder);
         const content = await readFile(join(original, name));
         const { from, end } = lastLines(content, 3);
         const openEnd = !inOrder && name === 'nonces-3.jsonl';
-        for (let length = from; length < end; length += stride) {
+        for (let length = from + random.below(wideStride); length < end; length += wideStride) {
           // What a crash cuts off between two lines was told to nobody.
           if (openEnd && content[length - 1] === 10) continue;
           await cp(original, directory, { recursive: true });
           await truncate(join(directory, name), length);
-          const where = `${name} cut to ${length} of ${end} bytes`;
+          const where = `${name} cut to ${length} of ${end} bytes (SEED=${random.seed})`;
           const outcome = await refusesAll({ directory, clock }, dates, where);
           const opens = openEnd || (name === 'nonces-4.jsonl' && inOrder) || length === 0;
           assert.equal(outcome, opens ? 'opened' : 'refused', where);
@@ -510,7 +511,7 @@ describe('a file that is not as it was', () => {
         const content = await readFile(join(original, name));
         const { from, lastLine, end } = lastLines(content, 3);
         const openEnd = (!inOrder && name === 'nonces-3.jsonl') || name === 'nonces-4.jsonl';
-        for (let at = from; at < end; at += stride) {
+        for (let at = from + random.below(wideStride); at < end; at += wideStride) {
           await cp(original, directory, { recursive: true });
           const flipped = Buffer.from(content);
           flipped[at] = (flipped[at] ?? 0) ^ (1 << random.below(8));

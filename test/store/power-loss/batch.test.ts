@@ -4,7 +4,7 @@ import type { StoreChange } from '../../../src/store/store.ts';
 import { seeded } from '../../support/seeded.ts';
 import { at, judgeLosses, never, Run, say } from '../../support/store/power-loss.ts';
 import { PowerLossDisk } from '../../support/store/power-loss-disk.ts';
-import { stride } from '../../support/store/thoroughness.ts';
+import { stride, wideStride } from '../../support/store/thoroughness.ts';
 
 const random = seeded();
 const sampling = { random, all: 1500, drawn: 150 };
@@ -59,9 +59,9 @@ describe('when the power goes', () => {
     const from = run.disk.operations;
     await run.askAll(first);
     await run.settle();
-    const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, from });
+    const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, every: wideStride, from });
     say(context, random, found);
-    assert.ok(found.torn > 500 / stride && found.unacknowledged > 500 / stride);
+    assert.ok(found.torn > 500 / wideStride && found.unacknowledged > 500 / wideStride);
   });
 
   test('in the first batch with receipts, which begins a journal, each is there with its change', async (context) => {
@@ -75,9 +75,9 @@ describe('when the power goes', () => {
     }));
     await run.askAll(receipted);
     await run.settle();
-    const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, from });
+    const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, every: wideStride, from });
     say(context, random, found);
-    assert.ok(found.torn > 500 / stride && found.unacknowledged > 500 / stride);
+    assert.ok(found.torn > 500 / wideStride && found.unacknowledged > 500 / wideStride);
   });
 
   test('in a batch on allocated space, it is there up to some change, or not', async (context) => {
@@ -87,9 +87,9 @@ describe('when the power goes', () => {
     const from = run.disk.operations;
     await run.askAll(second);
     await run.settle();
-    const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, from });
+    const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, every: wideStride, from });
     say(context, random, found);
-    assert.ok(found.torn > 500 / stride && found.unacknowledged > 500 / stride);
+    assert.ok(found.torn > 500 / wideStride && found.unacknowledged > 500 / wideStride);
   });
 
   test('in a batch of several changes of one item, it is as some of them left it', async (context) => {
@@ -99,9 +99,9 @@ describe('when the power goes', () => {
     const from = run.disk.operations;
     await run.askAll(again);
     await run.settle();
-    const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, from });
+    const found = await judgeLosses(run, { sampling: { ...sampling, bytes: true }, every: wideStride, from });
     say(context, random, found);
-    assert.ok(found.torn > 300 / stride && found.unacknowledged > 100 / stride);
+    assert.ok(found.torn > 300 / wideStride && found.unacknowledged > 100 / wideStride);
   });
 
   test('on a disk that takes few bytes at a time, a batch is there up to some change, or not', async (context) => {

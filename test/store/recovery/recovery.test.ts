@@ -15,7 +15,7 @@ import { type Seeded, seeded } from '../../support/seeded.ts';
 import { begun, History } from '../../support/store/history.ts';
 import { PowerLossDisk } from '../../support/store/power-loss-disk.ts';
 import { seen } from '../../support/store/snapshot.ts';
-import { long, stride } from '../../support/store/thoroughness.ts';
+import { long, wideStride } from '../../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 type Files = ReadonlyMap<string, string | Uint8Array>;
@@ -79,7 +79,7 @@ describe('what is recovered', () => {
   test('is what would be there without the crash, whenever snapshots were copied', async (context) => {
     const directory = temporaryDirectory(context);
     const random = seeded();
-    for (let run = 0; run < 60; run += 1) {
+    for (let run = 0; run < (long ? 60 : 20); run += 1) {
       const made = new History();
       // A copy has a block for each 256 items, so it takes some for writes to come in between.
       if (run % 4 === 0)
@@ -248,14 +248,17 @@ describe('a crash', () => {
     test(`that cuts the journal anywhere in its last three lines, before ${padding} NUL bytes, is survived`, async () => {
       const { made, states, ends } = three([2, 2, 2]);
       const journal = Buffer.from(made.files.get('journal-2.jsonl') ?? '');
-      for (let length = ends[0] ?? 0; length <= journal.length; length += stride) {
+      const random = seeded();
+      const first = (ends[0] ?? 0) + random.below(wideStride);
+      for (let length = first; length <= journal.length; length += wideStride) {
+        const where = `cut to ${length} (SEED=${random.seed})`;
         const cut = Buffer.concat([journal.subarray(0, length), Buffer.alloc(padding)]);
         const { found, kept } = await attemptInMemory(changed(made.files, 'journal-2.jsonl', cut));
-        if (found instanceof Error) assert.fail(`cut to ${length}: ${found.message}`);
+        if (found instanceof Error) assert.fail(`${where}: ${found.message}`);
         const whole = ends.filter((end) => end <= length).length - 1;
-        assert.deepEqual(seen(found.state), states[whole], `cut to ${length}`);
+        assert.deepEqual(seen(found.state), states[whole], where);
         const torn = length - (ends[whole] ?? 0);
-        assert.equal(found.reports.length, torn > 0 ? 1 : 0, `cut to ${length}`);
+        assert.equal(found.reports.length, torn > 0 ? 1 : 0, where);
         assert.equal(kept.get('journal-2.jsonl')?.length, ends[whole]);
         if (torn === 0) continue;
         const end = kept.get(`torn-2-${ends[whole]}.bin`) ?? new Uint8Array();
@@ -599,7 +602,7 @@ test('whatever happens to its files, a store is read whole or refused, and what 
   const random = seeded();
   const states: unknown[] = [seen(new State())];
   const made = history((state) => void states.push(state));
-  for (let round = 0; round < 150; round += 1) {
+  for (let round = 0; round < (long ? 150 : 50); round += 1) {
     const files = new Map<string, string | Uint8Array>(made.files);
     for (let harm = random.below(4); harm >= 0; harm -= 1) {
       const name = random.pick([...files.keys()]);

@@ -135,6 +135,8 @@ function hurried(): Clock {
 /** How the losses of a run are judged. */
 export interface Judging {
   readonly sampling: Sampling;
+  /** The distance from one state that is judged to the next. Default: `stride`. */
+  readonly every?: number;
   /** What was there before the run; all of it is kept. */
   readonly before?: readonly Asked[];
   /** The operations after which the power goes; all by default. */
@@ -200,6 +202,7 @@ export async function judgeLosses(run: Run, judging: Judging): Promise<Findings>
 class Judge {
   readonly #run: Run;
   readonly #judging: Judging;
+  readonly #every: number;
   readonly #changes: readonly Asked[];
   readonly #earlier: ReadonlySet<Asked>;
   /** What may be found, and which changes that are. */
@@ -211,10 +214,11 @@ class Judge {
   readonly #findings: Findings = { states: 0, second: 0, torn: 0, unacknowledged: 0, refused: 0, lost: 0 };
 
   constructor(run: Run, judging: Judging) {
-    const { before = [] } = judging;
+    const { before = [], every = stride } = judging;
+    this.#every = every;
     this.#run = run;
     this.#judging = judging;
-    this.#passed = judging.sampling.random.below(stride);
+    this.#passed = judging.sampling.random.below(every);
     this.#changes = [...before, ...run.asked];
     this.#earlier = new Set(before);
     this.#views = listViews(this.#changes);
@@ -227,7 +231,7 @@ class Judge {
       const what = `after ${operations} operations (${disk.operationTexts.slice(Math.max(0, operations - 3), operations).join('; ')})`;
       for (const files of states) {
         this.#passed += 1;
-        if (this.#passed % stride !== 0) continue;
+        if (this.#passed % this.#every !== 0) continue;
         const where = `${what}, seed ${sampling.random.seed}, with ${describe(files)}`;
         await this.#judge(files, operations, where);
       }

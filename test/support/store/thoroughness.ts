@@ -6,3 +6,6 @@ export const onlyLong = long ? false : 'belongs to the long form: npm run test:l
 
 /** The distance from one byte that is cut at or flipped to the next, and from one state that is continued to the next. */
 export const stride = long ? 1 : 3;
+
+/** The same distance where there are so many bytes or states that a few of them show every outcome. It starts at random. */
+export const wideStride = long ? 1 : 8;
