@@ -49,7 +49,10 @@ export class Api {
 		}
 	}
 
-	/** Resolves when the server can be reached again, or the signal is aborted. */
+	/**
+	 * Resolves when the server can be reached again, or the signal is aborted.
+	 * @returns {Promise<void>}
+	 */
 	reached(signal) {
 		return new Promise((resolve) => {
 			if (this.state === 'live') resolve();

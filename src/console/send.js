@@ -32,27 +32,37 @@ const keyTexts = {
 const age = 7_200_000;
 const signsNothing = ({ kind }) => ['none', 'basic', 'bearer', 'api-key'].includes(kind);
 
-/** The deliberate mistakes: a label, and a function that returns why a scheme cannot have it, if so. */
-const mistakeKinds = {
-	query: [
-		'Leave the query out of what is signed',
-		(scheme, { target }) =>
+/**
+ * The deliberate mistakes: a label, and a function that returns why a scheme cannot have it, if so.
+ * @type {{ name: string, label: string, refuse: (scheme: any, entered: any) => string | false }[]}
+ */
+const mistakeKinds = [
+	{
+		name: 'query',
+		label: 'Leave the query out of what is signed',
+		refuse: (scheme, { target }) =>
 			(signsNothing(scheme) && 'The scheme signs no message.') || (!target.includes('?') && 'The target has no query.'),
-	],
-	date: ['Another date: two hours ago', ({ date }) => !date && 'Its credentials have no date.'],
-	nonce: [
-		'Reuse the last nonce',
-		({ nonce }) =>
+	},
+	{
+		name: 'date',
+		label: 'Another date: two hours ago',
+		refuse: ({ date }) => !date && 'Its credentials have no date.',
+	},
+	{
+		name: 'nonce',
+		label: 'Reuse the last nonce',
+		refuse: ({ nonce }) =>
 			(!nonce && 'Its credentials have no nonce.') || (lastNonce === undefined && 'No nonce was sent yet.'),
-	],
-	digest: ['Change one character of the credentials', () => false],
-	user: [
-		'Name another user',
-		({ kind }, { key }) =>
+	},
+	{ name: 'digest', label: 'Change one character of the credentials', refuse: () => false },
+	{
+		name: 'user',
+		label: 'Name another user',
+		refuse: ({ kind }, { key }) =>
 			(['bearer', 'oauth1', 'api-key'].includes(kind) && 'Its credentials do not name a user.') ||
 			(isPrivateKey(key) && 'A private key belongs to its key id.'),
-	],
-};
+	},
+];
 
 /** Fields of a recorded request that belong to its signature or framing, and are made anew. */
 const ownFields =
@@ -87,7 +97,7 @@ export function mount(root, context) {
 	const keyIdField = field('Key id', keyId, 'Empty: the user’s name.');
 	const algorithmField = field('Algorithm', algorithm, 'Of a private key.');
 	const noMistakes = h('p.hint', 'The request has no credentials. Choose a user to sign it, rightly or wrongly.');
-	const mistakes = Object.entries(mistakeKinds).map(([name, [label, refuse]]) => {
+	const mistakes = mistakeKinds.map(({ name, label, refuse }) => {
 		const reason = h('span.hint', { id: `mistake-${name}-reason` });
 		const box = h('input', { type: 'checkbox', id: `mistake-${name}`, 'aria-describedby': reason.id });
 		return { name, box, reason, refuse, item: h('li', h('label.check', { for: box.id }, box, label), reason) };
