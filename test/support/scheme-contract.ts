@@ -873,7 +873,7 @@ function hostileRows(subject: SchemeSubject, row: Rows): void {
       if (!changed.mayPass) assert.equal(admissions(), before, shown);
     }
     const before = admissions();
-    await requestStatus(service, opened.signed({ now: (now) => now + 1000 }));
+    await requestStatus(service, opened.signed({ now: (now) => now - 1000 }));
     assert.equal(admissions(), before + 1, 'a request that is not changed is admitted');
     await service.close({ grace: 0 });
   };
