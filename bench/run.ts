@@ -94,7 +94,7 @@ async function loaded(name: string): Promise<Benchmark> {
 /** Compiles a commit with this `bench/`; with its own one if its modules have other names than those that this one imports. */
 function compileOther(other: Worktree): CompiledTree {
   try {
-    return compileTree(other.root);
+    return compileTree(other.root, { check: true });
   } catch {
     console.log(`${other.commit} is measured with its own bench/: this one does not compile there.`);
     other.takeOwnBench();
