@@ -111,3 +111,19 @@ test('a server of node:http that the caller owns answers with the handler of a s
   const answer = await fetch(`http://127.0.0.1:${address.port}/weather`);
   assert.deepEqual([answer.status, answer.headers.get('Retry-After')], [404, '60']);
 });
+
+for (const [name, value] of [
+  ['X-Note', '1\r\nX-Other: 2'],
+  ['Content-Length', '5'],
+] as const)
+  test(`a problem with the header ${name}: ${JSON.stringify(value)} is an error of the resource, and is not sent`, async () => {
+    const errors: unknown[] = [];
+    const GET = action('anyone', () => {
+      throw new Problem('not-found', 'Not here.', { headers: { [name]: value } });
+    });
+    const service = createService({ resources: { '/a': { GET } }, onError: (error) => errors.push(error) });
+    const answer = await service.fetch('/a');
+    assert.equal(answer.status, 500);
+    assert.equal(answer.headers.has('X-Other'), false);
+    assert.ok(errors[0] instanceof RangeError);
+  });
