@@ -153,11 +153,10 @@ async function measureCoverage(names) {
         covered: passed ? readCoverage(raw, copy(job)) : {},
       };
       rmSync(raw, { recursive: true, force: true });
+      writeFileSync(stored, JSON.stringify({ state, files: measured }));
     }
   };
   await Promise.all(Array.from({ length: jobs }, (_, job) => measure(job)));
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(stored, JSON.stringify({ state, files: measured }));
   return measured;
 }
 
@@ -166,7 +165,7 @@ function readCoverage(raw, tree) {
   const painted = new Map();
   const prefix = pathToFileURL(join(tree, '/')).href;
   for (const name of readdirSync(raw))
-    for (const { url, functions } of JSON.parse(readFileSync(join(raw, name), 'utf8')).result) {
+    for (const { url, functions } of readResult(join(raw, name))) {
       const module = url.startsWith(prefix) ? url.slice(prefix.length) : '';
       if (!areas.some((area) => module.startsWith(`src/${area}/`))) continue;
       const ranges = functions.flatMap((each) => each.ranges);
@@ -179,6 +178,16 @@ function readCoverage(raw, tree) {
       painted.set(module, before === undefined ? paint : paint.map((value, at) => value | (before[at] ?? 0)));
     }
   return Object.fromEntries([...painted].map(([module, paint]) => [module, pairsOf(paint)]));
+}
+
+/** Reads a file of V8. One that a killed process has written in part counts as empty. */
+function readResult(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')).result;
+  } catch (error) {
+    if (error instanceof SyntaxError) return [];
+    throw error;
+  }
 }
 
 function pairsOf(paint) {
