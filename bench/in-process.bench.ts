@@ -12,6 +12,7 @@ export const benchmark: Benchmark = {
   about:
     'The service with `handle`, and the test double with `fetch`, which creates a Response and a journal entry, compared with fastify (light-my-request), and with node:http over loopback in the same process (`http.request` and `fetch`).',
   figures: [...timeFigures],
+  shortRounds: 9,
   requirements: [
     { contestant: handle, figure: 'cpu', atMost: 3000 },
     { contestant: double, figure: 'cpu', beside: inject, atMost: 1 },

@@ -7,6 +7,7 @@ import { type CompiledTree, compileTree } from './measure/parts/compiled-tree.ts
 import { build, checkOut, type Worktree } from './measure/parts/worktree.ts';
 import { progressOn } from './measure/progress.ts';
 import { compareTrees } from './measure/results/against.ts';
+import { headlines, topics } from './measure/results/headlines.ts';
 import { keepResult, publish } from './measure/results/publish.ts';
 import { reportText } from './measure/results/report.ts';
 import { asText } from './measure/results/table.ts';
@@ -56,7 +57,7 @@ async function main(wish: Wish): Promise<void> {
   if (names.length === 0) throw new ArgumentError(`no benchmark matches ${wish.names.join(', ')}`);
   if (wish.list) return console.log(names.join('\n'));
   if (wish.against !== undefined) return compare(names, wish, wish.against);
-  if (wish.publish) return publish(bench, all);
+  if (wish.publish) return publish(bench, { names: all, headlines, topics });
   const tree = compileTree(root);
   for (const name of names) {
     // An error is reported, and the remaining benchmarks run.

@@ -13,7 +13,7 @@ export const benchmark: Benchmark = {
   about:
     'An article in XML, signed with a nonce: verified, parsed, validated, stored and returned; in memory, and on disk with one sync for all waiting writes before the response. Bare node:http reads what is sent to its end and replies with the same bytes. The peers take JSON from anybody, keep it in memory and reply with it. In the long form there are express, hono, koa and json-server too, which writes its file.',
   figures: loadFigures,
-  shortRounds: 7,
+  shortRounds: 9,
   requirements: [
     { group: 'POST', contestant: memory, figure: 'cpu', beside: sameBytes, atMost: 1.6 },
     { group: 'POST', contestant: memory, figure: 'cpu', beside: 'fastify', atMost: 1.05 },
@@ -21,10 +21,10 @@ export const benchmark: Benchmark = {
   async open(stage) {
     const loader = await Loader.start(stage);
     // A shorter round might not include a garbage collection.
-    const rounds = stage.full ? {} : { ms: 600 };
-    const shorter = stage.full ? {} : { ms: 400 };
+    const rounds = stage.full ? {} : { ms: 450 };
+    const shorter = stage.full ? {} : { ms: 350 };
     // A POST has more code to compile.
-    const longer = { warmUp: 3000 };
+    const longer = { warmUp: 2000 };
     const [inMemory, synced] = await Promise.all([
       startOurs(stage, 'memory'),
       startOurs(stage, 'synced', { durability: 'fsync' }),

@@ -26,7 +26,7 @@ NAME         run the benchmarks whose name contains NAME (default: all)
 --rounds N   number of rounds, at least 5
 --full       run the long form: larger sizes, longer rounds
 --against    compare the working tree with a commit, and report changes beyond the noise
---publish    rewrite bench/README.md and bench/charts from the latest results, without measuring
+--publish    rewrite bench/README.md, bench/pages and bench/charts from the latest results, without measuring
 --list       list the benchmarks`;
 
 /** The minimum number of rounds for a meaningful median. */

@@ -31,7 +31,7 @@ function since(before: NodeJS.CpuUsage, begun: bigint, count: number): Sample {
 /** The duration of a round (ns of CPU time). */
 const roundLength = 1e8;
 /** The duration of the warm-up, during which code is compiled (ns of CPU time). */
-const warmUpLength = 1e9;
+const warmUpLength = 5e8;
 
 /**
  * Returns rounds of some work. The warm-up, for `warmUp` ns of CPU time, determines how often a round repeats the work,

@@ -9,6 +9,7 @@ export const benchmark: Benchmark = {
   about:
     'The own scheme and a declared one with the same message; the presets of Stripe, Standard Webhooks and GitHub with content of 450 bytes, each beside the package of its provider; and an Ed25519 signature beside a bare `crypto.verify`.',
   figures: [...timeFigures],
+  shortRounds: 9,
   open(stage) {
     const contestants = Array.from(declaredPeers.keys(), (name) => {
       const shared = sharedPart(stage, { file: 'signature/declared/part.ts', words: [name] });

@@ -9,6 +9,7 @@ export const benchmark: Benchmark = {
   about:
     'Signature-Input, base, signature, date and nonce of a GET (RFC 9421), which covers method, authority, path and query, or these and three fields. For comparison: the own scheme with a message of the same length, `http-message-signatures`, and a bare `crypto.verify` of the same base for each algorithm.',
   figures: [...timeFigures],
+  shortRounds: 9,
   open(stage) {
     const contestants = Array.from(messagePeers.keys(), (name) => {
       const shared = sharedPart(stage, { file: 'signature/messages/part.ts', words: [name] });

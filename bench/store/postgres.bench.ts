@@ -45,7 +45,7 @@ export const benchmark: Benchmark = {
     if (typeof postgres === 'string') return postgres;
     const loader = await Loader.start(stage);
     const servers = await startServers(stage, postgres);
-    const options = { warmUp: 2000, ...(stage.full ? {} : { ms: 1000 }) };
+    const options = { warmUp: 1500, ...(stage.full ? {} : { ms: 500 }) };
     const group = (name: string, requests: () => Requests) => ({
       name,
       yardstick: fastify,

@@ -99,14 +99,14 @@ test('the characters that XML gives a meaning are escaped', () => {
   assert.equal(escaped(`<a b="c" d='e'>&`), '&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;');
 });
 
-test('a table has min, median, max and the ratio of the same round', () => {
+test('a table has min, median, max, and the ratio of the same rounds with its interval', () => {
   const { groups, figures } = buildResult([row('bare', [1, 2, 4]), row('ours', [3, 4, 4])]);
   const [group] = groups;
   assert.ok(group !== undefined);
   const table = tableOf(group, figures);
-  assert.deepEqual(table.head, ['', 'CPU & time: min', 'median', 'max', 'ratio']);
-  assert.deepEqual(table.rows[1], ['ours', '3.00 ns', '4.00 ns', '4.00 ns', '2.00']);
-  assert.match(asText(table), /^ {2}ours +3\.00 ns +4\.00 ns +4\.00 ns +2\.00$/m);
+  assert.deepEqual(table.head, ['', 'CPU & time: min', 'median', 'max', 'ratio', 'interval']);
+  assert.deepEqual(table.rows[1], ['ours', '3.00 ns', '4.00 ns', '4.00 ns', '2.00', '1.00 to 3.00']);
+  assert.match(asText(table), /^ {2}ours +3\.00 ns +4\.00 ns +4\.00 ns +2\.00 +1\.00 to 3\.00$/m);
   assert.match(
     asMarkdown({ head: ['', 'a|b'], rows: [['x', '1']] }),
     /^\| {2}\| a\\\|b \|\n\|---\|--:\|\n\| x \| 1 \|$/,
@@ -117,7 +117,7 @@ test('the ratio of a size is to the yardstick at that size', () => {
   const rows = [row('bare', [1], 10), row('ours', [5], 10), row('bare', [100], 20), row('ours', [200], 20)];
   const [group] = buildResult(rows, 'users').groups;
   assert.ok(group !== undefined);
-  const ratios = tableOf(group, buildResult(rows).figures).rows.map((cells) => cells.at(-1));
+  const ratios = tableOf(group, buildResult(rows).figures).rows.map((cells) => cells.at(-2));
   assert.deepEqual(ratios, ['1.00', '5.00', '1.00', '2.00']);
   assert.equal(exponentsOf(group, buildResult(rows).figures).length, 2);
 });

@@ -3,9 +3,11 @@ import { test } from 'node:test';
 import { readPage } from '../support/documents/markdown.ts';
 
 const readme = readPage('README.md').text;
-const results = readPage('bench/README.md').text;
+const results = ['requests', 'signatures', 'xml']
+  .map((name) => readPage(`bench/pages/${name}.md`).text)
+  .join('\n');
 
-/** The rows of README.md: the section of bench/README.md that each is from, and its contestants by their names in the row. */
+/** The rows of README.md: the section of bench/pages/ that each is from, and its contestants by their names in the row. */
 const rows: Readonly<Record<string, { section: string; contestants: Readonly<Record<string, string>> }>> = {
   'a signed GET': {
     section: 'Signed GET of an article',
@@ -53,14 +55,14 @@ function parseFigures(row: string): Readonly<Record<string, string>> {
   return Object.fromEntries([['Countersign', own], ...compared]);
 }
 
-/** The ratio of the CPU time of a contestant in a section of bench/README.md. */
+/** The ratio of the CPU time of a contestant in a section of bench/pages/. */
 function parseRatio(section: string, contestant: string): string | undefined {
-  const [, text = ''] = results.split(`### ${section}\n`);
+  const [, text = ''] = results.split(`\n## ${section}\n`);
   const [, , , ratio] = parseCells(text, contestant);
   return ratio;
 }
 
-test('README.md shows the ratios that bench/README.md has published', () => {
+test('README.md shows the ratios that bench/pages has published', () => {
   for (const [row, { section, contestants }] of Object.entries(rows)) {
     const published = Object.entries(contestants).map(([name, contestant]) => [
       name,
@@ -70,7 +72,7 @@ test('README.md shows the ratios that bench/README.md has published', () => {
   }
 });
 
-test('every figure of README.md is compared with bench/README.md', () => {
+test('every figure of README.md is compared with bench/pages', () => {
   const [, section = ''] = readme.split('## Figures\n');
   const [table = ''] = section.split('\n## ');
   const shown = [...table.matchAll(/^\| ([^|]*\w[^|]*) \|/gm)].map(([, first]) => first);

@@ -54,7 +54,7 @@ export async function startServer(stage: Stage, ...words: readonly string[]): Pr
 export interface LoadOptions {
   /** The duration of a round (ms). Default: 250, and 3000 in the long form. */
   readonly ms?: number;
-  /** The duration of the warm-up (ms). Default: 1500. */
+  /** The duration of the warm-up (ms). Default: 1000. */
   readonly warmUp?: number;
   readonly connections?: number;
   readonly secure?: boolean;
@@ -129,7 +129,7 @@ export class Loader {
    * at the first connections after others were closed.
    */
   async #warmUp(server: Running, requests: Requests, round: Round, options: LoadOptions): Promise<Sample> {
-    const { warmUp = 1500 } = options;
+    const { warmUp = 1000 } = options;
     const go = Math.max(150, warmUp / 5);
     const rates: number[] = [];
     let worked = 0;

@@ -30,7 +30,7 @@ export function reportMarkdown(result: Result, chart: string): string {
   const details = ['<details><summary>Figures</summary>', ...blocks, '</details>'];
   const verdictLines = verdicts.map((verdict) => `- ${verdictText(verdict)}`).join('\n');
   const made = `${command} · ${date}, ${rounds} rounds, ${describeMachine(machine)}`;
-  return [`### ${title}`, about, `![${title}](${chart})`, ...details, verdictLines, made]
+  return [`## ${title}`, about, `![${title}](${chart})`, ...details, verdictLines, made]
     .filter((block) => block !== '')
     .join('\n\n');
 }

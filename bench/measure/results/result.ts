@@ -78,9 +78,14 @@ export function yardstickOf(group: GroupResult, { size }: Row): Row | undefined 
   return rows.find((row) => row.size === size) ?? rows[0];
 }
 
+/** Returns the ratios of a row's figure to that of the baseline in the same round; empty if there is none. */
+export function ratiosTo(group: GroupResult, row: Row, key: string): number[] {
+  return ratiosOf(valuesOf(row, key), valuesOf(yardstickOf(group, row), key));
+}
+
 /** Returns the median ratio of a row's figure to that of the baseline in the same round; NaN if there is none. */
 export function ratioOf(group: GroupResult, row: Row, key: string): number {
-  return median(ratiosOf(valuesOf(row, key), valuesOf(yardstickOf(group, row), key)));
+  return median(ratiosTo(group, row, key));
 }
 
 /** The medians of a contestant by size. */

@@ -1,6 +1,6 @@
 import type { Figure } from '../benchmark.ts';
-import { curvesOf, type GroupResult, type Row, ratioOf, valuesOf } from './result.ts';
-import { spreadOf } from './statistics.ts';
+import { curvesOf, type GroupResult, type Row, ratioOf, ratiosTo, valuesOf } from './result.ts';
+import { medianInterval, spreadOf } from './statistics.ts';
 import { digits, sizeLabel, withUnit } from './unit.ts';
 
 /** A header and rows of cells; the first cell of each is a name. */
@@ -10,12 +10,13 @@ export interface Table {
 }
 
 /**
- * Returns the table of a group: minimum, median, maximum and ratio of the first figure, median and ratio of the others.
+ * Returns the table of a group: minimum, median, maximum, ratio and its interval of the first figure, median and ratio of the
+ * others.
  */
 export function tableOf(group: GroupResult, figures: readonly Figure[]): Table {
   const present = figures.filter(({ key }) => group.rows.some((row) => row.values[key] !== undefined));
   const head = present.flatMap(({ label }, index) =>
-    index === 0 ? [`${label}: min`, 'median', 'max', 'ratio'] : [label, 'ratio'],
+    index === 0 ? [`${label}: min`, 'median', 'max', 'ratio', 'interval'] : [label, 'ratio'],
   );
   const rows = group.rows.map((row) => [
     labelOf(row, group.sizes),
@@ -31,11 +32,18 @@ export function labelOf({ name, size }: Row, sizes = ''): string {
 
 function cellsOf(group: GroupResult, row: Row, { key, unit }: Figure, whole: boolean): string[] {
   const values = valuesOf(row, key);
-  if (values.length === 0) return whole ? ['', '', '', ''] : ['', ''];
+  if (values.length === 0) return whole ? ['', '', '', '', ''] : ['', ''];
   const { min, median, max } = spreadOf(values);
   const ratio = digits(ratioOf(group, row, key));
   const shown = (value: number): string => withUnit(value, unit);
-  return whole ? [shown(min), shown(median), shown(max), ratio] : [shown(median), ratio];
+  if (!whole) return [shown(median), ratio];
+  return [shown(min), shown(median), shown(max), ratio, formatInterval(ratiosTo(group, row, key))];
+}
+
+/** Formats the interval that contains the median of ratios: `1.02 to 1.10`; empty where all are equal, as beside itself. */
+export function formatInterval(ratios: readonly number[]): string {
+  const { low, high } = medianInterval(ratios);
+  return low === high ? '' : `${digits(low)} to ${digits(high)}`;
 }
 
 /** Returns the fitted exponents of a group's curves; empty without sizes. */
