@@ -6,7 +6,7 @@
 // test files run that execute the changed place, until one fails. Which files those are is measured once, and again when a
 // source has changed. With a WORD, only test files whose path contains it are used, and only what they execute is changed.
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
