@@ -23,7 +23,8 @@ const window = 900_000;
 export const aws4Peers: ReadonlyMap<string, () => Peer> = new Map([
   ['countersign, SigV4', countersign],
   ['countersign, HMAC over as many bytes', countersignHmac],
-  ['aws4, signed again', aws4],
+  ['aws4, signed again', () => aws4(1)],
+  ['aws4, signed again, of 2,000 users', () => aws4(2000)],
   ['@smithy/signature-v4, signed again', smithy],
 ]);
 
@@ -109,14 +110,16 @@ function isSame(expected: string, given: string, stamp: string): boolean {
   return Math.abs(Date.now() - Date.parse(iso)) <= window;
 }
 
-function aws4(): Peer {
+/** Signs with the secrets of several users. The package keeps the derived keys of the last thousand. */
+function aws4(users: number): Peer {
   return (number) => {
+    const signing = { ...scope, secretAccessKey: `${secret}${number % users}` };
     const request = { method: 'GET', path: flat(targetOf(number)), headers: { Host: host } };
-    const { headers } = signWithAws4(request, scope);
+    const { headers } = signWithAws4(request, signing);
     const [date, given] = [flat(headers['X-Amz-Date'] ?? ''), flat(headers['Authorization'] ?? '')];
     return () => {
       const sent = { ...request, headers: { Host: host, 'X-Amz-Date': date } };
-      return isSame(signWithAws4(sent, scope).headers['Authorization'] ?? '', given, date);
+      return isSame(signWithAws4(sent, signing).headers['Authorization'] ?? '', given, date);
     };
   };
 }

@@ -60,11 +60,7 @@ export class SigningKey {
   /** Writes the key, XORed with both pads, into the buffer (RFC 2104 §2). A secret longer than a block is hashed first. */
   #prepare(secret: Uint8Array, hash: OneShotHash): void {
     const key = secret.length > block ? Buffer.from(hash('sha256', secret, 'binary'), 'latin1') : secret;
-    for (let at = 0; at < block; at += 1) {
-      const byte = key[at] ?? 0;
-      this.#memory[at] = byte ^ 0x5c;
-      this.#memory[innerAt + at] = byte ^ 0x36;
-    }
+    writePads(key, this.#memory, 0, innerAt);
   }
 
   /** Returns the digest of a message in base64. The message comes in pieces: joining them would take a fifth of the time. */
@@ -119,6 +115,15 @@ export class SigningKey {
   }
 }
 
+/** Writes a key of at most a block, XORed with the pads of the outer and of the inner hash. */
+function writePads(key: Uint8Array, into: Uint8Array, outerAt: number, innerAt: number): void {
+  for (let at = 0; at < block; at += 1) {
+    const byte = key[at] ?? 0;
+    into[outerAt + at] = byte ^ 0x5c;
+    into[innerAt + at] = byte ^ 0x36;
+  }
+}
+
 /** Captured, because looking the method up for each character of strings of several internal kinds takes three times as long. */
 const { charCodeAt } = String.prototype;
 
@@ -140,7 +145,11 @@ export function createKey(secret: string, hash: OneShotHash | undefined = crypto
   return new SigningKey(encodeSecret(secret), hash);
 }
 
-function encodeSecret(secret: string): Buffer {
+/**
+ * Returns the UTF-8 bytes of a secret.
+ * @throws RangeError if it is empty
+ */
+export function encodeSecret(secret: string): Buffer {
   if (secret === '') throw new RangeError('a secret must not be empty');
   return Buffer.from(secret, 'utf8');
 }
@@ -148,6 +157,25 @@ function encodeSecret(secret: string): Buffer {
 /** Returns the signature: HMAC-SHA256 over the message, in base64. */
 export function computeSignature(key: SigningKey, message: string): string {
   return key.digest([message]);
+}
+
+/**
+ * Returns the HMAC of a message under a key that is used once. Each character of the message is one octet. Takes half the time of
+ * `createHmac`, because both hashes are computed in one call each.
+ */
+export function hmacSha256(key: Uint8Array, message: string): Buffer {
+  const hash: OneShotHash | undefined = crypto.hash;
+  if (hash === undefined || key.length > block)
+    return crypto.createHmac('sha256', key).update(message, 'latin1').digest();
+  const outerSize = block + size;
+  const memory = Buffer.allocUnsafe(outerSize + block + message.length);
+  writePads(key, memory, 0, outerSize);
+  write(message, memory, outerSize + block);
+  write(hash('sha256', memory.subarray(outerSize), 'binary'), memory, block);
+  const digest = Buffer.from(hash('sha256', memory.subarray(0, outerSize), 'binary'), 'latin1');
+  // Another buffer may get this memory as it is.
+  memory.fill(0);
+  return digest;
 }
 
 /** Signs a single message, for which preparing a key would not pay. Throws RangeError if the secret is empty. */

@@ -15,7 +15,14 @@ import {
 } from '../../signature/aws4/canonical-request.ts';
 import { signatureParameter } from '../../signature/aws4/credentials.ts';
 import { formatStamp } from '../../signature/aws4/date.ts';
-import { deriveKey, keyPrefix, type Scope, scopeEnd, scopeText } from '../../signature/aws4/signing-key.ts';
+import {
+  deriveKey,
+  keyPrefix,
+  prepareSecret,
+  type Scope,
+  scopeEnd,
+  scopeText,
+} from '../../signature/aws4/signing-key.ts';
 import { octetsOfPiece, type Part } from '../../signature/message.ts';
 import { encodeOctets } from '../../signature/oauth1-parameters.ts';
 import { explainDigest } from '../explain/content.ts';
@@ -427,7 +434,8 @@ const services: readonly string[] = [
 export function keyMistakes(secret: Buffer, scope: Scope): (readonly [hint: string, key: Buffer])[] {
   const { date, region, service } = scope;
   const prefixed = Buffer.concat([keyPrefix, secret]);
-  const deriveScopeKey = (changes: Partial<Scope>): Buffer => deriveKey(secret, { ...scope, ...changes });
+  const prepared = prepareSecret(secret);
+  const deriveScopeKey = (changes: Partial<Scope>): Buffer => deriveKey(prepared, { ...scope, ...changes });
   const steps = [date, region, service, scopeEnd];
   return [
     ...otherDates(date).map(
@@ -463,7 +471,7 @@ export function keyMistakes(secret: Buffer, scope: Scope): (readonly [hint: stri
     ],
     [
       'the signing key was used in hexadecimal; it must be used as bytes',
-      Buffer.from(deriveKey(secret, scope).toString('hex')),
+      Buffer.from(deriveKey(prepared, scope).toString('hex')),
     ],
     [
       'key and message of the HMACs were swapped when the signing key was derived',

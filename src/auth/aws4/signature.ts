@@ -1,6 +1,6 @@
 // AWS Signature Version 4 as a signature scheme: a canonical request that is hashed into a string to sign, with a key that is derived
 // for the scope of the request.
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import {
   emptyHash,
   formatCanonicalRequest,
@@ -8,9 +8,10 @@ import {
   hashContent,
   messageParts,
 } from '../../signature/aws4/canonical-request.ts';
-import { deriveKey, scopeText } from '../../signature/aws4/signing-key.ts';
-import { messageBytes, type Part } from '../../signature/message.ts';
-import { createKeyring, type KeyKind } from '../keyring.ts';
+import { deriveKey, prepareSecret, scopeText } from '../../signature/aws4/signing-key.ts';
+import { hmacSha256 } from '../../signature/hmac-sha256.ts';
+import { octetsOfPiece, type Part } from '../../signature/message.ts';
+import { createKeyring, deriveOnce, type KeyKind } from '../keyring.ts';
 import type { SchemeContext } from '../scheme-context.ts';
 import type { DigestFault, Fault, Refusal, RefusalReason, SignatureScheme } from '../signature-scheme.ts';
 import type { WriteProblem } from './errors/problem-writer.ts';
@@ -30,6 +31,7 @@ export function createAws4Signature(
     ofUser: () => false,
     byId: ({ algorithm }) => algorithm === 'aws4',
   });
+  const prepared = deriveOnce(prepareSecret);
   return {
     name,
     check: 'signature',
@@ -48,8 +50,7 @@ export function createAws4Signature(
     assemble: (parts) => [formatStringToSign(parts)],
     signs(key, message, { credentials: { scope, signature } }) {
       if (key.kind !== 'secret') return false;
-      const derived = key.secret.derive((secret) => deriveKey(secret, scope));
-      const digest = createHmac('sha256', derived).update(messageBytes(message)).digest();
+      const digest = hmacSha256(deriveKey(prepared(key.secret), scope), message.map(octetsOfPiece).join(''));
       return timingSafeEqual(digest, Buffer.from(signature, 'hex'));
     },
     digestCheck: 'content',
@@ -57,7 +58,7 @@ export function createAws4Signature(
     mac: ({ credentials: { scope } }) => ({
       hash: 'sha256',
       encoding: 'utf8',
-      key: (secret) => deriveKey(secret, scope),
+      key: (secret) => deriveKey(prepareSecret(secret), scope),
     }),
     partMistakes: (part, presented) => partMistakes(part, presented, options),
     messageMistakes,

@@ -145,6 +145,7 @@ export interface Aws4Message {
   readonly scope: string;
 }
 
+const headerPrefix = 'header ';
 const payloadDigest: DigestForm = { hash: 'sha256', format: (digest) => digest.toString('hex') };
 
 /** Returns the named parts of a message. */
@@ -155,7 +156,11 @@ export function messageParts(message: Aws4Message): Part[] {
     { kind: 'path', name: 'canonical path', value: path },
     { kind: 'query', name: 'canonical query', value: query },
     ...headers.map(
-      ([name, value]): Part => ({ kind: name === 'host' ? 'host' : 'header', name: `header ${name}`, value }),
+      ([name, value]): Part => ({
+        kind: name === 'host' ? 'host' : 'header',
+        name: headerPrefix + name,
+        value,
+      }),
     ),
     { kind: 'other', name: 'signed headers', value: signedHeaders.join(';') },
     { kind: 'digest', name: 'payload hash', value: payloadHash, digest: payloadDigest },
@@ -166,22 +171,18 @@ export function messageParts(message: Aws4Message): Part[] {
 
 /** Returns the value of a part; '' if it was left out. */
 function findText(parts: readonly Part[], name: string): string {
-  const part = parts.find((each) => each.name === name);
-  return part === undefined ? '' : octetsOfPiece(part.value);
+  for (const part of parts) if (part.name === name) return octetsOfPiece(part.value);
+  return '';
 }
 
 /** Returns the canonical request that parts make. */
 export function formatCanonicalRequest(parts: readonly Part[]): string {
-  const headers = parts.filter(({ name }) => name.startsWith('header '));
-  return [
-    findText(parts, 'method'),
-    findText(parts, 'canonical path'),
-    findText(parts, 'canonical query'),
-    ...headers.map(({ name, value }) => `${name.slice('header '.length)}:${octetsOfPiece(value)}`),
-    '',
-    findText(parts, 'signed headers'),
-    findText(parts, 'payload hash'),
-  ].join('\n');
+  let headers = '';
+  for (const { name, value } of parts)
+    if (name.startsWith(headerPrefix))
+      headers += `${name.slice(headerPrefix.length)}:${octetsOfPiece(value)}\n`;
+  const request = `${findText(parts, 'method')}\n${findText(parts, 'canonical path')}\n${findText(parts, 'canonical query')}`;
+  return `${request}\n${headers}\n${findText(parts, 'signed headers')}\n${findText(parts, 'payload hash')}`;
 }
 
 /** Returns the string to sign that parts make. */

@@ -1,6 +1,5 @@
 // Signs requests with AWS Signature Version 4.
-import { createHmac } from 'node:crypto';
-import { createKey } from '../hmac-sha256.ts';
+import { encodeSecret, hmacSha256 } from '../hmac-sha256.ts';
 import type { Part } from '../message.ts';
 import { encodeOctets, toOctets } from '../oauth1-parameters.ts';
 import {
@@ -19,7 +18,7 @@ import {
 } from './canonical-request.ts';
 import { maxExpires, signatureParameter } from './credentials.ts';
 import { formatStamp } from './date.ts';
-import { deriveKey, type Scope, scopeEnd } from './signing-key.ts';
+import { deriveKey, prepareSecret, type Scope, scopeEnd } from './signing-key.ts';
 
 /** A request to sign. */
 export interface Aws4Request {
@@ -186,9 +185,9 @@ function computeSignature(
   { secret, region, service, scope, keyScope = scope }: Aws4SignOptions,
 ): Pick<Aws4Signature, 'parts' | 'canonicalRequest' | 'stringToSign'> & { readonly signature: string } {
   const own = { date: message.stamp.slice(0, 8), region, service };
-  const key = createKey(secret).derive((bytes) => deriveKey(bytes, { ...own, ...keyScope }));
+  const key = deriveKey(prepareSecret(encodeSecret(secret)), { ...own, ...keyScope });
   const parts = messageParts(message);
   const text = formatStringToSign(parts);
-  const signature = createHmac('sha256', key).update(text, 'latin1').digest('hex');
+  const signature = hmacSha256(key, text).toString('hex');
   return { parts, canonicalRequest: formatCanonicalRequest(parts), stringToSign: text, signature };
 }

@@ -1,4 +1,5 @@
 import crypto from 'node:crypto';
+import { hmacSha256, SigningKey } from '../hmac-sha256.ts';
 
 /** The scope of a signing key. */
 export interface Scope {
@@ -20,10 +21,14 @@ const prefixText = 'AWS4';
 /** Precedes the secret in the first key. */
 export const keyPrefix: Uint8Array = Buffer.from(prefixText);
 
+/** Prepares the first key of the chain from the bytes of a secret. */
+export function prepareSecret(secret: Uint8Array): SigningKey {
+  return new SigningKey(Buffer.concat([keyPrefix, secret]), crypto.hash);
+}
+
 /** Returns the bytes of the signing key: a chain of HMACs that begins with `AWS4` and the secret. */
-export function deriveKey(secret: Uint8Array, { date, region, service }: Scope): Buffer {
-  let key: Buffer = Buffer.concat([keyPrefix, secret]);
-  for (const part of [date, region, service, scopeEnd])
-    key = crypto.createHmac('sha256', key).update(part).digest();
+export function deriveKey(secret: SigningKey, { date, region, service }: Scope): Buffer {
+  let key: Buffer = Buffer.from(secret.digest([date]), 'base64');
+  for (const part of [region, service, scopeEnd]) key = hmacSha256(key, part);
   return key;
 }

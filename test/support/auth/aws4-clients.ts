@@ -28,6 +28,8 @@ export interface ClientOptions {
   readonly region: string;
   readonly time?: number;
   readonly sessionToken?: string;
+  /** Default: the secret of the test user. */
+  readonly secretAccessKey?: string;
 }
 
 interface Aws4Module {
@@ -37,13 +39,13 @@ interface Aws4Module {
 /** Signs with `aws4`. `headers` must contain `Host`. */
 export function signWithAws4(
   { method, path, headers, body }: ClientRequest,
-  { service, region, sessionToken, time }: ClientOptions,
+  { service, region, sessionToken, time, secretAccessKey = secret }: ClientOptions,
   signQuery = false,
 ): ClientRequest {
   const { sign }: Aws4Module = require('aws4');
   const date = time === undefined ? {} : { 'X-Amz-Date': formatStamp(time) };
   const request = { method, path, headers: { ...headers, ...date }, body, service, region, signQuery };
-  const signed = sign(request, { accessKeyId, secretAccessKey: secret, sessionToken });
+  const signed = sign(request, { accessKeyId, secretAccessKey, sessionToken });
   const fields = Object.entries(signed.headers).map(([name, value]) => [name, String(value)]);
   return { method, path: signed.path, headers: Object.fromEntries(fields), body };
 }
