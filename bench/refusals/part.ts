@@ -132,14 +132,17 @@ const awsSignedBy = (id: string): IncomingRequest => {
   ];
   return createRequest({ method: 'GET', target: '/articles', headers: fields });
 };
-/** Signs a message with a random signature of this length, in bytes. */
+/**
+ * Signs a message with a random signature of this length, in bytes. Its last byte is 0: an Ed25519 signature that ends with a
+ * larger one can be out of range (RFC 8032 §5.1.7), and is refused before anything is computed.
+ */
 const messageSignedBy = (id: string, length = 32): IncomingRequest => {
   const created = Math.floor(systemClock.now() / 1000);
   const covered = '("@method" "@authority" "@path" "@query")';
   const fields: [string, string][] = [
     ['Host', 'localhost'],
     ['Signature-Input', `sig=${covered};created=${created};keyid="${id}"`],
-    ['Signature', `sig=:${randomBytes(length).toString('base64')}:`],
+    ['Signature', `sig=:${Buffer.concat([randomBytes(length - 1), Buffer.alloc(1)]).toString('base64')}:`],
   ];
   return createRequest({ method: 'GET', target: '/articles', headers: fields });
 };
