@@ -7,6 +7,11 @@ export interface Clock {
   now(): number;
   /** Returns the milliseconds since an arbitrary moment. Monotonic: setting the system time does not affect it. */
   steady(): number;
+  /**
+   * Returns by how many ms the clock is ahead of the host's, if it follows that and can be moved. A hint names it to clients that
+   * use the time of the host.
+   */
+  ahead?(): number;
 }
 
 /** The system's clock. It does not use `performance`, for which Node.js 20 loads a dozen modules. */
@@ -75,6 +80,7 @@ export function createAdjustableClock(host: Clock): AdjustableClock {
   return {
     now,
     steady: passed,
+    ahead: () => now() - host.now(),
     advance(ms) {
       setting = moveSetting(setting, ms);
       steady = moveSetting(steady, Math.max(0, ms));

@@ -48,6 +48,19 @@ export function describeTimeError(subject: string, off: number): string {
   return `off by ${distance}: probably a time zone; ${what} must be in UTC`;
 }
 
+/** Tolerance (ms, in either direction) for the time between signing and verification. */
+const transmission = 60_000;
+
+/**
+ * Returns the hint at a date that is right by the clock of the host, from which the clock of the service was moved away; undefined
+ * if it is none. Both in ms.
+ */
+export function describeMovedClock(off: number, ahead = 0): string | undefined {
+  if (Math.abs(ahead) < transmission || Math.abs(off + ahead) > transmission) return undefined;
+  const direction = ahead > 0 ? 'ahead of' : 'behind';
+  return `the client uses the time of the host; the clock of this service was moved, and is ${Math.round(Math.abs(ahead) / 1000)} s ${direction} it`;
+}
+
 /** Tolerance (ms, in either direction) for another unit, because of the transmission time and the clock. */
 const unitTolerance = 3_600_000;
 

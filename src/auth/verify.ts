@@ -9,7 +9,7 @@ import { andThen } from '../maybe-promise.ts';
 import type { NonceClaim, Principal } from '../principal.ts';
 import { messageBytes, type Piece } from '../signature/message.ts';
 import { describeFields } from './explain/related-names.ts';
-import { admitOnce, describeDistance, describeTimeError } from './freshness.ts';
+import { admitOnce, describeDistance, describeMovedClock, describeTimeError } from './freshness.ts';
 import { Decoys, fits, isCurrent, type Key, type KeyHolder, minKeys } from './keyring.ts';
 import { type RefusedNonce, unclaimableNonce } from './nonce-claim.ts';
 import type { BadVerdict, Scheme, Verdict } from './scheme.ts';
@@ -305,13 +305,15 @@ function checkTime<Own extends Presented>(
       ...scheme.explanationMembers?.(presented, content, reason),
     });
   const isLate = -off > window && !(expiryReplacesWindow && expires !== undefined);
+  const movedClock = describeMovedClock(off, context.clock.ahead?.());
   if (off > window || isLate) {
-    const hint = scheme.timeHint?.(presented, off, now) ?? describeTimeError(subject, off / 1000);
+    const hint =
+      movedClock ?? scheme.timeHint?.(presented, off, now) ?? describeTimeError(subject, off / 1000);
     return failTime('time', describeDistance(subject, off / 1000, window / 1000), hint);
   }
   if (expires !== undefined && rounded > expires) {
     const detail = `The signature expired ${Math.ceil((rounded - expires) / 1000)} s ago.`;
-    return failTime('expired', detail, 'its lifetime is over; sign the request again');
+    return failTime('expired', detail, movedClock ?? 'its lifetime is over; sign the request again');
   }
   const { notBefore } = context;
   if (notBefore === undefined || !isAcceptedOnce(presented, scheme)) return undefined;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { inspect } from 'node:util';
-import { createManualClock } from '../../src/clock.ts';
+import { createManualClock, systemClock } from '../../src/clock.ts';
 import { type Double, type DoubleOptions, startDouble } from '../../src/double/index.ts';
 import { createRequest } from '../../src/http/message.ts';
 import { action } from '../../src/pipeline/resource.ts';
@@ -459,6 +459,19 @@ function timeRows(subject: SchemeSubject, row: Rows): void {
       const answer = await opened.send(sent);
       assert.equal(answer.status, 401);
       assert.equal(answer.fields.get('date'), new Date(start + (late + 1) * 1000).toUTCString());
+    },
+    'window',
+  );
+
+  row(
+    'a client that uses the time of the host learns that the clock of the double was moved',
+    async (opened) => {
+      await opened.send(opened.signed({ now: () => systemClock.now() }));
+      const { auth } = opened.double.journal.last() ?? {};
+      assert.match(
+        auth?.hint ?? '',
+        /the clock of this service was moved, and is \d+ s (?:ahead of|behind) it/,
+      );
     },
     'window',
   );

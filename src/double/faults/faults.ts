@@ -181,6 +181,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     return { response: faulty ?? response, fault: faulty && fault, acted };
   };
 
+  const skew = (): number => circumstances.getStore()?.skew ?? 0;
   return {
     faults: {
       next: (match, fault) => add(1, match, fault),
@@ -194,7 +195,8 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     },
     planned: () => plans.left().map(toPlannedFault),
     clock: {
-      now: () => clock.now() + (circumstances.getStore()?.skew ?? 0),
+      now: () => clock.now() + skew(),
+      ahead: () => (clock.ahead?.() ?? 0) + skew(),
       steady: () => clock.steady(),
     },
     burnsNonce: () => circumstances.getStore()?.burns ?? false,
