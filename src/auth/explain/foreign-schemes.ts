@@ -41,6 +41,11 @@ const foreignSchemes: readonly ForeignScheme[] = [
       /\bkeyId="/.test(request.fields.get('signature') ?? ''),
     hint: 'a signature of draft-cavage-http-signatures was sent; configure the scheme draft-cavage, or sign as RFC 9421 says',
   },
+  {
+    isShownBy: ({ fields }) =>
+      !fields.has('authorization') && /^multipart\/form-data\b/i.test(fields.get('content-type') ?? ''),
+    hint: 'a form was sent without credentials in its header section; those within a form (a POST policy of Amazon S3) are not read: sign the request, or presign its URL',
+  },
 ];
 
 /** Returns what was sent and what to use; undefined if the credentials are of no scheme that is known here. */

@@ -26,6 +26,11 @@ const sent: Readonly<
     /AWS Signature Version 4 was sent; configure the scheme aws4/,
   ],
   'a presigned URL': [{}, '/articles/1?X-Amz-Signature=00', /AWS Signature Version 4 was sent/],
+  'a form with a POST policy': [
+    { 'Content-Type': 'multipart/form-data; boundary=b' },
+    '/articles/1',
+    /those within a form \(a POST policy of Amazon S3\) are not read: sign the request, or presign its URL/,
+  ],
   'Signature Version 4A': [
     { Authorization: 'AWS4-ECDSA-P256-SHA256 Credential=a' },
     '/articles/1',
