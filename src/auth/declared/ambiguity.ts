@@ -12,17 +12,16 @@ import {
 import { fieldIn, writeTextAt } from '../../signature/declared/places.ts';
 import { octets, partName, type TemplatePart } from '../../signature/declared/template.ts';
 import { formatTimestamp } from '../../signature/declared/timestamp.ts';
+import {
+  type Change,
+  describeRequest,
+  describeUnsigned,
+  type ExampleRequest,
+  findIgnoredChanges,
+  type Unsigned,
+} from '../unsigned-parts.ts';
 import type { DeclaredOptions } from './options.ts';
 import { listGuards } from './plan.ts';
-
-/** An example of a request, without its signature. */
-export interface ExampleRequest {
-  readonly method: string;
-  readonly target: string;
-  /** The field lines in order; `Host` is the first. */
-  readonly fields: readonly (readonly [name: string, value: string])[];
-  readonly content: string;
-}
 
 /** Two parts of a message between which the boundary is not certain, and two requests that have the same signature. */
 export interface Ambiguity {
@@ -271,34 +270,21 @@ export function ambiguityWarnings(options: DeclaredOptions, where: string): stri
   });
 }
 
-/** What a message leaves unsigned, and two requests with the same signature, the second of which differs in all of it. */
-export interface Unsigned {
-  readonly parts: readonly string[];
-  readonly first: ExampleRequest;
-  readonly second: ExampleRequest;
-}
-
 /**
  * Returns what of the method, the path, the query and the content a message leaves unsigned; undefined if it signs all. Each part is
  * found by changing it in an example and building both messages.
  */
 export function findUnsignedParts(options: DeclaredOptions): Unsigned | undefined {
   const example = { ...plain, content: exampleContent(options) };
-  const changes: readonly (readonly [part: string, change: (one: Example) => Example])[] = [
+  const changes: readonly Change<Example>[] = [
     ['method', (one) => ({ ...one, method: 'DELETE' })],
     ['path', (one) => ({ ...one, path: '/x' })],
     ['query', (one) => ({ ...one, query: 'b=2' })],
     ['content', (one) => ({ ...one, content: otherContent(one.content) })],
   ];
-  const parts: string[] = [];
-  let second: Example = example;
-  for (const [part, change] of changes) {
-    if (!buildMessage(change(example), options).equals(buildMessage(example, options))) continue;
-    parts.push(part);
-    second = change(second);
-  }
+  const { parts, changed } = findIgnoredChanges(example, changes, (one) => buildMessage(one, options));
   if (parts.length === 0) return undefined;
-  return { parts, first: buildRequest(example, options), second: buildRequest(second, options) };
+  return { parts, first: buildRequest(example, options), second: buildRequest(changed, options) };
 }
 
 function buildMessage(example: Example, options: DeclaredOptions): Buffer {
@@ -327,25 +313,7 @@ function otherContent(content: string): string {
 export function listUnsignedWarnings(options: DeclaredOptions, where: string): string[] {
   const found = findUnsignedParts(options);
   if (found === undefined) return [];
-  const { parts, first, second } = found;
-  const names = parts.map((part) => `the ${part}`);
-  const listed = [names.slice(0, -1).join(', '), ...names.slice(-1)]
-    .filter((name) => name !== '')
-    .join(' and ');
-  const example = `${describeRequest(first, second)} could be changed to ${describeRequest(second, first)} unnoticed`;
   return options.preset === undefined
-    ? [`${where}.message leaves ${listed} unsigned: ${example}`]
-    : [`note: ${where}: ${options.preset} leaves ${listed} unsigned: ${example}`];
-}
-
-/** Describes a request by its request line and what else differs from the other one. */
-function describeRequest(request: ExampleRequest, other: ExampleRequest): string {
-  const lines = request.fields.filter(
-    ([name, value], at) => other.fields[at]?.[0] !== name || other.fields[at]?.[1] !== value,
-  );
-  return [
-    `${request.method} ${request.target}`,
-    ...lines.map(([name, value]) => `with ${name}: ${value}`),
-    ...(request.content === other.content ? [] : [`with the content ${JSON.stringify(request.content)}`]),
-  ].join(' ');
+    ? [`${where}.message ${describeUnsigned(found)}`]
+    : [`note: ${where}: ${options.preset} ${describeUnsigned(found)}`];
 }

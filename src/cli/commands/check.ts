@@ -50,14 +50,16 @@ export async function check(
   try {
     const { repairTo, rest } = readCheckArguments(argv);
     const given = readOptions(rest, environment);
-    const ambiguous = await findAmbiguousMessages(given);
-    for (const warning of [...given.warnings, ...findExposedConfiguration(given), ...ambiguous])
+    for (const warning of [...given.warnings, ...findExposedConfiguration(given)])
       terminal.stderr.write(`countersign: ${warning}\n`);
     if (repairTo !== undefined) return await repair(given, repairTo, terminal);
     const secretBox = given.memory ? undefined : readSecretBox(given, environment);
-    return await withModule(given, environment, (module) =>
-      checkParts(module?.options ?? given, module, secretBox, terminal),
-    );
+    return await withModule(given, environment, async (module) => {
+      const options = module?.options ?? given;
+      for (const warning of await findWeakMessages(options))
+        terminal.stderr.write(`countersign: ${warning}\n`);
+      return checkParts(options, module, secretBox, terminal);
+    });
   } catch (error) {
     const status = reportError(error, terminal);
     // An invalid configuration is a finding (1), an unknown flag is a usage error (2).
@@ -117,14 +119,19 @@ async function inspectData(
   return inspect(options, secretBox, terminal);
 }
 
-/** Returns a warning for each declared message that two different requests can have in common, or that leaves a part unsigned. */
-async function findAmbiguousMessages({ schemes, config }: Options): Promise<string[]> {
-  const declared = readSchemes(schemes).filter((scheme) => scheme.kind === 'declared');
-  if (declared.length === 0) return [];
+/** Returns a warning for each message that two different requests can have in common, or that leaves a part unsigned. */
+async function findWeakMessages({ schemes, config }: Options): Promise<string[]> {
+  const configured = readSchemes(schemes);
+  if (configured.length === 0) return [];
   const { ambiguityWarnings, listUnsignedWarnings } = await import('../../auth/declared/ambiguity.ts');
-  return declared.flatMap(({ name, options }) => {
-    const where = `${config}: schemes.${name}`;
-    return [...ambiguityWarnings(options, where), ...listUnsignedWarnings(options, where)];
+  const { describeUnsigned, findUnsignedByDefinition } = await import('../../auth/unsigned-parts.ts');
+  return configured.flatMap((scheme) => {
+    const where = `${config}: schemes.${scheme.name}`;
+    if (scheme.kind === 'declared')
+      return [...ambiguityWarnings(scheme.options, where), ...listUnsignedWarnings(scheme.options, where)];
+    if (scheme.kind !== 'defined') return [];
+    const unsigned = findUnsignedByDefinition(scheme.options);
+    return unsigned === undefined ? [] : [`${where} ${describeUnsigned(unsigned)}`];
   });
 }
 
