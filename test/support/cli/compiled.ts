@@ -10,7 +10,14 @@ import { createNoticeText } from './notices.ts';
 export async function compiled(file: string): Promise<string> {
   const path = join(temporaryDirectory(), file.replace(/\.ts$/, '.cjs'));
   const entry = join(root, 'test', 'support', 'cli', file);
-  await build({ entryPoints: [entry], outfile: path, bundle: true, platform: 'node', format: 'cjs' });
+  await build({
+    entryPoints: [entry],
+    outfile: path,
+    bundle: true,
+    platform: 'node',
+    format: 'cjs',
+    logOverride: { 'empty-import-meta': 'silent' }, // of the files of the console, which no test of a bundle requests
+  });
   return path;
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, watch, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { signRequest } from '../../../src/client/index.ts';
 import { open, type Wire, type WireReply } from '../net/wire.ts';
@@ -8,7 +8,7 @@ import { temporaryDirectory } from '../temporary-directory.ts';
 import { compiled, type Server, startCompiled } from './compiled.ts';
 import { Ledger, type Sent } from './ledger.ts';
 
-/** When a server is killed. */
+/** What a server is doing when it is killed. */
 const moments = ['start', 'load', 'compaction', 'stop'] as const;
 type Moment = (typeof moments)[number];
 
@@ -25,6 +25,8 @@ export interface Tally {
 }
 
 const writers = 16;
+/** About how many changes of the files in its directory a start makes. */
+const changesOfStart = 6;
 const secret = 'hidden-from-all';
 /** The ids that clients choose. */
 const chosen = Array.from({ length: 24 }, (_, number) => `chosen-${number}`);
@@ -73,13 +75,14 @@ class Trial {
   #accepted: Request[] = [];
   #unanswered: Request[] = [];
   #server: Server | undefined;
-  /** How long (ms) a start takes. */
-  #start = 100;
+  /** Called after each answer. */
+  #onAnswer = (): void => undefined;
 
   constructor(program: string, directory: string, random: Seeded) {
     this.#program = program;
     this.#directory = directory;
     this.#data = join(directory, 'data');
+    mkdirSync(this.#data, { mode: 0o700 });
     this.#random = random;
     const configuration = { users: { ann: { secret } } };
     writeFileSync(join(directory, 'config.json'), JSON.stringify(configuration), { mode: 0o600 });
@@ -93,8 +96,8 @@ class Trial {
     await this.#judge(server);
     const wires = await Promise.all(Array.from({ length: writers }, () => open(server.port)));
     const done = Promise.all(wires.map((wire) => this.#write(wire)));
-    done.catch(() => {}); // told where it is waited for
-    await this.#killIn(moment === 'start' ? 'load' : moment, server);
+    done.catch(() => {}); // reported by the await below
+    await this.#killIn(moment === 'start' ? 'load' : moment, server, done);
     await done;
   }
 
@@ -118,19 +121,19 @@ class Trial {
     this.#server?.child.kill('SIGKILL');
   }
 
+  /** Starts a server, and kills it after some changes of its directory; when it is ready at the latest. */
   async #killStarting(): Promise<void> {
+    const changes = this.#changes(1 + this.#random.below(changesOfStart));
     const server = this.#spawn();
-    await new Promise((resolve) => setTimeout(resolve, this.#start * (0.5 + this.#random.next() * 0.6)));
+    await Promise.race([changes, server.ready]);
     server.child.kill('SIGKILL');
     await server.ended;
     this.#tally.kills.start += 1;
   }
 
   async #startServer(): Promise<Server> {
-    const begun = process.hrtime.bigint();
     const server = this.#spawn();
     await server.ready;
-    this.#start = Number(process.hrtime.bigint() - begun) / 1e6;
     return server;
   }
 
@@ -213,6 +216,7 @@ class Trial {
       }
       this.#note(request, reply);
       if (reply.status !== 503) this.#accepted.push(request);
+      this.#onAnswer();
     }
   }
 
@@ -272,33 +276,47 @@ class Trial {
     }
   }
 
-  async #killIn(moment: Moment, server: Server): Promise<void> {
-    const later = (most: number): Promise<void> =>
-      new Promise((resolve) => setTimeout(resolve, this.#random.next() * most));
-    if (moment === 'load') await later(150);
-    if (moment === 'compaction') await this.#compacting().then(() => later(6));
+  /** Kills a server under load after a number of answers that the seed decides. `done` resolves when all writers ended. */
+  async #killIn(moment: Moment, server: Server, done: Promise<unknown>): Promise<void> {
+    const answers = (max: number): Promise<unknown> =>
+      Promise.race([this.#answers(this.#random.below(max)), done]);
+    if (moment === 'load') await answers(400);
+    if (moment === 'compaction') {
+      await Promise.race([this.#changes(1, /^store\./), this.#answers(1000), done]);
+      await answers(20);
+    }
     if (moment === 'stop') {
-      await later(100);
+      await answers(250);
       server.child.kill('SIGTERM');
-      await later(15);
+      await answers(2 * writers);
     }
     this.#tally.kills[moment] += server.child.kill('SIGKILL') ? 1 : 0;
     const status = await server.ended;
     if (status !== null) assert.equal(status, 0, server.told());
   }
 
-  /** Resolves when a snapshot is being made, or when none is for a while. */
-  #compacting(): Promise<void> {
+  /** Resolves after so many more answers. */
+  #answers(count: number): Promise<void> {
     return new Promise((resolve) => {
-      const finish = (): void => {
-        watcher.close();
-        clearTimeout(patience);
-        resolve();
+      let left = count;
+      this.#onAnswer = () => {
+        if (left <= 0) resolve();
+        left -= 1;
       };
-      const watcher = watch(this.#data, (_, name) => {
-        if (name?.startsWith('store.') === true) finish();
+    });
+  }
+
+  /** Resolves after so many changes of files with such names in the directory of the data. */
+  #changes(count: number, names = /./): Promise<void> {
+    return new Promise((resolve) => {
+      let left = count;
+      const watcher = watch(this.#data, { persistent: false }, (_, name) => {
+        if (name === null || !names.test(name)) return;
+        left -= 1;
+        if (left > 0) return;
+        watcher.close();
+        resolve();
       });
-      const patience = setTimeout(finish, 300);
     });
   }
 }
