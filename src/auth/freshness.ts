@@ -87,6 +87,19 @@ export const unitNames: Readonly<Record<TimestampUnit, string>> = {
   'http-date': 'an IMF-fixdate',
 };
 
+/** Forms of a time that no unit has, as they follow "it is". */
+const wrongTimeForms: readonly (readonly [form: RegExp, description: string])[] = [
+  [/^\s*$/, 'empty'],
+  [/^"/, 'in quotes'],
+  [/^[A-Z][a-z]+, \d\d-[A-Z][a-z]{2}-\d\d /, 'a date in the obsolete form of RFC 850'],
+  [/^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d /, 'a date in the form of asctime'],
+  [/^(\S.{8,}), ?\1$|^\d{8,}(?:T\d+Z)?, ?\d/, 'two values that were joined by a comma'],
+  [/ UTC$/, 'a date with the zone UTC in place of GMT'],
+  [/^[A-Z][a-z]{2}, .*[+-]\d\d:?\d\d$/, 'a date with an offset in place of GMT'],
+  [/^(?:[A-Z][a-z]+, )?\d\d? [A-Z][a-z]{3,} /, 'a date whose month is written out'],
+  [/^[A-Z][a-z]{2}, .* GMT$/, 'a date whose weekday is wrong, or that does not exist'],
+];
+
 /** Describes the form of a time that was sent in another one: `an IMF-fixdate`. Undefined if it is not known. */
 export function describeTimeForm(text: string): string | undefined {
   if (text.length > 64) return undefined;
@@ -94,6 +107,8 @@ export function describeTimeForm(text: string): string | undefined {
   if (unit === 's') return 'a number';
   if (unit === 'fractional-s' || /^\d+\.\d+$/.test(text)) return 'a number with a fraction';
   if (unit !== undefined) return unitNames[unit];
+  const wrong = wrongTimeForms.find(([form]) => form.test(text));
+  if (wrong !== undefined) return wrong[1];
   return /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/.test(text) ? 'a date and time without an offset' : undefined;
 }
 

@@ -30,7 +30,5 @@ export function explainSecondsForm(text: string): string | undefined {
   const form = describeTimeForm(text);
   if (form === 'a number' || text.length > 64) return undefined;
   if (form !== undefined) return `the timestamp is ${form}; a number of seconds is expected`;
-  if (text.startsWith('"')) return 'the timestamp is in quotes';
-  if (/^\d+ *,/.test(text)) return 'the timestamp was sent twice and joined with a comma; send it once';
   return /[A-Za-z]{3}/.test(text) ? 'the timestamp is a date; a number of seconds is expected' : undefined;
 }

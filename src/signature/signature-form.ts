@@ -17,11 +17,35 @@ const forms: readonly (readonly [form: RegExp, cause: string])[] = [
     'it is the output of a tool, with more than the signature',
   ],
   [/^0x[0-9a-f]{32,}$/i, 'it begins with 0x'],
+  [/^$/, 'it is empty'],
+  [/%[0-9A-F]{2}/i, 'it is percent-encoded'],
+  [/^".*"$/s, 'it is in quotes'],
+  [/(?:\\[nr]|[\r\n])$/, 'it ends with a line feed'],
+  [/^[A-Za-z][A-Za-z0-9-]{1,15}[=:](?=[\w+/-]{20})/, 'it has a prefix that is not expected here'],
   [/\ufffd|77\+9|\u00ef\u00bf\u00bd/, 'bytes were turned into text before they were encoded'],
 ];
 
 /** Returns the likely cause of a malformed signature that no scheme expects; undefined if its form suggests none. */
 export function describeForm(text: string): string | undefined {
   if (text.length > 1024) return undefined;
-  return forms.find(([form]) => form.test(text))?.[1];
+  return forms.find(([form]) => form.test(text))?.[1] ?? describeSecondEncoding(text);
+}
+
+/** Returns the likely cause of bytes that are not in canonical base64 (RFC 4648 §3.5); undefined if their form suggests none. */
+export function describeBase64(text: string): string | undefined {
+  const cause = describeForm(text);
+  if (cause !== undefined) return cause;
+  if (/^[\w-]*[_-][\w-]*={0,2}$/.test(text)) return 'it is base64url; base64 with "+" and "/" is expected';
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(text)) return undefined;
+  return text.length % 4 === 0 ? 'the bits before the padding are not zero' : 'the padding "=" is missing';
+}
+
+/** Describes base64 that contains hexadecimal or base64 again; undefined if it is none. */
+function describeSecondEncoding(text: string): string | undefined {
+  if (!/^[A-Za-z0-9+/_-]{40,}={0,2}$/.test(text)) return undefined;
+  const inner = Buffer.from(text, 'base64').toString('latin1');
+  if (/^(?:[0-9a-f]{2}){16,64}$/i.test(inner)) return 'it is hexadecimal, encoded in base64 again';
+  return /^[A-Za-z0-9+/]{22,86}={1,2}$/.test(inner)
+    ? 'it is base64 that was encoded in base64 again'
+    : undefined;
 }

@@ -17,6 +17,7 @@ import {
   signatureParameter,
 } from '../../signature/aws4/credentials.ts';
 import { formatStamp, parseStamp } from '../../signature/aws4/date.ts';
+import { describeTimeForm } from '../freshness.ts';
 import type { Presented } from '../signature-scheme.ts';
 import type { AwsRefusal, Facts, Reason } from './errors/refusal.ts';
 import type { Aws4Options } from './options.ts';
@@ -144,7 +145,10 @@ function readTime(
   if (date === undefined) return 'X-Amz-Date or Date is missing.';
   const parsed = parseStamp(date);
   const time = parsed ?? (basic === undefined ? parseDate(date, now) : undefined);
-  if (time === undefined) return 'X-Amz-Date must be a time in UTC like 20150830T123600Z.';
+  if (time === undefined) {
+    const form = describeTimeForm(date);
+    return `X-Amz-Date must be a time in UTC like 20150830T123600Z${form === undefined ? '' : `; it is ${form}`}.`;
+  }
   const stamp = parsed === undefined ? formatStamp(time) : date;
   if (!stamp.startsWith(credentials.scope.date))
     return `The date of the scope, ${credentials.scope.date}, is not the day of the request, ${stamp.slice(0, 8)}.`;

@@ -136,8 +136,8 @@ const otherContents: readonly TextMistake[] = [
   ['the content was signed as empty', () => ''],
   ...placeholders,
   ...json,
-  ...notations,
   ...lineEnds,
+  ...notations,
   ...encodings,
   ...forms,
 ];
@@ -203,10 +203,17 @@ export function digestMistakes({ hash, format }: DigestForm, sent: Uint8Array): 
   ];
 }
 
+/** Returns the mistake behind a digest that the content does not have; undefined if none is recognized. */
+export function findDigestMistake(form: DigestForm, content: Uint8Array, sent: string): string | undefined {
+  return digestMistakes(form, content).find(([, value]) => value === sent)?.[0];
+}
+
 /** Returns the likely cause of a digest that the content does not have. */
 export function explainDigest(form: DigestForm, content: Uint8Array, sent: string): string {
-  const found = digestMistakes(form, content).find(([, value]) => value === sent);
-  return found?.[0] ?? 'other content was hashed than was sent, or it was changed in transit';
+  return (
+    findDigestMistake(form, content, sent) ??
+    'other content was hashed than was sent, or it was changed in transit'
+  );
 }
 
 /** The mistakes in the sorted parameters of a form (Twilio). */

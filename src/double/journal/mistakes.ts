@@ -1,5 +1,6 @@
 // Usual mistakes behind refusals other than those of signatures, recognized from what the client sent.
 import { createHash } from 'node:crypto';
+import { findDigestMistake } from '../../auth/explain/content.ts';
 import { describeForeignScheme } from '../../auth/explain/foreign-schemes.ts';
 import type { TraceKnowledge } from '../../auth/trace.ts';
 import { describeUnknownUser } from '../../auth/unknown-user.ts';
@@ -89,25 +90,13 @@ function isMethodInOtherCase(start: string): boolean {
 
 /** Recognizes the content that a digest belongs to instead. */
 function digestMistake(fields: HttpHeaders, content: Buffer): string {
-  const text = content.toString('utf8');
-  const others: readonly (readonly [what: string, other: string])[] = [
-    ['empty content', ''],
-    ['the content with a line feed at the end', `${text}\n`],
-    ['the content without its line feed at the end', text.replace(/\r?\n$/, '')],
-    ['the content with the line ends CR LF', text.replace(/\r?\n/g, '\r\n')],
-    ['the content with the line ends LF', text.replaceAll('\r\n', '\n')],
-    ['the content without white space around it', text.trim()],
-    ['the content in double quotes', JSON.stringify(text)],
-    ['the content in base64', content.toString('base64')],
-    ['the content in hexadecimal', content.toString('hex')],
-    ...jsonForms(text),
-  ];
   const declared = readDeclaredDigests(fields).filter(
     ({ algorithm, digest }) => !computeDigest(algorithm, content).equals(digest),
   );
   for (const { field, algorithm, digest } of declared) {
-    const found = others.find(([, other]) => computeDigest(algorithm, other).equals(digest));
-    if (found !== undefined) return `${field} is the digest of ${found[0]}`;
+    const form = { hash: algorithm, format: (bytes: Buffer) => bytes.toString('latin1') };
+    const hint = findDigestMistake(form, content, Buffer.from(digest).toString('latin1'));
+    if (hint !== undefined) return hint;
     if (Buffer.from(digest).toString('latin1') === computeDigest(algorithm, content).toString('hex'))
       return `${field} contains the digest in hexadecimal`;
   }
@@ -118,17 +107,6 @@ function digestMistake(fields: HttpHeaders, content: Buffer): string {
   if (actual.length === 0) actual.push(`sha256 ${computeDigest('sha256', content).toString('hex')}`);
   const received = `the content that arrived has ${formatCount(content.length, 'byte')} and the digest ${actual.join(', ')}`;
   return `the digest is that of other content, or the content was changed after it was signed; ${received}`;
-}
-
-/** The same JSON in other forms, as a client sends it that serializes it twice. */
-function jsonForms(text: string): [what: string, other: string][] {
-  try {
-    const value: unknown = JSON.parse(text);
-    const what = 'the same JSON, serialized differently';
-    return [undefined, 2, 4].map((indent) => [what, JSON.stringify(value, undefined, indent)]);
-  } catch {
-    return [];
-  }
 }
 
 interface DeclaredDigest {

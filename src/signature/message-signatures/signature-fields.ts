@@ -1,4 +1,5 @@
 // The fields Signature-Input and Signature (RFC 9421 §4).
+import { describeBase64 } from '../signature-form.ts';
 import { parseDictionary, StructuredFieldError } from '../structured-fields/parse.ts';
 import {
   type BareItem,
@@ -45,7 +46,7 @@ export function parseSignatures(
   const inputs = parseField('Signature-Input', input);
   if (typeof inputs === 'string') return inputs;
   const values = parseField('Signature', signature);
-  if (typeof values === 'string') return values;
+  if (typeof values === 'string') return appendCause(values, signature);
   return labelFault(inputs, values) ?? pair(inputs, values);
 }
 
@@ -57,6 +58,13 @@ function parseField(name: string, value: string): Dictionary | string {
       return `${name} is not a dictionary (RFC 9651): ${error.message}`;
     throw error;
   }
+}
+
+/** Appends the likely cause of a signature that is not in base64. */
+function appendCause(fault: string, signature: string): string {
+  const sent = /^[a-z*][a-z0-9_.*-]*=:?([^:]*):?$/s.exec(signature)?.[1];
+  const cause = sent === undefined ? undefined : describeBase64(sent);
+  return cause === undefined ? fault : `${fault}; ${cause}`;
 }
 
 function labelFault(inputs: Dictionary, values: Dictionary): string | undefined {

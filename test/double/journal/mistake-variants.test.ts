@@ -86,7 +86,7 @@ const variants: readonly Mistake[] = [
       body: json,
       message: `POST+/articles+${stamp}+NONCE+sha-256=:${sha256(json.trim())}:`,
     },
-    /digest of the content without its line feed/,
+    /the content was signed without the line feed at its end/,
   ],
   [
     'sends the digest of no content',
@@ -96,7 +96,7 @@ const variants: readonly Mistake[] = [
       body: json,
       message: `POST+/articles+${stamp}+NONCE+sha-256=:${sha256('')}:`,
     },
-    /digest of empty content/,
+    /the digest is that of no content/,
   ],
   [
     'sends a bare base64 Content-Digest',

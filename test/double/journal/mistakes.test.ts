@@ -56,7 +56,7 @@ const usual: readonly Mistake[] = [
       body: json,
       message: `POST+/articles+${stamp}+NONCE+sha-256=:${sha256(JSON.stringify(JSON.parse(json)))}:`,
     },
-    /Content-Digest is the digest of the same JSON, serialized differently/,
+    /the JSON was parsed and serialized again before it was signed/,
   ],
   [
     'appends the credentials to those of an earlier attempt with Headers.append',
