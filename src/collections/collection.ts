@@ -22,7 +22,7 @@ import { noRepetition, type Repetition } from './idempotency.ts';
 import { addShown, formatHref, linkField } from './lists/page-links.ts';
 import { malformedQuery, readSearch } from './lists/query.ts';
 import { type ListRules, readListRules } from './lists/rules.ts';
-import { ScanQueue } from './lists/scan-queue.ts';
+import { SearchedStore } from './lists/search.ts';
 import { findSearched, listSearched, type Searched } from './lists/searched-list.ts';
 import { createQueryCheck } from './lists/strict-query.ts';
 import type { Serving } from './serving.ts';
@@ -50,7 +50,7 @@ export function collectionResource(
   store: Store,
   documentLimits: DocumentLimits,
   repetition: Repetition = noRepetition,
-  { defaultFormat, isCredential, scans = new ScanQueue(systemClock) }: Serving = {},
+  { defaultFormat, isCredential, searched = new SearchedStore(store, systemClock) }: Serving = {},
 ): Resource<State, StoredRecord> {
   const { access, cors, filter, shape, schemes, sort } = collection;
   const rules = readListRules(collection);
@@ -78,7 +78,7 @@ export function collectionResource(
         checkQuery?.(call);
         const search = rules && lists(call) ? readSearch(rules, call) : undefined;
         if (search === undefined) return page(collection, store, call);
-        return findSearched(collection, { store, scans }, call, search, parseLimit(call.query.get('limit')));
+        return findSearched(collection, searched, call, search, parseLimit(call.query.get('limit')));
       },
       (_, found) => found,
     ),

@@ -1,5 +1,5 @@
 import type { DocumentFormat } from '../pipeline/resource.ts';
-import type { ScanQueue } from './lists/scan-queue.ts';
+import type { SearchedStore } from './lists/search.ts';
 
 /** The options of a service that the resources of collections depend on. */
 export interface Serving {
@@ -9,6 +9,6 @@ export interface Serving {
    * If given, unknown and repeated query parameters of lists are rejected. Returns whether a parameter belongs to the credentials of a scheme.
    */
   readonly isCredential?: ((parameter: string) => boolean) | undefined;
-  /** The queue of scans of all collections. Default: each collection has its own. */
-  readonly scans?: ScanQueue | undefined;
+  /** The searches of all collections. Default: each collection has its own. */
+  readonly searched?: SearchedStore | undefined;
 }

@@ -7,7 +7,7 @@ import { type Quotas, rateLimitFields } from '../auth/quota/quota.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
 import { Idempotency, type IdempotencyOptions } from '../collections/idempotency.ts';
-import { ScanQueue } from '../collections/lists/scan-queue.ts';
+import { SearchedStore } from '../collections/lists/search.ts';
 import { loadSeed } from '../collections/seed.ts';
 import { type Duration, requireDuration } from '../duration.ts';
 import { writeDescription, writeProblem } from '../formats/server-documents.ts';
@@ -213,7 +213,7 @@ export function createControllableService(
   const { oauth } = authentication;
   const authenticator = controlled ?? authentication.authenticator;
   const isCredential = options.strictQuery ? authenticatorParameters(authenticator) : undefined;
-  const serving = { defaultFormat, isCredential, scans: new ScanQueue(clock) };
+  const serving = { defaultFormat, isCredential, searched: new SearchedStore(store, clock) };
   const buildRouter = (served: readonly Collection[], resources: ServedRoutes['resources']): Router => {
     for (const { path, schemes } of served)
       checkSchemeNames(schemes, authentication.configured, `collections.${path}.schemes`);

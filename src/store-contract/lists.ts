@@ -69,6 +69,24 @@ export const listChecks = [
     },
   ),
 
+  storeCheck('a listener is called with each change of its collection until it is removed', async (store) => {
+    if (store.watch === undefined) return;
+    const made = await create(store, '/a');
+    const calls: unknown[] = [];
+    const end = store.watch('/a', (...call) => calls.push(call));
+    const changed = requireEntry(await store.apply(put('/a', made.id, made.revision, { n: 1 })));
+    await create(store, '/b');
+    await store.apply(put('/a', made.id, made.revision, { n: 2 }));
+    await store.apply(remove('/a', made.id, changed.revision));
+    const { revision } = await store.list('/a', 0, 10);
+    end();
+    await create(store, '/a');
+    assert.deepEqual(calls, [
+      [made.sequence, changed, changed.revision],
+      [made.sequence, undefined, revision],
+    ]);
+  }),
+
   storeCheck('a list of one collection does not depend on another', async (store) => {
     const made = await create(store, '/a');
     const before = await store.list('/a', 0, 10);

@@ -97,6 +97,7 @@ function createDurableStore({ store, nonces }: OpenedStore, opened: StoreDirecto
     read: (collection, id) => store.read(collection, id),
     list: (collection, after, limit, bytes) => store.list(collection, after, limit, bytes),
     apply: (change) => store.apply(change),
+    watch: (collection, listener) => store.watch(collection, listener),
     receipt: (key, now) => store.receipt(key, now),
     receiptsOf: (user, now) => store.receiptsOf(user, now),
     close,

@@ -13,6 +13,7 @@ import type { Recovered } from './recovery/recovery.ts';
 import { Compaction, type CompactionLimits } from './snapshot/compaction.ts';
 import type { Prepared, State } from './state/state.ts';
 import type {
+  ChangeListener,
   ReceiptCount,
   Replacement,
   Store,
@@ -161,6 +162,10 @@ export class JournaledStore implements Store {
 
   list(collection: string, after: number, limit: number, bytes?: number): StoredPage {
     return this.#state.list(collection, after, limit, bytes);
+  }
+
+  watch(collection: string, listener: ChangeListener): () => void {
+    return this.#state.watch(collection, listener);
   }
 
   receipt(key: string, now: number): StoredReceipt | undefined {

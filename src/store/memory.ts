@@ -37,7 +37,8 @@ export interface MemoryStore extends Store {
   snapshot(): MemorySnapshot;
   /**
    * Restores a copy. Ids then count from those of the copy. The same changes get the same revisions again, and other changes
-   * get revisions that were never assigned, so that an entity tag never identifies two states.
+   * get revisions that were never assigned, so that an entity tag never identifies two states. Listeners of `watch` are not
+   * called any more: the revision of a collection shows that its content was replaced.
    */
   restore(snapshot: MemorySnapshot): void;
 }
@@ -59,6 +60,7 @@ export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
     async apply(change: StoreChange): Promise<StoreResult> {
       return applyNow(change);
     },
+    watch: (collection, listener) => state.watch(collection, listener),
     receipt: (key, now) => state.receipts.find(key, now),
     receiptsOf: (user, now) => state.receipts.of(user, now),
     applyNow,

@@ -106,6 +106,14 @@ export interface Deletion extends Changing {
 /** A change to the store. */
 export type StoreChange = Creation | Replacement | Deletion;
 
+/**
+ * Called when a change becomes visible.
+ * @param sequence the sequence of the item
+ * @param entry the item after the change; undefined if it was deleted
+ * @param revision the revision of the collection after the change
+ */
+export type ChangeListener = (sequence: number, entry: StoredItem | undefined, revision: number) => void;
+
 /** The result of a change: the item after it (for a deletion: before it), or that the item was not in the expected state. */
 export type StoreResult =
   | { readonly applied: true; readonly entry: StoredItem }
@@ -181,6 +189,13 @@ export interface Store {
    * Rejects with NonceRefusedError if the nonce of the change was deferred and cannot be claimed.
    */
   apply(change: StoreChange): Promise<StoreResult>;
+  /**
+   * Calls a function with each change of a collection, in the turn in which it becomes visible. Lists that are filtered or
+   * sorted use it to keep an index. Only for stores whose items are in the memory of this process and change nowhere else;
+   * stores without this method are read to the end for such a list.
+   * @returns a function that ends the calls
+   */
+  watch?(collection: string, listener: ChangeListener): () => void;
   /** Returns the change with an unexpired receipt of this key. Stores without this method do not store receipts. */
   receipt?(key: string, now: number): MaybePromise<StoredReceipt | undefined>;
   /** Returns the unexpired receipts of a user. Stores without this method do not limit them. */

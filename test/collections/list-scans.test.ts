@@ -34,7 +34,8 @@ function scanned(
   clock: ManualClock,
   read: (step: number) => void | Promise<void>,
 ): Scanned {
-  const memory = createMemoryStore({ storeId: 'test' });
+  // Without the method, no index is built.
+  const { watch: _, ...memory } = createMemoryStore({ storeId: 'test' });
   for (let at = 0; at < size; at += 1)
     memory.applyNow({ kind: 'create', collection: '/things', value: { count: at }, at: 0 });
   let steps = 0;

@@ -1,6 +1,16 @@
-import { type Key, selectOrder } from '../../schema/order.ts';
+import { type Key, numberOrder, selectOrder } from '../../schema/order.ts';
 import type { SimpleTypeName } from '../../schema/simple-type.ts';
 import type { StoredItem, StoredValue } from '../../store/store.ts';
+
+/** A field by whose values the items of a collection can be indexed. */
+export interface IndexedField {
+  /** Identifies the field or attribute in its collection: `price`, `price/@currency`, `modified`. */
+  readonly name: string;
+  /** Returns the key of an item, with a text shortened as by {@link shortenKey}; undefined if the item has no value. */
+  computeKey(entry: StoredItem): Key | undefined;
+  /** Compares two keys, in ascending order. */
+  compare(one: Key, other: Key): number;
+}
 
 /** The order of the items of a list. Items with equal keys are in the order of their creation. */
 export interface ItemOrder {
@@ -11,6 +21,7 @@ export interface ItemOrder {
   /** Compares two keys, in ascending order. */
   compare(one: Key, other: Key): number;
   readonly descending: boolean;
+  readonly field: IndexedField;
 }
 
 /** The place of an item in a list. */
@@ -26,24 +37,54 @@ export const sortedLength = 200;
 /** The number of characters of the longest decimal that is sorted by its value. Longer ones are sorted as if they had none. */
 const longestDecimal = 1000;
 
-/** Returns the order by the values of a type. */
-export function fieldOrder(
+/** Returns the field or attribute with this name and type. */
+export function indexField(
+  name: string,
   type: SimpleTypeName,
   valueIn: (entry: StoredItem) => StoredValue | undefined,
-  descending: boolean,
-): ItemOrder {
-  const { computeKey, ...order } = selectOrder(type);
+): IndexedField {
+  const { computeKey, compare } = selectOrder(type);
   return {
-    ...order,
-    descending,
+    name,
+    compare,
     computeKey(entry) {
       const value = valueIn(entry);
       const key = value === undefined ? undefined : computeKey(value);
-      if (typeof key !== 'string') return key;
-      if (type === 'decimal') return key.length > longestDecimal ? undefined : key;
-      return shorten(key);
+      return key === undefined ? undefined : shortenKey(type, key);
     },
   };
+}
+
+/** Returns the order by the time of the last change. */
+export function modifiedOrder(name: string, descending: boolean): ItemOrder {
+  const { compare, parseKey } = numberOrder;
+  const computeKey = ({ modified }: StoredItem): Key => modified;
+  return { compare, parseKey, computeKey, descending, field: { name, compare, computeKey } };
+}
+
+/** Returns the order by a field of this type. */
+export function fieldOrder(type: SimpleTypeName, field: IndexedField, descending: boolean): ItemOrder {
+  const { parseKey, compare } = selectOrder(type);
+  return {
+    parseKey,
+    compare,
+    descending,
+    field,
+    computeKey(entry) {
+      const key = field.computeKey(entry);
+      return key === undefined || isSortable(key) ? key : undefined;
+    },
+  };
+}
+
+/** Returns whether an item with this key is sorted by it. Otherwise it is sorted as if it had none. */
+export function isSortable(key: Key): boolean {
+  return typeof key === 'number' || key.length <= longestDecimal;
+}
+
+/** Returns the key by which an item is sorted and indexed: of a text, only the beginning. */
+export function shortenKey(type: SimpleTypeName, key: Key): Key {
+  return typeof key === 'string' && type !== 'decimal' ? shorten(key) : key;
 }
 
 /** Returns the beginning of a text, without half of a surrogate pair at its end. */
@@ -54,13 +95,17 @@ function shorten(text: string): string {
 }
 
 /** Compares the places of two items: negative if the first item precedes the other one. Without an order, by creation. */
-export function comparePositions(order: ItemOrder | undefined, one: Position, other: Position): number {
+export function comparePositions(
+  order: Pick<ItemOrder, 'compare' | 'descending'> | undefined,
+  one: Position,
+  other: Position,
+): number {
   const difference = order === undefined ? 0 : compareKeys(order, one.key, other.key);
   return difference === 0 ? one.sequence - other.sequence : difference;
 }
 
 function compareKeys(
-  { compare, descending }: ItemOrder,
+  { compare, descending }: Pick<ItemOrder, 'compare' | 'descending'>,
   one: Key | undefined,
   other: Key | undefined,
 ): number {

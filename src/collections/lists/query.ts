@@ -4,15 +4,28 @@ import { findClosestMatch } from '../../did-you-mean.ts';
 import { parseTargetQuery } from '../../http/form.ts';
 import { Problem } from '../../http/problem.ts';
 import type { Call } from '../../pipeline/resource.ts';
+import type { Key } from '../../schema/order.ts';
 import { isOfType, type SimpleTypeName, toStoredValue } from '../../schema/simple-type.ts';
 import type { StoredItem } from '../../store/store.ts';
-import type { ItemOrder } from './order.ts';
+import { type IndexedField, type ItemOrder, shortenKey } from './order.ts';
 import type { Comparison, FilterParameter, ListRules } from './rules.ts';
+
+/** A comparison of a field with a value. */
+export interface Condition {
+  readonly field: IndexedField;
+  readonly comparison: Comparison;
+  /** The key of the value, as an index contains it. */
+  readonly key: Key;
+  /** Returns whether an item meets it. */
+  holds(entry: StoredItem): boolean;
+}
 
 /** The items that a query selects, and their order. */
 export interface Search {
   /** Returns whether an item is selected. */
   matches(entry: StoredItem): boolean;
+  /** The conditions that a selected item meets. */
+  readonly conditions: readonly Condition[];
   /** Undefined for the order of creation. */
   readonly order: ItemOrder | undefined;
   /** The parameters of the search, for links to other pages: `title=Tea&sort=-price`. */
@@ -21,7 +34,7 @@ export interface Search {
 
 /** Returns the search that a query specifies; undefined if it selects and sorts nothing. Throws a Problem (400). */
 export function readSearch(rules: ListRules, call: Pick<Call, 'query' | 'incoming'>): Search | undefined {
-  const conditions: ((entry: StoredItem) => boolean)[] = [];
+  const conditions: Condition[] = [];
   const parameters: string[] = [];
   let order: ItemOrder | undefined;
   for (const name of new Set(call.query.keys())) {
@@ -34,29 +47,34 @@ export function readSearch(rules: ListRules, call: Pick<Call, 'query' | 'incomin
     parameters.push(`${encodeURIComponent(name)}=${encodeURIComponent(text)}`);
   }
   if (parameters.length === 0) return undefined;
-  const matches = (entry: StoredItem): boolean => conditions.every((holds) => holds(entry));
-  return { matches, order, query: parameters.join('&') };
+  const matches = (entry: StoredItem): boolean => conditions.every(({ holds }) => holds(entry));
+  return { matches, conditions, order, query: parameters.join('&') };
 }
 
 function parseCondition(
   name: string,
-  { field, type, comparison, order, valueIn }: FilterParameter,
+  { field, type, comparison, order, indexed, valueIn }: FilterParameter,
   text: string,
   { incoming: request }: Pick<Call, 'incoming'>,
-): (entry: StoredItem) => boolean {
+): Condition {
   // U+FFFD also replaces octets that are not UTF-8.
   if (text.includes('\ufffd') && parseTargetQuery(request.target) === undefined)
     throw malformedQuery(name, 'encoded in UTF-8');
   const sought = isOfType(type, text) ? order.computeKey(toStoredValue({ type }, text)) : undefined;
   if (sought === undefined) throw wrongType(name, field, type, text);
-  return (entry) => {
-    const value = valueIn(entry);
-    const key = value === undefined ? undefined : order.computeKey(value);
-    return key !== undefined && holds(comparison, order.compare(key, sought));
+  return {
+    field: indexed,
+    comparison,
+    key: shortenKey(type, sought),
+    holds(entry) {
+      const value = valueIn(entry);
+      const key = value === undefined ? undefined : order.computeKey(value);
+      return key !== undefined && compares(comparison, order.compare(key, sought));
+    },
   };
 }
 
-function holds(comparison: Comparison, difference: number): boolean {
+function compares(comparison: Comparison, difference: number): boolean {
   if (comparison === 'equals') return difference === 0;
   return comparison === 'min' ? difference >= 0 : difference <= 0;
 }

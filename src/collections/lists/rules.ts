@@ -2,13 +2,13 @@
 
 import { didYouMean } from '../../did-you-mean.ts';
 import { DeclarationError } from '../../schema/error.ts';
-import { numberOrder, selectOrder, type TypeOrder } from '../../schema/order.ts';
+import { selectOrder, type TypeOrder } from '../../schema/order.ts';
 import { isRecord, readMember } from '../../schema/record.ts';
 import type { Field, Shape } from '../../schema/schema.ts';
 import type { SimpleTypeName } from '../../schema/simple-type.ts';
 import { describeKind } from '../../shape/fault.ts';
 import type { StoredItem, StoredValue } from '../../store/store.ts';
-import { fieldOrder, type ItemOrder } from './order.ts';
+import { fieldOrder, type IndexedField, type ItemOrder, indexField, modifiedOrder } from './order.ts';
 
 /** The comparison of a query parameter with a field. */
 export type Comparison = 'equals' | 'min' | 'max';
@@ -20,6 +20,7 @@ export interface FilterParameter {
   readonly type: SimpleTypeName;
   readonly comparison: Comparison;
   readonly order: TypeOrder;
+  readonly indexed: IndexedField;
   /** Returns the stored value of an item; undefined if it has none. */
   valueIn(entry: StoredItem): StoredValue | undefined;
 }
@@ -138,7 +139,8 @@ function* parametersOfValue(
   type: SimpleTypeName,
   valueIn: FilterParameter['valueIn'],
 ): Generator<readonly [string, FilterParameter]> {
-  const of = { field, type, order: selectOrder(type), valueIn };
+  const indexed = indexField(field, type, valueIn);
+  const of = { field, type, order: selectOrder(type), indexed, valueIn };
   yield [name, { ...of, comparison: 'equals' }];
   if (!ranged.has(type)) return;
   yield [`${name}.min`, { ...of, comparison: 'min' }];
@@ -178,8 +180,9 @@ function readOrders(names: readonly string[], shape: Shape, path: string): Reado
 /** Returns a function that returns the order by a field, ascending or descending. */
 function orderOfItems(name: string, shape: Shape, at: string): (descending: boolean) => ItemOrder {
   if (name === modifiedName && !shape.schema.byName.has(name))
-    return (descending) => ({ ...numberOrder, computeKey: ({ modified }) => modified, descending });
+    return (descending) => modifiedOrder(name, descending);
   const field = requireField(name, shape, [modifiedName], at);
   const type = requireType(field, at);
-  return (descending) => fieldOrder(type, ({ value }) => readValue(field, value), descending);
+  const indexed = indexField(name, type, ({ value }) => readValue(field, value));
+  return (descending) => fieldOrder(type, indexed, descending);
 }

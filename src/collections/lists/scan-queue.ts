@@ -4,6 +4,10 @@ import type { MaybePromise } from '../../maybe-promise.ts';
 import { Slots } from '../../pipeline/slots.ts';
 import { nextTurn } from '../../timers.ts';
 
+/** The number of items, and of stored bytes, that a step reads: a millisecond at most. */
+export const stepItems = 256;
+export const stepBytes = 64 * 1024;
+
 /** The number of scans that run at the same time. */
 const concurrency = 2;
 /** The time (ms) after which a scan lets the event loop take its next turn, and the highest number of steps before that. */

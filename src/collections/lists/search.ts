@@ -2,16 +2,15 @@
 // at a time, each for two milliseconds of a turn of the event loop. It ends when the client is gone. A client that has closed
 // its sending side counts as gone: it cannot be told apart from one that has left.
 import { createHash } from 'node:crypto';
+import type { Clock } from '../../clock.ts';
 import { pageBytes } from '../../formats/page.ts';
-import { andThen, type MaybePromise } from '../../maybe-promise.ts';
+import { andThen, isPromiseLike, type MaybePromise } from '../../maybe-promise.ts';
 import type { Store, StoredItem, StoredPage, StoredValue } from '../../store/store.ts';
+import { type Candidates, findCandidates, findIndexedFields } from './candidates.ts';
+import { ListIndexes } from './indexes.ts';
 import { comparePositions, type ItemOrder, type Position } from './order.ts';
 import type { Search } from './query.ts';
-import type { ScanQueue } from './scan-queue.ts';
-
-/** The number of items, and of stored bytes, that are read in one step: a millisecond at most. */
-const stepItems = 256;
-const stepBytes = 64 * 1024;
+import { ScanQueue, stepBytes, stepItems } from './scan-queue.ts';
 
 /** The page of a list that a search selects. */
 export interface Matches {
@@ -24,14 +23,8 @@ export interface Matches {
   readonly modified: number;
 }
 
-/** The store that is searched, and the queue of all its scans. */
-export interface SearchedStore {
-  readonly store: Store;
-  readonly scans: ScanQueue;
-}
-
 /** The page to search for. */
-interface Wanted {
+export interface Wanted {
   readonly search: Search;
   /** The place after which the page begins; undefined for the first page. */
   readonly after: Position | undefined;
@@ -40,23 +33,148 @@ interface Wanted {
   isOpen(): boolean;
 }
 
+type Found = Matches | Promise<Matches>;
+
 /**
- * Reads a collection in steps, and returns the first items of the search. All steps after the first one wait in `scans`. Other
- * requests are handled meanwhile, so the collection may change. Every item is in a state that it had during the search.
+ * A store whose collections are searched. Other requests are handled during a long search, so the collection may change. Every
+ * item is in a state that it had during the search.
  */
-export function searchItems(
-  { store, scans }: SearchedStore,
-  collection: string,
-  wanted: Wanted,
-): MaybePromise<Matches> {
-  const scan = new Scan(wanted);
-  const step = (): MaybePromise<boolean> =>
-    andThen(store.list(collection, scan.position, stepItems, stepBytes), (page) => scan.take(page));
-  const finish = async (): Promise<Matches> => {
-    await scans.run(step, wanted.isOpen);
-    return scan.matches;
-  };
-  return andThen(step(), (complete) => (complete ? scan.matches : finish()));
+export class SearchedStore {
+  readonly store: Store;
+  readonly #scans: ScanQueue;
+  /** Undefined if the store cannot be indexed. */
+  readonly #indexes: ListIndexes | undefined;
+
+  constructor(store: Store, clock: Pick<Clock, 'steady'>) {
+    this.store = store;
+    this.#scans = new ScanQueue(clock);
+    const { watch } = store;
+    if (watch === undefined) return;
+    const list: Store['list'] = (...wanted) => store.list(...wanted);
+    this.#indexes = new ListIndexes({ list, watch: watch.bind(store) }, this.#scans);
+  }
+
+  /**
+   * Returns the first items of a search. It reads them by the indexes of the fields, if the store can be indexed and has more
+   * items than one step reads. All steps after the first one wait for their turn.
+   */
+  search(collection: string, wanted: Wanted): Found {
+    const indexes = this.#indexes;
+    if (indexes === undefined) return this.#scan(collection, wanted);
+    const fields = findIndexedFields(wanted.search);
+    return andThen(this.store.list(collection, 0, 0), (state): Found => {
+      const build = async (): Promise<Matches> => {
+        const built = await indexes.build(collection, state.revision, fields, wanted.isOpen);
+        const found =
+          built && this.#readIndexed(indexes, collection, wanted, await this.store.list(collection, 0, 0));
+        return found || this.#scan(collection, wanted);
+      };
+      return this.#readIndexed(indexes, collection, wanted, state) ?? this.#scan(collection, wanted, build);
+    });
+  }
+
+  /** Reads the items of a search by indexes. Returns undefined if there are none that can be used. */
+  #readIndexed(
+    indexes: ListIndexes,
+    collection: string,
+    wanted: Wanted,
+    state: StoredPage,
+  ): Found | undefined {
+    const { search, after, limit } = wanted;
+    const found = indexes.find(collection, state.revision, findIndexedFields(search));
+    const candidates = found && findCandidates(found, search, after, limit);
+    return candidates && this.#read(collection, wanted, state, candidates);
+  }
+
+  /** Reads a collection. If one step is not enough, `further` may answer instead. */
+  #scan(collection: string, wanted: Wanted, further?: () => Promise<Matches>): Found {
+    const scan = new Scan(wanted);
+    const step = (): MaybePromise<boolean> =>
+      andThen(this.store.list(collection, scan.position, stepItems, stepBytes), (page) => scan.take(page));
+    const finish = async (): Promise<Matches> => {
+      await this.#scans.run(step, wanted.isOpen);
+      return scan.matches;
+    };
+    return andThen(step(), (complete) => (complete ? scan.matches : (further ?? finish)()));
+  }
+
+  /** Reads the items that were found in an index. */
+  #read(collection: string, wanted: Wanted, state: StoredPage, candidates: Candidates): Found {
+    const reading = new CandidateScan(wanted, state, candidates);
+    const step = (): MaybePromise<boolean> =>
+      reading.take((sequence) => this.store.list(collection, sequence - 1, 1));
+    const conclude = (): Found => (reading.isExhausted ? this.#scan(collection, wanted) : reading.matches);
+    const finish = async (): Promise<Matches> => {
+      await this.#scans.run(step, wanted.isOpen);
+      return conclude();
+    };
+    return andThen(step(), (complete) => (complete ? conclude() : finish()));
+  }
+}
+
+/** Reads the items of a page that were found in an index. */
+class CandidateScan {
+  readonly #wanted: Wanted;
+  readonly #state: StoredPage;
+  readonly #candidates: Candidates;
+  readonly #selection: Selection;
+  #next = 0;
+
+  constructor(wanted: Wanted, state: StoredPage, candidates: Candidates) {
+    this.#wanted = wanted;
+    this.#state = state;
+    this.#candidates = candidates;
+    this.#selection = new Selection(wanted.search.order, wanted.limit);
+  }
+
+  get matches(): Matches {
+    const { revision, modified } = this.#state;
+    const { items, more } = this.#selection;
+    return { search: this.#wanted.search, items, more, revision, modified };
+  }
+
+  /** Whether all candidates were read, and more are needed. */
+  get isExhausted(): boolean {
+    return !this.#candidates.complete && !this.#isFull(this.#candidates.places.length - 1);
+  }
+
+  /** Reads the items of a step. Returns whether no more have to be read. */
+  take(read: (sequence: number) => MaybePromise<StoredPage>): MaybePromise<boolean> {
+    const { places } = this.#candidates;
+    for (let [count, size] = [0, 0]; count < stepItems && size < stepBytes; count += 1) {
+      const sequence = places[this.#next]?.sequence;
+      if (sequence === undefined) return true;
+      const taken = andThen(read(sequence), ({ entries: [entry] }) => this.#offer(entry, sequence));
+      if (isPromiseLike(taken)) return taken.then(() => this.#advance());
+      size += taken;
+      if (this.#advance()) return true;
+    }
+    return false;
+  }
+
+  /** Offers an item if it still exists and is selected. Returns the least number of its bytes. */
+  #offer(entry: StoredItem | undefined, sequence: number): number {
+    if (entry?.sequence !== sequence) return 0;
+    const { search, after } = this.#wanted;
+    const candidate = { sequence, key: search.order?.computeKey(entry), entry };
+    const isAfter = after === undefined || comparePositions(search.order, candidate, after) > 0;
+    if (isAfter && search.matches(entry)) this.#selection.offer(candidate);
+    return computeMinSize(entry.value);
+  }
+
+  #advance(): boolean {
+    this.#next += 1;
+    return this.#next >= this.#candidates.places.length || this.#isFull(this.#next - 1);
+  }
+
+  /** Returns whether the page is full, and no item after this candidate can be on it. */
+  #isFull(at: number): boolean {
+    const { places, inOrder } = this.#candidates;
+    const [last, place] = [this.#selection.items.at(-1), places[at]];
+    if (!inOrder || !this.#selection.more || last === undefined || place === undefined) return false;
+    // An item may have moved since its place was taken.
+    return comparePositions(this.#wanted.search.order, last, place) <= 0;
+  }
 }
 
 class Scan {

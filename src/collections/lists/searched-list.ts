@@ -9,7 +9,7 @@ import type { Shape } from '../../schema/schema.ts';
 import { formatCursor, parseCursor } from './cursor.ts';
 import { addShown, formatHref, linkField } from './page-links.ts';
 import type { Search } from './query.ts';
-import { type Matches, type SearchedStore, searchItems, tagOfMatches } from './search.ts';
+import { type Matches, type SearchedStore, tagOfMatches } from './search.ts';
 
 /** The state of a GET of a searched list. */
 export interface Searched {
@@ -39,7 +39,7 @@ export function findSearched(
   const { connection } = call.incoming;
   const isOpen = (): boolean => connection.isOpen?.() ?? true;
   const wanted = { search, after, limit, isOpen };
-  const found = searchItems(searched, fillTemplate(path, call.parameters), wanted);
+  const found = searched.search(fillTemplate(path, call.parameters), wanted);
   return andThen(found, (matches) => ({
     tag: tagOfMatches(matches, searched.store.storeId, form, call.path, query),
     modified: matches.revision === 0 ? Number.NaN : matches.modified,

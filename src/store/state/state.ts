@@ -1,6 +1,7 @@
 // Makes a change in two steps: `prepare` checks it and assigns its numbers, `commit` makes it visible. In between, a durable
 // store writes it to the journal, so a read never shows a change that a crash could undo.
 import type {
+  ChangeListener,
   CollectionNumbers,
   Creation,
   Deletion,
@@ -71,6 +72,8 @@ export class State {
   /** The receipts of visible changes. */
   readonly receipts = new Receipts();
   readonly #collections = new Map<string, Collection>();
+  /** The listeners of each watched collection. */
+  readonly #listeners = new Map<string, Set<ChangeListener>>();
   #revision: number;
 
   readonly #assign: AssignRevision;
@@ -138,6 +141,17 @@ export class State {
     collection.revision = Math.max(collection.revision, prepared.revision);
     collection.modified = Math.max(collection.modified, prepared.at);
     if (prepared.receipted !== undefined) this.receipts.add(prepared.receipted, prepared.at);
+    if (this.#listeners.size > 0) this.#notify(prepared, collection.revision);
+  }
+
+  /** Calls a function with each change that is committed: see Store.watch. */
+  watch(path: string, listener: ChangeListener): () => void {
+    const listeners = this.#listeners.get(path) ?? new Set();
+    this.#listeners.set(path, listeners.add(listener));
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#listeners.get(path) === listeners) this.#listeners.delete(path);
+    };
   }
 
   /** Iterates over all collections that were ever changed. */
@@ -217,6 +231,11 @@ export class State {
     collection.ids.set(id, sequence);
     if (present?.sequence === sequence) collection.order.replace(entry);
     else collection.order.insert(entry);
+  }
+
+  #notify({ kind, collection, entry }: Prepared, revision: number): void {
+    for (const listener of this.#listeners.get(collection) ?? [])
+      listener(entry.sequence, kind === 'set' ? entry : undefined, revision);
   }
 
   #prepareExpected(change: StoreChange, at: number, before: Prepared | undefined): Prepared | undefined {

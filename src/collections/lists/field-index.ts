@@ -1,0 +1,219 @@
+import type { Key } from '../../schema/order.ts';
+import type { StoredItem } from '../../store/store.ts';
+import { comparePositions, type IndexedField, isSortable, type Position } from './order.ts';
+
+/** The maximum number of positions in a chunk. A change moves the positions of one chunk only. */
+const maxChunkLength = 256;
+
+/** The keys that a search selects. Undefined: no bound. */
+export interface KeyRange {
+  readonly min: Key | undefined;
+  readonly max: Key | undefined;
+}
+
+/** The part of an index that is walked, and its order. */
+export interface Walk {
+  readonly range: KeyRange;
+  readonly descending: boolean;
+  readonly after?: Position | undefined;
+}
+
+/** Takes a place. Returns whether to go on. */
+type Visit = (place: Position) => boolean;
+
+/** All items, those without a value included. */
+export const unbounded: KeyRange = { min: undefined, max: undefined };
+
+/**
+ * An ordered index of a collection: the place of each item by the key of one field and, among equal keys, by creation. Items
+ * without a key are last. An item takes about a hundred bytes, besides its key if that is a text.
+ */
+export class FieldIndex {
+  readonly #field: IndexedField;
+  readonly #order: { compare(one: Key, other: Key): number; readonly descending: boolean };
+  /** The places in ascending order. No chunk is empty. */
+  readonly #chunks: Position[][] = [];
+  /** The place of each item, by sequence. */
+  readonly #places = new Map<number, Position>();
+  /** The number of items whose key is too long to sort by. */
+  #unsortable = 0;
+
+  constructor(field: IndexedField) {
+    this.#field = field;
+    this.#order = { compare: field.compare, descending: false };
+  }
+
+  /** The number of items. */
+  get size(): number {
+    return this.#places.size;
+  }
+
+  /** Whether a list can be sorted by the index. */
+  get sorts(): boolean {
+    return this.#unsortable === 0;
+  }
+
+  /** Adds an item, or moves it to the place of its new key. */
+  set(entry: StoredItem): void {
+    const { sequence } = entry;
+    const key = this.#field.computeKey(entry);
+    const former = this.#places.get(sequence);
+    if (former !== undefined) {
+      if (former.key === key) return;
+      this.#take(former);
+    }
+    const place = { sequence, key };
+    this.#places.set(sequence, place);
+    this.#insert(place);
+    if (key !== undefined && !isSortable(key)) this.#unsortable += 1;
+  }
+
+  /** Removes the item with this sequence, if there is one. */
+  delete(sequence: number): void {
+    const place = this.#places.get(sequence);
+    if (place === undefined) return;
+    this.#places.delete(sequence);
+    this.#take(place);
+  }
+
+  /** Returns the number of items with a key in the range. */
+  count(range: KeyRange): number {
+    return this.#rank(endOf(range)) - this.#rank(startOf(range));
+  }
+
+  /**
+   * Calls a function with the places of items in the order of a list, after `after`, until it returns false. Items without a key
+   * are last, and only in a range without bounds.
+   */
+  walk({ range, descending, after }: Walk, visit: Visit): void {
+    const isTail = after !== undefined && after.key === undefined;
+    const isUnbounded = range.min === undefined && range.max === undefined;
+    const goesOn =
+      isTail || (descending ? this.#walkDown(range, after, visit) : this.#walkUp(range, after, visit));
+    if (goesOn && isUnbounded) this.#between(isTail ? following(after) : firstWithoutKey, undefined, visit);
+  }
+
+  #walkUp(range: KeyRange, after: Position | undefined, visit: Visit): boolean {
+    const start = startOf(range);
+    const begins = after === undefined || (start !== undefined && this.#compare(start, after) > 0);
+    return this.#between(begins ? start : following(after), endOf(range), visit);
+  }
+
+  /** Equal keys are in the order of creation here too. */
+  #walkDown(range: KeyRange, after: Position | undefined, visit: Visit): boolean {
+    const start = startOf(range);
+    let end = endOf(range);
+    if (after !== undefined && this.#compare(after, end) < 0) {
+      end = firstOf(after.key);
+      const isInside = start === undefined || this.#compare(start, end) <= 0;
+      if (isInside && !this.#between(following(after), lastOf(after.key), visit)) return false;
+    }
+    for (;;) {
+      const last = this.#lastBefore(end);
+      if (last === undefined || (start !== undefined && this.#compare(last, start) < 0)) return true;
+      const first = firstOf(last.key);
+      if (!this.#between(first, end, visit)) return false;
+      end = first;
+    }
+  }
+
+  /** Visits the places from `start` up to `end`, which is excluded. Returns false if `visit` did. */
+  #between(start: Position | undefined, end: Position | undefined, visit: Visit): boolean {
+    let [index, at] = start === undefined ? [0, 0] : this.#find(start);
+    const [lastIndex, lastAt] = end === undefined ? [this.#chunks.length, 0] : this.#find(end);
+    for (; index <= lastIndex; index += 1, at = 0) {
+      const chunk = this.#chunks[index] ?? [];
+      for (const stop = index < lastIndex ? chunk.length : lastAt; at < stop; at += 1) {
+        const place = chunk[at];
+        if (place !== undefined && !visit(place)) return false;
+      }
+    }
+    return true;
+  }
+
+  #lastBefore(end: Position): Position | undefined {
+    const [index, at] = this.#find(end);
+    return at > 0 ? this.#chunks[index]?.[at - 1] : this.#chunks[index - 1]?.at(-1);
+  }
+
+  #insert(place: Position): void {
+    const [found, at] = this.#find(place);
+    const isLast = found === this.#chunks.length;
+    const chunk = this.#chunks[isLast ? found - 1 : found];
+    if (chunk === undefined) this.#chunks.push([place]);
+    else if (isLast) chunk.push(place);
+    else chunk.splice(at, 0, place);
+    if (chunk === undefined || chunk.length <= maxChunkLength) return;
+    // Items that are added in ascending order leave full chunks.
+    const half = chunk.splice(isLast ? maxChunkLength : maxChunkLength / 2);
+    this.#chunks.splice(isLast ? found : found + 1, 0, half);
+  }
+
+  #take(place: Position): void {
+    if (place.key !== undefined && !isSortable(place.key)) this.#unsortable -= 1;
+    const [index, at] = this.#find(place);
+    const chunk = this.#chunks[index];
+    chunk?.splice(at, 1);
+    if (chunk?.length === 0) this.#chunks.splice(index, 1);
+  }
+
+  #rank(place: Position | undefined): number {
+    if (place === undefined) return 0;
+    const [index, at] = this.#find(place);
+    let rank = at;
+    for (let before = 0; before < index; before += 1) rank += this.#chunks[before]?.length ?? 0;
+    return rank;
+  }
+
+  /** Returns the chunk, and the offset in it, of the first place that is not before this one. */
+  #find(place: Position): [number, number] {
+    let [low, high] = [0, this.#chunks.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const last = this.#chunks[middle]?.at(-1);
+      if (last !== undefined && this.#compare(last, place) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return [low, this.#countBefore(this.#chunks[low] ?? [], place)];
+  }
+
+  #countBefore(chunk: readonly Position[], place: Position): number {
+    let [low, high] = [0, chunk.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const other = chunk[middle];
+      if (other !== undefined && this.#compare(other, place) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #compare(one: Position, other: Position): number {
+    return comparePositions(this.#order, one, other);
+  }
+}
+
+/** The place before all items without a key. */
+const firstWithoutKey = firstOf(undefined);
+
+function startOf({ min }: KeyRange): Position | undefined {
+  return min === undefined ? undefined : firstOf(min);
+}
+
+function endOf({ max }: KeyRange): Position {
+  return max === undefined ? firstWithoutKey : lastOf(max);
+}
+
+/** Returns a place before all items with this key. */
+function firstOf(key: Key | undefined): Position {
+  return { key, sequence: 0 };
+}
+
+/** Returns a place after all items with this key. */
+function lastOf(key: Key | undefined): Position {
+  return { key, sequence: Number.POSITIVE_INFINITY };
+}
+
+function following({ key, sequence }: Position): Position {
+  return { key, sequence: sequence + 1 };
+}
