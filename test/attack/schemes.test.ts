@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { type AttackTarget, attack, createAttempts } from '../../../src/attack/index.ts';
-import { createManualClock } from '../../../src/clock.ts';
-import { action, createService, readBytes, retryAction } from '../../../src/index.ts';
-import { makeIdentity } from '../../support/net/transport.ts';
-import { long } from '../../support/store/thoroughness.ts';
+import { type AttackTarget, attack, createAttempts } from '../../src/attack/index.ts';
+import { createManualClock } from '../../src/clock.ts';
+import { action, createService, readBytes, retryAction } from '../../src/index.ts';
+import { makeIdentity } from '../support/net/transport.ts';
+import { long } from '../support/store/thoroughness.ts';
 import { type Case, cases, publicKeys, secret, user } from './signers.ts';
 
 const clock = createManualClock(Date.UTC(2026, 1, 9, 12, 59, 24));
