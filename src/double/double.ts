@@ -192,7 +192,7 @@ function buildDouble(
         ...api,
         memory,
         stubs,
-        partner: partner?.control,
+        partner,
         planned: () => faults.planned(),
         addresses: controlled,
         events,

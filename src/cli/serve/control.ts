@@ -168,7 +168,7 @@ function createTarget(
             }),
         },
         ...createMemory(),
-        partner: context.partner?.control,
+        partner: context.partner,
         listing: createListing(context),
       };
       const opened = { port, ...(token !== undefined && { token }), ...(onError && { onError }) };

@@ -7,7 +7,7 @@ import type { ConfiguredSigner } from '../date-windows.ts';
 import type { Events } from '../events.ts';
 import type { PlannedFault } from '../faults/faults.ts';
 import type { RuleHandle } from '../match.ts';
-import type { DoublePartner } from '../partner/partner.ts';
+import type { PartnerPart } from '../partner/partner.ts';
 import type { AccessMatrix, AccessMatrixOptions } from '../permission-matrix.ts';
 import type { DoubleSnapshot } from '../state/state.ts';
 import type { StubHandler, StubMatch, StubOptions } from '../stubs/declaration.ts';
@@ -21,7 +21,7 @@ export interface ControlTarget extends Omit<DoubleApi, 'fetch'> {
   /** The stubs. Undefined for a server with a data directory. */
   readonly stubs?: Pick<StubsPart, 'add' | 'all'>;
   /** Controls the responses of the partner's document. Undefined if there is none. */
-  readonly partner?: DoublePartner | undefined;
+  readonly partner?: Pick<PartnerPart, 'control' | 'clearResponses'> | undefined;
   /** Returns all planned faults that can still be applied. */
   planned(): readonly PlannedFault[];
   readonly addresses: ControlledAddresses;

@@ -1,5 +1,4 @@
 // Counts which operations, statuses and parameters of a document the requests of a test suite have used.
-import type { Snapshottable } from '../state/snapshot.ts';
 import type { Operation } from './document.ts';
 import { formatName } from './parameters.ts';
 
@@ -82,7 +81,7 @@ interface Count {
 }
 
 /** The counts as a part of a double. */
-export interface CoveragePart extends Snapshottable<ReadonlyMap<Operation, Count>> {
+export interface CoveragePart {
   /** Counts a request and its response. `parameters` are those that it had. */
   add(operation: Operation, status: number, parameters: readonly string[]): void;
   read(): PartnerCoverage;
@@ -90,7 +89,7 @@ export interface CoveragePart extends Snapshottable<ReadonlyMap<Operation, Count
 
 /** Creates the counts of operations. */
 export function createCoverage(operations: readonly Operation[]): CoveragePart {
-  let counts = new Map<Operation, Count>();
+  const counts = new Map<Operation, Count>();
   const empty: Count = { requests: 0, statuses: new Map(), undocumented: new Map(), parameters: new Map() };
   return {
     add(operation, status, parameters) {
@@ -107,13 +106,6 @@ export function createCoverage(operations: readonly Operation[]): CoveragePart {
       new PartnerCoverage(
         operations.map((operation) => summarizeOperation(operation, counts.get(operation) ?? empty)),
       ),
-    snapshot: () => new Map(counts),
-    restore(snapshot) {
-      counts = new Map(snapshot);
-    },
-    reset() {
-      counts = new Map();
-    },
   };
 }
 

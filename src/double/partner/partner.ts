@@ -57,7 +57,8 @@ export interface DoublePartner {
    */
   respond(operationId: string, response: number | StubResponse, options?: RespondOptions): RuleHandle;
   /**
-   * Returns which operations, statuses and parameters were used since the double started.
+   * Returns which operations, statuses and parameters were used since the double started. `reset` and `restore` keep the counts,
+   * because they are about a whole test suite.
    * @example console.log(String(double.partner.coverage()));
    */
   coverage(): PartnerCoverage;
@@ -96,7 +97,6 @@ interface Rule {
 
 interface PartnerRecord {
   readonly rules: readonly { readonly rule: Rule; readonly left: number; readonly count: number }[];
-  readonly coverage: ReturnType<ReturnType<typeof createCoverage>['snapshot']>;
   readonly drawn: number;
 }
 
@@ -105,6 +105,8 @@ export interface PartnerPart extends Snapshottable<PartnerRecord>, StubCheck {
   /** The routes of the document, which are asked after all others. */
   readonly fallback: RouteFallback;
   readonly control: DoublePartner;
+  /** Removes the responses that a test chose. */
+  clearResponses(): void;
   /** Wraps an observer so that requests are counted. */
   observe(observer: Observer): Observer;
 }
@@ -314,10 +316,9 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
     throw new RangeError(`the document has no operation ${JSON.stringify(id)}${known}`);
   };
 
-  const restore = ({ rules: kept, coverage: counts, drawn: count }: PartnerRecord): void => {
+  const restore = ({ rules: kept, drawn: count }: PartnerRecord): void => {
     rules.clear();
     for (const { rule, left, count } of kept) rules.add(Object.assign(rule, { left, count }));
-    coverage.restore(counts);
     drawn = count;
   };
 
@@ -350,6 +351,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
       },
       coverage: () => coverage.read(),
     },
+    clearResponses: () => rules.clear(),
     checkRequest(call) {
       const found = findOperation(call.incoming);
       if (found === undefined) return;
@@ -379,13 +381,11 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
     }),
     snapshot: () => ({
       rules: [...rules].map((rule) => ({ rule, left: rule.left, count: rule.count })),
-      coverage: coverage.snapshot(),
       drawn,
     }),
     restore,
     reset() {
       rules.clear();
-      coverage.reset();
       drawn = 0;
     },
   };

@@ -65,8 +65,11 @@ test('serve --partner answers as the document says, also with a control interfac
   assert.equal((await send('/partner/respond', { method: 'POST', body })).status, 204);
   assert.equal((await fetch(`${controlled.url}/orders/ord_1`)).status, 404);
   assert.equal((await fetch(`${controlled.url}/orders/ord_1`)).status, 200);
+  assert.equal((await send('/partner/respond', { method: 'POST', body })).status, 204);
+  assert.equal((await send('/partner/respond', { method: 'DELETE' })).status, 204);
+  assert.equal((await fetch(`${controlled.url}/orders/ord_1`)).status, 200);
   const coverage = JSON.parse(await (await send('/partner/coverage')).text());
-  assert.match(coverage.text, /getOrder .*: 200 × 1, 404 × 1/);
+  assert.match(coverage.text, /getOrder .*: 200 × 2, 404 × 1/);
   controlled.signal('SIGTERM');
   await controlled.ended;
 });

@@ -40,12 +40,21 @@ export function partnerOperations(target: Pick<ControlTarget, 'partner'>): reado
         dynamic: optional(flag('whether the content has all members, with drawn values')),
       }),
       run({ operationId, response, ...options }) {
-        if (typeof response === 'number') partner().respond(operationId, response, options);
+        const { respond } = partner().control;
+        if (typeof response === 'number') respond(operationId, response, options);
         else {
           const { body, base64, ...others } = response;
-          partner().respond(operationId, { ...others, body: readBody(body, base64) }, options);
+          respond(operationId, { ...others, body: readBody(body, base64) }, options);
         }
       },
+    }),
+    createBareOperation({
+      method: 'DELETE',
+      path: '/partner/respond',
+      id: 'clearPartnerResponses',
+      errors,
+      summary: 'Removes all responses that were chosen',
+      run: () => partner().clearResponses(),
     }),
     createBareOperation({
       method: 'GET',
@@ -54,7 +63,10 @@ export function partnerOperations(target: Pick<ControlTarget, 'partner'>): reado
       errors,
       returns: coverageSchema,
       summary: 'Returns which operations, statuses and parameters of the partner’s document were used',
-      run: () => ({ ...partner().coverage().toJSON(), text: String(partner().coverage()) }),
+      run() {
+        const coverage = partner().control.coverage();
+        return { ...coverage.toJSON(), text: String(coverage) };
+      },
     }),
   ];
 }
