@@ -7,6 +7,9 @@ interface Described {
   readonly byDefault?: string;
   /** An alternative place in the configuration file: group and name. */
   readonly within?: readonly [string, string];
+  /** The option of the service that it sets: its name, or group and name; `times` converts the unit. Default: none. */
+  readonly sets?: readonly [name: string] | readonly [group: string, name: string];
+  readonly times?: number;
 }
 
 /** An option that is on or off. Default: off. */

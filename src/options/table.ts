@@ -15,7 +15,7 @@ const maxTimeout = 2_147_483;
 function lifetime(name: keyof Lifetimes, most: number, about: string) {
   const fallback = defaultLifetimes[name] / 1000;
   const within: readonly [string, string] = ['lifetimes', name];
-  return { kind: 'whole', value: 'SECONDS', least: 1, most, fallback, within, about } as const;
+  return { kind: 'whole', value: 'SECONDS', least: 1, most, fallback, within, sets: within, about } as const;
 }
 
 /** All options of the server by key, in the order of `--help`. */
@@ -92,17 +92,20 @@ export const optionTable = {
     about: 'with warn, start although stored values have other types',
   },
   hmacSimple: {
+    sets: ['hmacSimple'],
     kind: 'choice',
     words: ['safe', 'all', 'off'],
     fallback: 'safe',
     about: 'methods that the simple form can sign',
   },
   hmacRequireBodyDigest: {
+    sets: ['requireBodyDigest'],
     kind: 'toggle',
     within: ['hmac', 'requireBodyDigest'],
     about: 'reject signed requests whose content has no signed digest',
   },
   window: {
+    sets: ['window'],
     kind: 'whole',
     value: 'SECONDS',
     least: 1,
@@ -111,6 +114,7 @@ export const optionTable = {
     about: 'maximum difference between a signed date and the clock',
   },
   maxNonces: {
+    sets: ['maxNonces'],
     kind: 'whole',
     value: 'COUNT',
     least: 1,
@@ -120,6 +124,7 @@ export const optionTable = {
     about: 'maximum number of stored nonces, then 503',
   },
   maxNoncesPerUser: {
+    sets: ['maxNoncesPerUser'],
     kind: 'whole',
     value: 'COUNT',
     least: 1,
@@ -130,6 +135,7 @@ export const optionTable = {
     byDefault: 'a tenth of --max-nonces',
   },
   idempotencyLifetime: {
+    sets: ['idempotencyLifetime'],
     kind: 'whole',
     value: 'SECONDS',
     least: 1,
@@ -138,6 +144,7 @@ export const optionTable = {
     about: 'time in which a request with an Idempotency-Key can be repeated',
   },
   maxIdempotencyKeysPerUser: {
+    sets: ['maxIdempotencyKeysPerUser'],
     kind: 'whole',
     value: 'COUNT',
     least: 1,
@@ -146,6 +153,7 @@ export const optionTable = {
     about: 'maximum number of stored idempotency keys per user, then 429',
   },
   maxAuthFailures: {
+    sets: ['maxAuthFailures'],
     kind: 'whole',
     value: 'COUNT',
     least: 0,
@@ -154,6 +162,7 @@ export const optionTable = {
     about: 'failures per minute, per peer and per user, then 429; 0: no limit',
   },
   quota: {
+    sets: ['quota'],
     kind: 'text',
     value: 'COUNT/TIME[,…]',
     fallback: undefined,
@@ -161,12 +170,14 @@ export const optionTable = {
     byDefault: 'no limit',
   },
   trustProxy: {
+    sets: ['trustProxy'],
     kind: 'text',
     value: 'CIDR[,CIDR]',
     fallback: undefined,
     about: 'networks of trusted proxies',
   },
   publicUrl: {
+    sets: ['publicUrl'],
     kind: 'text',
     value: 'URL',
     fallback: undefined,
@@ -174,23 +185,27 @@ export const optionTable = {
     byDefault: 'the HTTPS origin',
   },
   basePath: {
+    sets: ['basePath'],
     kind: 'text',
     value: 'PATH',
     fallback: undefined,
     about: 'path prefix that a proxy removes, such as /api',
   },
   corsOrigin: {
+    sets: ['cors', 'origins'],
     kind: 'list',
     value: 'ORIGIN',
     within: ['cors', 'origins'],
     about: 'origin whose pages may send requests in browsers, or * for all; repeatable',
   },
   corsCredentials: {
+    sets: ['cors', 'credentials'],
     kind: 'toggle',
     within: ['cors', 'credentials'],
     about: 'permit these pages to send requests with credentials of the browser',
   },
   corsMaxAge: {
+    sets: ['cors', 'maxAge'],
     kind: 'whole',
     value: 'SECONDS',
     least: 0,
@@ -216,15 +231,29 @@ export const optionTable = {
     'maximum difference of an OAuth 1.0a timestamp; at most --window',
   ),
   defaultFormat: {
+    sets: ['defaultFormat'],
     kind: 'choice',
     words: ['xml', 'json'],
     fallback: 'xml',
     about: 'format of responses to clients that accept both',
   },
-  strictQuery: { kind: 'toggle', about: 'reject unknown and repeated query parameters of lists' },
-  openapi: { kind: 'toggle', about: 'GET /openapi.json returns the OpenAPI document of the server' },
-  explain: { kind: 'toggle', about: 'error responses explain what was checked; never a secret' },
+  strictQuery: {
+    sets: ['strictQuery'],
+    kind: 'toggle',
+    about: 'reject unknown and repeated query parameters of lists',
+  },
+  openapi: {
+    sets: ['openapi'],
+    kind: 'toggle',
+    about: 'GET /openapi.json returns the OpenAPI document of the server',
+  },
+  explain: {
+    sets: ['explain'],
+    kind: 'toggle',
+    about: 'error responses explain what was checked; never a secret',
+  },
   maxBody: {
+    sets: ['limits', 'body'],
     kind: 'whole',
     value: 'BYTES',
     least: 1,
@@ -233,6 +262,7 @@ export const optionTable = {
     about: 'maximum size of request content',
   },
   maxUnverifiedContent: {
+    sets: ['limits', 'unverifiedContent'],
     kind: 'whole',
     value: 'BYTES',
     least: 1,
@@ -241,6 +271,7 @@ export const optionTable = {
     about: 'maximum content of all unauthenticated requests',
   },
   maxTarget: {
+    sets: ['limits', 'target'],
     kind: 'whole',
     value: 'BYTES',
     least: 1,
@@ -249,6 +280,7 @@ export const optionTable = {
     about: 'maximum length of a request target, path and query',
   },
   maxHeaders: {
+    sets: ['limits', 'headers'],
     kind: 'whole',
     value: 'BYTES',
     least: 1,
@@ -257,6 +289,7 @@ export const optionTable = {
     about: 'maximum size of a header section',
   },
   maxXmlDepth: {
+    sets: ['limits', 'xmlDepth'],
     kind: 'whole',
     value: 'COUNT',
     least: 1,
@@ -265,6 +298,7 @@ export const optionTable = {
     about: 'maximum nesting of XML elements',
   },
   maxXmlAttributes: {
+    sets: ['limits', 'xmlAttributes'],
     kind: 'whole',
     value: 'COUNT',
     least: 0,
@@ -273,6 +307,7 @@ export const optionTable = {
     about: 'maximum number of attributes of an XML element',
   },
   maxConnections: {
+    sets: ['limits', 'connections'],
     kind: 'whole',
     value: 'COUNT',
     least: 1,
@@ -281,6 +316,8 @@ export const optionTable = {
     about: 'maximum number of open connections',
   },
   headerTimeout: {
+    sets: ['limits', 'headerTimeout'],
+    times: 1000,
     kind: 'whole',
     value: 'SECONDS',
     least: 1,
@@ -289,6 +326,8 @@ export const optionTable = {
     about: 'time limit for receiving a header section',
   },
   requestTimeout: {
+    sets: ['limits', 'requestTimeout'],
+    times: 1000,
     kind: 'whole',
     value: 'SECONDS',
     least: 1,
@@ -297,12 +336,17 @@ export const optionTable = {
     about: 'time limit for receiving a complete request',
   },
   healthPath: {
+    sets: ['health', 'path'],
     kind: 'text',
     value: 'PATH',
     fallback: undefined,
     about: 'path of health checks; readiness checks have the path PATH/ready',
   },
-  requestId: { kind: 'toggle', about: 'responses have the id of the request in X-Request-Id' },
+  requestId: {
+    sets: ['requestId'],
+    kind: 'toggle',
+    about: 'responses have the id of the request in X-Request-Id',
+  },
   controlPort: {
     kind: 'whole',
     value: 'PORT',

@@ -32,18 +32,18 @@ export interface AccessLogEntry {
 /** Options of the pipeline. */
 export interface PipelineOptions {
   /** Networks (CIDR) of trusted proxies. Default: none. */
-  readonly trustProxy?: readonly string[];
+  readonly trustProxy?: readonly string[] | undefined;
   /**
    * The path prefix that a proxy removes from request targets: `/api`. Signatures are verified over the target with the prefix, and
    * all paths in responses have it. Default: none.
    */
-  readonly basePath?: string;
+  readonly basePath?: string | undefined;
   /** Whether responses have the id of the request in X-Request-Id. Default: false. */
-  readonly requestId?: boolean;
+  readonly requestId?: boolean | undefined;
   /** Called for every answered request. */
-  readonly onRequest?: (entry: AccessLogEntry) => void;
+  readonly onRequest?: ((entry: AccessLogEntry) => void) | undefined;
   /** Observes every request and response in full. Default: none, at no cost. */
-  readonly observer?: Observer;
+  readonly observer?: Observer | undefined;
   /** Called with internal errors, which a client sees as 500. Default: writes to standard error. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }

@@ -125,7 +125,7 @@ const serviceShape = object(serviceMembers);
  * Checks the options of a service. A misspelt one must not be ignored: the default may be less strict than what was meant.
  * @throws RangeError with the nearest known name
  */
-export function checkServiceOptions(options: ServiceOptions): void {
+export function assertServiceOptions(options: unknown): asserts options is ServiceOptions {
   checkOptions(serviceShape, options, 'a service');
 }
 
@@ -134,11 +134,7 @@ export function checkServiceOptions(options: ServiceOptions): void {
  * @param owner names what has the options, in messages about unknown ones
  * @throws RangeError with the nearest known name
  */
-export function checkOptions(
-  shape: Shape<unknown>,
-  options: Pick<ServiceOptions, 'resources'>,
-  owner: string,
-): void {
+export function checkOptions(shape: Shape<unknown>, options: unknown, owner: string): void {
   const read = shape.read(options);
   if ('faults' in read)
     throw new RangeError(
@@ -147,8 +143,8 @@ export function checkOptions(
         .map((fault) => explain(fault, owner))
         .join(),
     );
-  for (const [template, resource] of Object.entries(options.resources ?? {}))
-    checkResource(template, resource);
+  const resources: unknown = Reflect.get(Object(options), 'resources');
+  for (const [template, resource] of Object.entries(resources ?? {})) checkResource(template, resource);
 }
 
 function explain(fault: ShapeFault, owner: string): string {

@@ -60,102 +60,105 @@ export const defaultLimits: Limits = {
 /** The options of a service. All are optional; there are no users by default. */
 export interface ServiceOptions extends PipelineOptions {
   /** Default: the system's clock. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. @internal */
-  readonly random?: (size: number) => Uint8Array;
+  readonly random?: ((size: number) => Uint8Array) | undefined;
   /**
    * Stores items, and OAuth grants and tokens. Default: in memory. The caller closes a store that it passes. A store
    * with `nonces` stores the nonces of signed requests, too. Tokens in it of users,
    * clients and consumers that the options do not list are revoked.
    */
-  readonly store?: Store;
+  readonly store?: Store | undefined;
   /** Users by name. Default: none. */
-  readonly users?: Readonly<Record<string, UserDeclaration>> | ReadonlyMap<string, UserDeclaration>;
+  readonly users?:
+    | Readonly<Record<string, UserDeclaration>>
+    | ReadonlyMap<string, UserDeclaration>
+    | undefined;
   /** Collections by path, or as `defineCollection` returns them. Default: the two of the default configuration. */
-  readonly collections?: Readonly<Record<string, CollectionDeclaration>> | readonly Collection[];
+  readonly collections?: Readonly<Record<string, CollectionDeclaration>> | readonly Collection[] | undefined;
   /** Items by the path of their collection, which are added to collections that never had any. */
-  readonly seed?: Readonly<Record<string, readonly unknown[]>>;
+  readonly seed?: Readonly<Record<string, readonly unknown[]>> | undefined;
   /** Resources by path template. */
-  readonly resources?: Readonly<Record<string, Resource>>;
+  readonly resources?: Readonly<Record<string, Resource>> | undefined;
   /** The realm in challenges. Default: `Countersign`. */
-  readonly realm?: string;
+  readonly realm?: string | undefined;
   /** Seconds by which a signed date may differ from the clock, in both directions. Range: 0 to a year. Default: 600. */
-  readonly window?: number;
+  readonly window?: number | undefined;
   /**
    * Signed dates before the second of this time (ms since 1970-01-01T00:00:00Z) are rejected. A server that lost the nonces of an
    * earlier run passes its start time. Default: no such limit.
    */
-  readonly notBefore?: number;
+  readonly notBefore?: number | undefined;
   /** The requests that the simple form may sign. Default: `safe`, which means GET, HEAD and OPTIONS. */
-  readonly hmacSimple?: 'safe' | 'all' | 'off';
+  readonly hmacSimple?: 'safe' | 'all' | 'off' | undefined;
   /** Whether an HMAC signature of content must cover a digest of it. Default: false. */
-  readonly requireBodyDigest?: boolean;
+  readonly requireBodyDigest?: boolean | undefined;
   /** Further authentication schemes by name. Default: none. */
-  readonly schemes?: SchemeDeclarations;
+  readonly schemes?: SchemeDeclarations | undefined;
   /** OAuth 2.0 clients by id. Default: none, and OAuth 2.0 is not offered. */
-  readonly clients?: RegisteredBy<ClientDeclaration>;
+  readonly clients?: RegisteredBy<ClientDeclaration> | undefined;
   /** OAuth 1.0a consumers by key. Default: none, and OAuth 1.0a is not offered. */
-  readonly consumers?: RegisteredBy<ConsumerDeclaration>;
+  readonly consumers?: RegisteredBy<ConsumerDeclaration> | undefined;
   /**
    * The lifetimes of tokens, codes and temporary credentials, in seconds or as text.
    * @example { access: '10m', code: 30 }
    */
-  readonly lifetimes?: { readonly [Name in keyof Lifetimes]?: Duration };
+  readonly lifetimes?: { readonly [Name in keyof Lifetimes]?: Duration } | undefined;
   /** The origin in the issuer and in absolute links behind a proxy. Default: that of the HTTPS listener. */
-  readonly publicUrl?: string;
+  readonly publicUrl?: string | undefined;
   /**
    * The other origins whose pages may use the service in browsers (the CORS protocol of the Fetch standard). Collections and
    * resources can have their own. Default: none.
    * @example ['https://app.example']
    * @example { origins: ['https://app.example'], maxAge: 60 }
    */
-  readonly cors?: CorsDeclaration;
+  readonly cors?: CorsDeclaration | undefined;
   /**
    * 32 secret bytes from which the token secrets of OAuth 1.0a are derived. Default: random, so that these tokens are valid only
    * as long as the service runs.
    */
-  readonly masterKey?: Uint8Array;
+  readonly masterKey?: Uint8Array | undefined;
   /** Stores nonces. Default: those of `store`, or in memory. The caller creates it for the same window, and closes it. */
-  readonly nonces?: NonceStore;
+  readonly nonces?: NonceStore | undefined;
   /** The highest number of stored nonces, unless `nonces` is given. Default: 10 million. */
-  readonly maxNonces?: number;
+  readonly maxNonces?: number | undefined;
   /**
    * The highest number of stored nonces of one user, unless `nonces` is given. Further requests of that user get the status 429.
    * Default: a tenth of `maxNonces`.
    */
-  readonly maxNoncesPerUser?: number;
+  readonly maxNoncesPerUser?: number | undefined;
   /**
    * How many seconds a request with an Idempotency-Key can be repeated, in collections with `idempotency`. Range: 1 to a year.
    * Default: 86400, which is a day.
    */
-  readonly idempotencyLifetime?: number;
+  readonly idempotencyLifetime?: number | undefined;
   /** The highest number of stored idempotency keys of one user; further ones get the status 429. Default: 10 000. */
-  readonly maxIdempotencyKeysPerUser?: number;
+  readonly maxIdempotencyKeysPerUser?: number | undefined;
   /** Failed authentications a minute, per peer, per user and per both together; 0 for no limit. Default: 100. */
-  readonly maxAuthFailures?: number;
+  readonly maxAuthFailures?: number | undefined;
   /**
    * How many requests each authenticated user or client, and each peer without credentials, may send within a time window. Further
    * ones get the status 429. Responses have the fields RateLimit and RateLimit-Policy. Default: no limit.
    * @example { requests: 1000, window: '1h' }
    */
-  readonly quota?: QuotaDeclaration;
+  readonly quota?: QuotaDeclaration | undefined;
   /** Whether rejections of credentials explain what was checked. Default: false. */
-  readonly explain?: boolean;
+  readonly explain?: boolean | undefined;
   /**
    * The format of responses to clients that accept both XML and JSON, such as clients without `Accept`; problem documents included.
    * Default: `xml`.
    */
-  readonly defaultFormat?: DocumentFormat;
+  readonly defaultFormat?: DocumentFormat | undefined;
   /**
    * Whether a GET or HEAD of a collection with an unknown or repeated query parameter gets the status 400. Default: false; in a test
    * double: true.
    */
-  readonly strictQuery?: boolean;
+  readonly strictQuery?: boolean | undefined;
   /** Whether `GET /openapi.json` returns the OpenAPI 3.1 document of the service to everyone. Default: false. */
-  readonly openapi?: boolean;
-  readonly limits?: Partial<Limits>;
+  readonly openapi?: boolean | undefined;
+  readonly limits?: Partial<Limits> | undefined;
   /** Answers health and readiness checks, which are neither counted nor, unless they fail, logged. Default: none. */
-  readonly health?: HealthOptions;
+  readonly health?: HealthOptions | undefined;
 }
 
 /** The options of health checks. */
@@ -166,5 +169,5 @@ export interface HealthOptions {
    */
   readonly path: string;
   /** Returns why the service is not healthy; undefined if it is. Default: it is. */
-  readonly check?: () => string | undefined;
+  readonly check?: (() => string | undefined) | undefined;
 }

@@ -11,7 +11,9 @@ import type { Store } from '../store/store.ts';
 import type { Limits, ServiceOptions } from './options.ts';
 
 /** The collections and the resources in code that a service serves. */
-export type ServedRoutes = Required<Pick<ServiceOptions, 'collections' | 'resources'>>;
+export type ServedRoutes = {
+  readonly [Name in 'collections' | 'resources']: NonNullable<ServiceOptions[Name]>;
+};
 
 /** Returns the declared collections, or the default ones. Throws DeclarationError. */
 export function readCollections({

@@ -46,7 +46,7 @@ import { healthResource, hideHealthChecks, readinessPath, readinessResource } fr
 import type { OpenApiDocument } from './openapi/document.ts';
 import { addOpenApi, loadOpenApi, openApiResource } from './openapi/resource.ts';
 import type { ServedApi } from './openapi/served-api.ts';
-import { checkServiceOptions } from './option-checks.ts';
+import { assertServiceOptions } from './option-checks.ts';
 import { defaultLimits, type ServiceOptions } from './options.ts';
 import { createRoutes, readCollections, type ServedRoutes } from './routes.ts';
 import { checkDistinctSecrets } from './user-checks.ts';
@@ -191,7 +191,7 @@ export function createControllableService(
     scopes,
   }: ServiceControls = {},
 ): ControllableService {
-  checkServiceOptions(options);
+  assertServiceOptions(options);
   const { clock = systemClock, random = randomBytes, defaultFormat, health } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const contentBudget = new ByteBudget(Math.max(limits.unverifiedContent, limits.body));

@@ -82,7 +82,7 @@ const without = <T>(
   name: string,
 ): Record<string, T> => Object.fromEntries(Object.entries(everybody).filter(([each]) => each !== name));
 
-type Everybody = Required<Pick<ServiceOptions, 'users' | 'clients' | 'consumers'>>;
+type Everybody = { readonly [Name in 'users' | 'clients' | 'consumers']: NonNullable<ServiceOptions[Name]> };
 const everybody = (): Everybody => ({ users: users(), clients, consumers });
 
 /** How a name goes, and comes again, at one moment of a clock that stands. */

@@ -2,7 +2,9 @@ import type { ClientRegistration, ConsumerRegistration } from '../../accounts/re
 import { type AccountPlace, pathIn } from '../../accounts/stored-file.ts';
 import type { StoredUser } from '../../accounts/users.ts';
 import type { Options } from '../../options/options.ts';
-import type { HealthOptions, Limits, ServiceOptions, UserDeclaration } from '../../service/options.ts';
+import { optionSpecs } from '../../options/table.ts';
+import { assertServiceOptions } from '../../service/option-checks.ts';
+import type { HealthOptions, ServiceOptions, UserDeclaration } from '../../service/options.ts';
 import { createService, type Service } from '../../service/service.ts';
 import type { AccountFiles } from '../accounts/account-files.ts';
 import { CommandError } from '../errors.ts';
@@ -35,33 +37,16 @@ export function composeService(
   create: (options: ServiceOptions & KnownAccounts) => Service = createService,
 ): Service {
   try {
+    const { collections, seed, schemes } = options;
+    const { health, ...configured } = readServiceOptions(options);
     return create({
+      ...configured,
       ...more,
       ...accounts,
-      ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
-      ...(options.basePath === undefined ? {} : { basePath: options.basePath }),
-      ...readCors(options),
-      lifetimes: readLifetimes(options),
-      collections: options.collections,
-      seed: options.seed,
-      schemes: options.schemes,
-      window: options.window,
-      hmacSimple: options.hmacSimple,
-      requireBodyDigest: options.hmacRequireBodyDigest,
-      maxNonces: options.maxNonces,
-      ...(options.maxNoncesPerUser === undefined ? {} : { maxNoncesPerUser: options.maxNoncesPerUser }),
-      idempotencyLifetime: options.idempotencyLifetime,
-      maxIdempotencyKeysPerUser: options.maxIdempotencyKeysPerUser,
-      maxAuthFailures: options.maxAuthFailures,
-      ...(options.quota === undefined ? {} : { quota: options.quota }),
-      trustProxy: options.trustProxy,
-      explain: options.explain,
-      defaultFormat: options.defaultFormat,
-      strictQuery: options.strictQuery,
-      ...(options.openapi ? { openapi: true } : {}),
-      ...(options.requestId ? { requestId: true } : {}),
-      ...readHealth(options, check),
-      limits: readLimits(options),
+      collections,
+      seed,
+      schemes,
+      health: health && { ...health, check },
     });
   } catch (error) {
     // For instance two path templates that match the same paths, which only the router detects.
@@ -76,44 +61,24 @@ export function hasResources(resources: ServiceOptions['resources'] = {}): boole
   return Object.keys(resources).length > 0;
 }
 
-function readCors({ corsOrigin, corsCredentials, corsMaxAge }: Options): Pick<ServiceOptions, 'cors'> {
-  if (corsOrigin.length === 0) return {};
-  return { cors: { origins: corsOrigin, credentials: corsCredentials, maxAge: corsMaxAge } };
+/** Returns the options of the service that options of the server set, as the table of options says. */
+function readServiceOptions(options: Options): ServiceOptions {
+  const members = new Map<string, unknown>();
+  for (const [key, { sets: [name, member] = [], times = 1 }] of optionSpecs) {
+    const value: unknown = Reflect.get(options, key);
+    if (name === undefined || value === undefined) continue;
+    const converted = typeof value === 'number' ? value * times : value;
+    if (member === undefined) members.set(name, converted);
+    else members.set(name, { ...toObject(members.get(name)), [member]: converted });
+  }
+  if (options.corsOrigin.length === 0) members.delete('cors');
+  const read: unknown = Object.fromEntries(members);
+  assertServiceOptions(read);
+  return read;
 }
 
-function readHealth(
-  { healthPath: path }: Options,
-  check: HealthOptions['check'],
-): Pick<ServiceOptions, 'health'> {
-  if (path === undefined) return {};
-  return { health: check === undefined ? { path } : { path, check } };
-}
-
-function readLifetimes(options: Options): NonNullable<ServiceOptions['lifetimes']> {
-  return {
-    code: options.codeLifetime,
-    access: options.accessLifetime,
-    refresh: options.refreshLifetime,
-    refreshTotal: options.refreshTotalLifetime,
-    ticket: options.ticketLifetime,
-    requestToken: options.requestTokenLifetime,
-    oauth1Access: options.oauth1AccessLifetime,
-    oauth1Window: options.oauth1Window,
-  };
-}
-
-function readLimits(options: Options): Limits {
-  return {
-    body: options.maxBody,
-    unverifiedContent: options.maxUnverifiedContent,
-    target: options.maxTarget,
-    headers: options.maxHeaders,
-    xmlDepth: options.maxXmlDepth,
-    xmlAttributes: options.maxXmlAttributes,
-    connections: options.maxConnections,
-    headerTimeout: options.headerTimeout * 1000,
-    requestTimeout: options.requestTimeout * 1000,
-  };
+function toObject(value: unknown): object {
+  return typeof value === 'object' && value !== null ? value : {};
 }
 
 /** The sources of the accounts beside the configuration file. */
