@@ -18,11 +18,11 @@ const requirements = Object.keys(pages).map(
 export const benchmark: Benchmark = {
   title: 'Sorted and filtered lists',
   about:
-    'Pages of 50 of 100,000 articles, a million in the long form, that were loaded from disk, by an index and by reading the whole collection, which stores without `watch` require. Writes replace the prices of random articles, 64 at a time, synced, beside a store without an index.',
+    'Pages of 50 of 100,000 articles, a million in the long form, that were loaded from disk, by an index and by reading the whole collection, which stores without `watch` require. A PUT changes the price of a random article, 64 at a time, synced; with indexes of the price and the title, and without.',
   figures: [...timeFigures],
   requirements: [
     ...requirements,
-    { group: 'write', contestant: 'index', figure: 'cpu', beside: 'scan', atMost: 1.1 },
+    { group: 'PUT', contestant: 'index', figure: 'cpu', beside: 'scan', atMost: 1.3 },
   ],
   async open(stage) {
     const size = stage.full ? 1_000_000 : 100_000;
@@ -36,7 +36,7 @@ export const benchmark: Benchmark = {
       await part.ask('begin');
       parts.set(kind, part);
     }
-    return [...Object.keys(pages), 'write'].map((name) => ({
+    return [...Object.keys(pages), 'PUT'].map((name) => ({
       name,
       contestants: kinds.map(
         (kind): Contestant => ({

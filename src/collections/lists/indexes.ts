@@ -1,11 +1,14 @@
 import { andThen, type MaybePromise } from '../../maybe-promise.ts';
-import type { Store, StoredPage } from '../../store/store.ts';
+import type { Store, StoredItem, StoredPage } from '../../store/store.ts';
 import { FieldIndex } from './field-index.ts';
 import type { IndexedField } from './order.ts';
 import { type ScanQueue, stepBytes, stepItems } from './scan-queue.ts';
 
 /** The maximum number of places in all indexes of a service. */
 const maxPlaces = 2_000_000;
+
+/** The number of changed items that are collected before the indexes are updated. */
+const maxChanged = 128;
 
 /** The indexes of a collection, by the names of the fields. */
 export type FieldIndexes = ReadonlyMap<string, FieldIndex>;
@@ -38,6 +41,7 @@ export class ListIndexes {
     // With another revision, the content of the store was replaced.
     if (collection.revision === revision) this.#collections.set(path, collection);
     else collection.end();
+    collection.update();
     const complete =
       collection.revision === revision && fields.every(({ name }) => collection.indexes.has(name));
     return complete ? collection.indexes : undefined;
@@ -83,6 +87,8 @@ class IndexedCollection {
   readonly #store: WatchableStore;
   readonly #path: string;
   readonly #unwatch: () => void;
+  /** The items that were changed since the last update, by sequence; undefined if they were deleted. */
+  readonly #changed = new Map<number, StoredItem | undefined>();
   /** The indexes that are being built, by the names of the fields. */
   #unfinished = new Map<string, FieldIndex>();
   #building: Promise<boolean> | undefined;
@@ -95,11 +101,20 @@ class IndexedCollection {
     this.#path = path;
     this.#unwatch = store.watch(path, (sequence, entry, revision) => {
       this.revision = revision;
-      for (const index of this.#all()) {
+      this.#changed.set(sequence, entry);
+      if (this.#changed.size >= maxChanged) this.update();
+    });
+  }
+
+  /** Makes the collected changes in all indexes. Together, they take half the time. */
+  update(): void {
+    for (const index of this.#all()) {
+      for (const [sequence, entry] of this.#changed) {
         if (entry === undefined) index.delete(sequence);
         else index.set(entry);
       }
-    });
+    }
+    this.#changed.clear();
   }
 
   /** The number of places in all indexes. */
@@ -132,6 +147,7 @@ class IndexedCollection {
     if (this.#unfinished.size === 0) return true;
     let [position, valid] = [0, true];
     const take = ({ entries, more, revision }: StoredPage): boolean => {
+      this.update();
       valid = this.revision === revision && this.places <= maxPlaces;
       for (const entry of entries) {
         for (const index of this.#unfinished.values()) index.set(entry);

@@ -10,6 +10,8 @@ export interface IndexedField {
   computeKey(entry: StoredItem): Key | undefined;
   /** Compares two keys, in ascending order. */
   compare(one: Key, other: Key): number;
+  /** Returns a number for a key, which orders most keys faster than `compare`: that of a lesser key is not greater. */
+  computeRank(key: Key): number;
 }
 
 /** The order of the items of a list. Items with equal keys are in the order of their creation. */
@@ -47,6 +49,7 @@ export function indexField(
   return {
     name,
     compare,
+    computeRank: (key) => computeRank(type, key),
     computeKey(entry) {
       const value = valueIn(entry);
       const key = value === undefined ? undefined : computeKey(value);
@@ -59,7 +62,36 @@ export function indexField(
 export function modifiedOrder(name: string, descending: boolean): ItemOrder {
   const { compare, parseKey } = numberOrder;
   const computeKey = ({ modified }: StoredItem): Key => modified;
-  return { compare, parseKey, computeKey, descending, field: { name, compare, computeKey } };
+  return {
+    compare,
+    parseKey,
+    computeKey,
+    descending,
+    field: { name, compare, computeKey, computeRank: Number },
+  };
+}
+
+function computeRank(type: SimpleTypeName, key: Key): number {
+  if (typeof key === 'number') return key;
+  if (type === 'decimal') return Number(key);
+  // The key of an instant has a fixed number of digits, and then those of the fraction.
+  return type === 'dateTime' ? Number(`0.${key}`) : rankText(key);
+}
+
+/** The number of characters of a text that its rank depends on: the rank is a safe integer. */
+const rankedLength = 6;
+/** The least code unit that has no digit of its own in a rank. Those after it in the text do not count. */
+const unranked = 255;
+
+function rankText(text: string): number {
+  let rank = 0;
+  let isCut = false;
+  for (let at = 0; at < rankedLength; at += 1) {
+    isCut ||= text.charCodeAt(at) >= unranked;
+    const digit = at < text.length ? text.charCodeAt(at) + 1 : 0;
+    rank = rank * (unranked + 2) + (isCut ? unranked + 1 : digit);
+  }
+  return rank;
 }
 
 /** Returns the order by a field of this type. */
