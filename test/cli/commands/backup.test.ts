@@ -93,7 +93,8 @@ describe('backup', () => {
       const writers = Promise.all(Array.from({ length: 4 }, write));
       const generations = new Set<number>();
       const copies: string[] = [];
-      for (let round = 0; round < (long ? 12 : 5); round += 1) {
+      // Until the server has compacted its journals at least once.
+      for (let round = 0; round < (long ? 12 : 5) || generations.size < 2; round += 1) {
         const [before, copy] = [acknowledged, freshDirectory()];
         const { status, stderr } = await call(['backup', copy, '--data', data]);
         assert.deepEqual([status, stderr], [0, '']);
@@ -109,7 +110,6 @@ describe('backup', () => {
       }
       writing = false;
       await writers;
-      assert.ok(generations.size > 1, 'the server compacted its journals meanwhile');
       const last = copies.at(-1) ?? '';
       const checked = await call(['check', '--config', config, '--data', last]);
       assert.equal(checked.status, 0, checked.stderr);
