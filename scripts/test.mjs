@@ -2,16 +2,17 @@
 // builds dist, and checks types, format and lint (check.mjs). At the end, it searches the output of servers and commands for
 // the secrets, passwords and signatures that they received.
 //
-//   node scripts/test.mjs [--built] [--long] [--watch] [WORD …]
+//   node scripts/test.mjs [--built] [--long] [--times] [--watch] [WORD …]
 //
 // --built  skips the checks, and tests dist/server.js as it was built. With a WORD and without this option, tests of the command
 //          run the sources.
 // --long   tries more: every state in place of some, and more random cases
+// --times  prints how long each process took, and the processor time of it and of the programs that it started
 // --watch  runs files again when they or modules that they import are changed
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, watch } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, watch } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { run } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -25,6 +26,7 @@ const { values, positionals: words } = parseArgs({
   options: {
     built: { type: 'boolean', default: false },
     long: { type: 'boolean', default: false },
+    times: { type: 'boolean', default: false },
     watch: { type: 'boolean', default: false },
   },
   allowPositionals: true,
@@ -65,11 +67,40 @@ async function runFiles(files, since) {
   stream.on('test:fail', ({ todo, skip }) => {
     if (todo === undefined && skip === undefined) passed = false;
   });
+  const times = values.times ? measureProcesses() : undefined;
   const clear = process.stdout.isTTY === true;
   const report = createReporter({ root, processes, seed, clear, startedAt: since });
   for await (const text of stream.compose(report)) process.stdout.write(text);
+  if (times !== undefined) printTimes(times);
   const isClean = await searchOutput(transcript);
   return passed && isClean;
+}
+
+/** Makes each process of tests write its times to a folder. Returns the path of the folder. */
+function measureProcesses() {
+  const folder = mkdtempSync(join(tmpdir(), 'countersign-times-'));
+  process.env['TEST_TIMES'] = folder;
+  const module = pathToFileURL(join(root, 'scripts', 'measure-process.mjs'));
+  process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} --import=${module}`;
+  return folder;
+}
+
+/** Prints the times in a folder, and removes it. */
+function printTimes(folder) {
+  const times = readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')));
+  rmSync(folder, { recursive: true });
+  const cpu = ({ own, programs }) => own + (programs ?? 0);
+  const line = (one) =>
+    `${cpu(one).toFixed(1).padStart(6)} ${one.elapsed.toFixed(1).padStart(8)}  ${one.name}`;
+  const named = times.map((one) => ({ ...one, name: relative(compiled, one.script) }));
+  console.log('   CPU  elapsed  (s)');
+  for (const one of named.sort((a, b) => cpu(b) - cpu(a))) console.log(line(one));
+  console.log(
+    `${times
+      .reduce((sum, one) => sum + cpu(one), 0)
+      .toFixed(1)
+      .padStart(6)}           in all`,
+  );
 }
 
 /** Searches what servers and commands have written for secrets. Returns whether there are none. */
