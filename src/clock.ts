@@ -1,5 +1,18 @@
+import { types } from 'node:util';
+
 /** A point in time: a Date, milliseconds since 1970-01-01T00:00:00Z, or an ISO 8601 date such as `2026-03-01T12:00:00Z`. */
 export type DateLike = Date | number | string;
+
+const isoForm =
+  /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?(?:Z|[+-][0-9]{2}:[0-9]{2}))?$/;
+
+/** Returns a point in time in ms since 1970-01-01T00:00:00Z; undefined if it is none. */
+export function readTime(moment: unknown): number | undefined {
+  const time = typeof moment === 'string' ? (isoForm.test(moment) ? Date.parse(moment) : undefined) : moment;
+  // A Date may be of another realm. Other values, such as null, would be converted to numbers.
+  const ms = types.isDate(time) ? time.getTime() : time;
+  return typeof ms === 'number' && Number.isFinite(ms) ? ms : undefined;
+}
 
 /** A source of time. All code that needs the time takes one as a parameter. */
 export interface Clock {

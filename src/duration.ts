@@ -38,3 +38,15 @@ export function requireDuration(duration: Duration, name: string): number {
   if (length !== undefined) return length;
   throw new RangeError(`${name} is not a number of milliseconds or a duration such as '10s'`);
 }
+
+/**
+ * Returns the milliseconds of a duration, whose numbers are seconds.
+ * @param min the shortest duration, in seconds
+ * @param max the longest duration, in seconds
+ * @throws RangeError if it is neither a number in this range nor text such as `10m`
+ */
+export function requireSeconds(duration: unknown, name: string, min: number, max: number): number {
+  const length = readDuration(duration, 1000);
+  if (length !== undefined && length >= min * 1000 && length <= max * 1000) return length;
+  throw new RangeError(`${name} is not a number of seconds from ${min} to ${max}, or text such as '10m'`);
+}

@@ -1,4 +1,5 @@
 import { type ConfiguredScheme, readSchemes } from '../auth/configured-schemes.ts';
+import { readDuration } from '../duration.ts';
 import { readLifetimes } from '../oauth/lifetimes.ts';
 import type { ServiceOptions } from '../service/options.ts';
 
@@ -14,7 +15,7 @@ export function dateWindows({
   const configured = readSchemes(schemes);
   const { oauth1Window } = readLifetimes(lifetimes);
   return {
-    hmac: window,
+    hmac: (readDuration(window, 1000) ?? 0) / 1000,
     oauth: oauth1Window / 1000,
     ...Object.fromEntries(configured.map((scheme) => [scheme.name, readWindow(scheme)])),
   };

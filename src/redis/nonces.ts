@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
+import { type Duration, requireSeconds } from '../duration.ts';
 import { StoreError } from '../store/errors.ts';
 import { endOfLost, lostUntil, type NoncesLost } from '../store/nonces/time.ts';
 import { createSender, failed, type RedisClient, type SendCommand } from './client.ts';
@@ -8,8 +9,8 @@ import { createSender, failed, type RedisClient, type SendCommand } from './clie
 export interface RedisNonceStoreOptions {
   /** The start of all keys. Services with different users need different prefixes. Default: `countersign:`. */
   readonly prefix?: string;
-  /** The `window` of the service, in seconds, or a longer one. Range: 1 to a year. Default: 600. */
-  readonly window?: number;
+  /** The `window` of the service, or a longer one: seconds, or text such as `10m`. Range: 1 s to a year. Default: 600. */
+  readonly window?: Duration;
   /**
    * The maximum difference in seconds between the clocks of a host and of Redis. Beyond it, claims reject. Nonces are
    * stored this much longer. Range: 1 to 3600. Default: 30.
@@ -106,8 +107,8 @@ class NoncesInRedis implements RedisNonces {
 
   constructor(client: RedisClient, options: RedisNonceStoreOptions) {
     const { prefix, window, clockTolerance, timeout, clock, onWarning: onReport } = readOptions(options);
-    this.window = window;
-    this.#window = window * 1000;
+    this.window = window / 1000;
+    this.#window = window;
     this.#prefix = prefix;
     this.#tolerance = clockTolerance * 1000;
     this.#clock = clock;
@@ -203,14 +204,16 @@ function emitWarning(line: string): void {
 }
 
 // A caller in JavaScript can pass any value, and an invalid one must not weaken a check.
-function readOptions(options: RedisNonceStoreOptions): Required<RedisNonceStoreOptions> {
+function readOptions(
+  options: RedisNonceStoreOptions,
+): Required<RedisNonceStoreOptions> & { readonly window: number } {
   const { prefix = 'countersign:', window = 600, clockTolerance = 30, timeout = 2000 } = options;
   const { clock = systemClock, onWarning: onReport = emitWarning } = options;
   if (typeof prefix !== 'string') throw new RangeError('prefix is not a string');
-  checkRange(window, 'window', 'seconds', year);
   checkRange(clockTolerance, 'clockTolerance', 'seconds', 3600);
   checkRange(timeout, 'timeout', 'milliseconds', 60_000);
-  return { prefix, window, clockTolerance, timeout, clock, onWarning: onReport };
+  const length = requireSeconds(window, 'window', 1, year);
+  return { prefix, window: length, clockTolerance, timeout, clock, onWarning: onReport };
 }
 
 function checkRange(value: unknown, name: string, unit: string, max: number): void {

@@ -9,7 +9,8 @@ import { Quotas } from '../auth/quota/quota.ts';
 import { createRateLimiter } from '../auth/rate-limit.ts';
 import { SchemeLimits } from '../auth/scheme-limits.ts';
 import { type AccountRecord, toAccountRecord } from '../auth/user-declaration.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, readTime } from '../clock.ts';
+import { requireSeconds } from '../duration.ts';
 import type { IncomingRequest } from '../http/message.ts';
 import { readLifetimes } from '../oauth/lifetimes.ts';
 import type { TokenEvent } from '../oauth/records.ts';
@@ -62,7 +63,8 @@ export function createAuthentication(
   random: (size: number) => Uint8Array,
   { store, origins, onGrantEvent, scopes }: AuthenticationParts,
 ): Authentication {
-  const window = readWindow(options) * 1000;
+  const window = readWindow(options);
+  const notBefore = readNotBefore(options);
   const { realm = 'Countersign', explain = false } = options;
   const declared = readDeclarations(options.users ?? {});
   const accounts = createAccounts(declared);
@@ -91,7 +93,7 @@ export function createAuthentication(
     clock,
     window,
     nonceWindow,
-    notBefore: options.notBefore,
+    notBefore,
     simple: readSimple(options),
     requireBodyDigest: options.requireBodyDigest ?? false,
     explain,
@@ -105,7 +107,7 @@ export function createAuthentication(
     key: random(32),
     explain,
   });
-  const { notBefore, onError = (error) => console.error(error) } = options;
+  const { onError = (error) => console.error(error) } = options;
   const bodyLimit = options.limits?.body ?? defaultLimits.body;
   const schemeContext = {
     realm,
@@ -178,7 +180,7 @@ export function computeNoncesWindow(
   options: Pick<ServiceOptions, 'window' | 'lifetimes'>,
   schemes: readonly ConfiguredScheme[],
 ): number {
-  return computeNonceWindow(readWindow(options) * 1000, options, schemes);
+  return computeNonceWindow(readWindow(options), options, schemes);
 }
 
 /** The longest window, in seconds: a year. */
@@ -186,8 +188,13 @@ const longestWindow = 31_536_000;
 
 // A caller in JavaScript can pass any value, and an invalid one must not weaken a check.
 function readWindow({ window = 600 }: Pick<ServiceOptions, 'window'>): number {
-  if (typeof window === 'number' && window >= 0 && window <= longestWindow) return window;
-  throw new RangeError(`window is not a number of seconds from 0 to ${longestWindow}`);
+  return requireSeconds(window, 'window', 0, longestWindow);
+}
+
+function readNotBefore({ notBefore }: ServiceOptions): number | undefined {
+  const time = readTime(notBefore);
+  if (notBefore === undefined || time !== undefined) return time;
+  throw new RangeError("notBefore is not a time such as '2026-03-01T12:00:00Z', a Date or ms since 1970");
 }
 
 /**

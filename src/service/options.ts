@@ -2,7 +2,7 @@ import type { ClientDeclaration, ConsumerDeclaration, RegisteredBy } from '../ac
 import type { QuotaDeclaration } from '../auth/quota/policy.ts';
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import type { UserDeclaration } from '../auth/user-declaration.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock, DateLike } from '../clock.ts';
 import type { Collection, CollectionDeclaration } from '../collections/declaration.ts';
 import type { Duration } from '../duration.ts';
 import type { Lifetimes } from '../oauth/lifetimes.ts';
@@ -82,13 +82,16 @@ export interface ServiceOptions extends PipelineOptions {
   readonly resources?: Readonly<Record<string, Resource>> | undefined;
   /** The realm in challenges. Default: `Countersign`. */
   readonly realm?: string | undefined;
-  /** Seconds by which a signed date may differ from the clock, in both directions. Range: 0 to a year. Default: 600. */
-  readonly window?: number | undefined;
   /**
-   * Signed dates before the second of this time (ms since 1970-01-01T00:00:00Z) are rejected. A server that lost the nonces of an
+   * Seconds, or text such as `10m`, by which a signed date may differ from the clock, in both directions. Range: 0 to a year.
+   * Default: 600.
+   */
+  readonly window?: Duration | undefined;
+  /**
+   * Signed dates before the second of this time are rejected. A server that lost the nonces of an
    * earlier run passes its start time. Default: no such limit.
    */
-  readonly notBefore?: number | undefined;
+  readonly notBefore?: DateLike | undefined;
   /** The requests that the simple form may sign. Default: `safe`, which means GET, HEAD and OPTIONS. */
   readonly hmacSimple?: 'safe' | 'all' | 'off' | undefined;
   /** Whether an HMAC signature of content must cover a digest of it. Default: false. */
@@ -128,10 +131,10 @@ export interface ServiceOptions extends PipelineOptions {
    */
   readonly maxNoncesPerUser?: number | undefined;
   /**
-   * How many seconds a request with an Idempotency-Key can be repeated, in collections with `idempotency`. Range: 1 to a year.
-   * Default: 86400, which is a day.
+   * How long a request with an Idempotency-Key can be repeated, in collections with `idempotency`: seconds, or text such as `24h`.
+   * Range: 1 s to a year. Default: 86400, which is a day.
    */
-  readonly idempotencyLifetime?: number | undefined;
+  readonly idempotencyLifetime?: Duration | undefined;
   /** The highest number of stored idempotency keys of one user; further ones get the status 429. Default: 10 000. */
   readonly maxIdempotencyKeysPerUser?: number | undefined;
   /** Failed authentications a minute, per peer, per user and per both together; 0 for no limit. Default: 100. */

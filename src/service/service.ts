@@ -9,7 +9,7 @@ import type { Collection } from '../collections/declaration.ts';
 import { Idempotency, type IdempotencyOptions } from '../collections/idempotency.ts';
 import { SearchedStore } from '../collections/lists/search.ts';
 import { loadSeed } from '../collections/seed.ts';
-import { type Duration, requireDuration } from '../duration.ts';
+import { type Duration, requireDuration, requireSeconds } from '../duration.ts';
 import { writeDescription, writeProblem } from '../formats/server-documents.ts';
 import { createDateCache } from '../http/headers/date.ts';
 import type { IncomingRequest, Response } from '../http/message.ts';
@@ -377,7 +377,8 @@ function withRoutes(api: ServedApi, routes: readonly Route[]): ServedApi {
 
 function readIdempotencyOptions(options: ServiceOptions): IdempotencyOptions {
   const { idempotencyLifetime = 86_400, maxIdempotencyKeysPerUser: maxPerUser = 10_000 } = options;
-  return { lifetime: idempotencyLifetime * 1000, maxPerUser };
+  const lifetime = requireSeconds(idempotencyLifetime, 'idempotencyLifetime', 1, 31_536_000);
+  return { lifetime, maxPerUser };
 }
 
 /** Returns a function that returns whether a query parameter belongs to credentials. */

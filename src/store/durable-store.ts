@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import { didYouMean } from '../did-you-mean.ts';
+import { type Duration, requireSeconds } from '../duration.ts';
 import type { StoreHealth } from './durable.ts';
 import { prepareDirectory } from './files/directory.ts';
 import type { NonceStore } from './nonces/nonces.ts';
@@ -14,8 +15,11 @@ export interface DurableStoreOptions {
    * it survives a crash of the process, but not a power failure. Default: `fsync`.
    */
   readonly durability?: 'fsync' | 'os';
-  /** The `window` of the service, in seconds, or a longer one: nonces are kept for it. Range: 1 to a year. Default: 600. */
-  readonly window?: number;
+  /**
+   * The `window` of the service, or a longer one: nonces are kept for it. Seconds, or text such as `10m`. Range: 1 s to a year.
+   * Default: 600.
+   */
+  readonly window?: Duration;
   /** The highest number of stored nonces. Default: 10 million. */
   readonly maxNonces?: number;
   /** The highest number of stored nonces of one user. Default: a tenth of `maxNonces`. */
@@ -72,7 +76,7 @@ export async function openInDirectory(
     clock,
     random,
     onReport,
-    window: window * 1000,
+    window: requireSeconds(window, 'window', 1, year),
   });
   try {
     return createDurableStore(await opening.open(await opening.recover()), opening);
@@ -123,7 +127,7 @@ function checkOptions(directory: unknown, options: DurableStoreOptions): void {
   const { durability = 'fsync', window = 600, maxNonces = maxCount, maxNoncesPerUser = maxNonces } = options;
   if (durability !== 'fsync' && durability !== 'os')
     throw new RangeError('durability is not one of fsync, os');
-  checkRange(window, 'window', 'a number of seconds', year);
+  requireSeconds(window, 'window', 1, year);
   checkRange(maxNonces, 'maxNonces', 'a whole number', maxCount);
   checkRange(maxNoncesPerUser, 'maxNoncesPerUser', 'a whole number', maxNonces);
 }

@@ -364,7 +364,7 @@ const wrongOptions: readonly (readonly [options: object, message: string])[] = [
   [{ limits: { bdy: 1 } }, 'bdy is not a member of limits; did you mean "body"?'],
   [{ limits: { body: '1' } }, 'body of limits must be a number from 0, is a string'],
   [{ lifetimes: { acess: 1 } }, 'acess is not a member of lifetimes; did you mean "access"?'],
-  [{ window: '600' }, 'window is not a number of seconds from 0 to 31536000'],
+  [{ window: '600' }, "window is not a number of seconds from 0 to 31536000, or text such as '10m'"],
   [{ explain: 'false' }, 'explain must be true or false, is a string'],
   [
     { aliases: 'http://example.com' },

@@ -1,10 +1,10 @@
-import { types } from 'node:util';
 import {
   type AdjustableClock,
   type Clock,
   type ClockSetting,
   createAdjustableClock,
   type DateLike,
+  readTime,
 } from '../../clock.ts';
 import { type Duration, parseDuration } from '../../duration.ts';
 import { formatArgument } from '../../service/argument-checks.ts';
@@ -144,20 +144,11 @@ function lengthOfText(text: string): number | undefined {
   return size !== undefined && text.startsWith('-') ? -size : size;
 }
 
-const isoForm =
-  /^[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?(?:Z|[+-][0-9]{2}:[0-9]{2}))?$/;
-
 /** Returns a moment in ms since 1970-01-01T00:00:00Z. Throws RangeError if it is invalid. */
 export function toTime(moment: DateLike): number {
-  const time = typeof moment === 'string' ? timeOfText(moment) : moment;
-  // A Date may be of another realm. Other values, such as null, would be converted to numbers.
-  const ms = types.isDate(time) ? time.getTime() : time;
-  if (typeof ms === 'number' && Number.isFinite(ms)) return ms;
+  const time = readTime(moment);
+  if (time !== undefined) return time;
   throw new RangeError(
     `${formatArgument(moment)} is not a time such as '2026-03-01T12:00:00Z', a Date or ms since 1970`,
   );
-}
-
-function timeOfText(text: string): number {
-  return isoForm.test(text) ? Date.parse(text) : Number.NaN;
 }

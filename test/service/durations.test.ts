@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { signRequest } from '../../src/client/index.ts';
+import { createManualClock, createService, openDurableStore, type ServiceOptions } from '../../src/index.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
+
+const start = Date.UTC(2026, 10, 22, 12);
+const credentials = { user: 'ann', secret: 'the secret of ann' };
+const url = 'http://127.0.0.1/articles/1';
+
+/** The status of a DELETE of nothing that was signed so many seconds before the time of the service. */
+async function statusAfter(seconds: number, options: ServiceOptions): Promise<number> {
+  const headers = signRequest({ method: 'DELETE', url, date: start, ...credentials });
+  const clock = createManualClock(start + seconds * 1000);
+  const users = { ann: { secret: credentials.secret } };
+  const service = createService({ users, clock, ...options });
+  return (await service.fetch(url, { method: 'DELETE', headers })).status;
+}
+
+test('the window of signed dates is a number of seconds or text', async () => {
+  for (const window of [120, '2m', '120s']) {
+    assert.equal(await statusAfter(119, { window }), 404, String(window));
+    assert.equal(await statusAfter(121, { window }), 401, String(window));
+  }
+});
+
+test('signed dates before a time are refused, whether that is a number, a date or text', async () => {
+  for (const [notBefore, status] of [
+    [start, 404],
+    [start + 1000, 401],
+    [new Date(start), 404],
+    ['2026-11-22T12:00:01Z', 401],
+  ] as const)
+    assert.equal(await statusAfter(1, { notBefore }), status, String(notBefore));
+});
+
+test('an invalid duration or time of a service is refused with its name', () => {
+  assert.throws(() => createService({ window: '10' }), /^RangeError: window is not a number of seconds/);
+  assert.throws(
+    () => createService({ idempotencyLifetime: '0s' }),
+    /^RangeError: idempotencyLifetime is not a/,
+  );
+  assert.throws(() => createService({ notBefore: 'yesterday' }), /^RangeError: notBefore is not a time/);
+});
+
+test('the window of a data directory is a number of seconds or text', async (context) => {
+  for (const window of [600, '10m']) {
+    await using store = await openDurableStore(temporaryDirectory(context), { window });
+    assert.equal(await statusAfter(1, { store }), 404);
+    assert.throws(() => createService({ store, window: '11m' }), /nonces are stored for 600 s/);
+  }
+});
