@@ -2,7 +2,7 @@
  * Reads a snapshot in its own process. The order is `start` or `plain`; the words are its path and the number of
  * articles.
  */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { nodeDisk } from '../../src/store/files/disk.ts';
 import { readSnapshot } from '../../src/store/snapshot/reader.ts';
 import { articles } from '../data/articles.ts';
@@ -19,20 +19,32 @@ export function part(path = '', size = ''): Answer {
 function plain(path: string): Sample {
   const text = readFileSync(path, 'utf8');
   let value: unknown;
+  const before = measureHeld();
   const sample = timed(() => {
     value = JSON.parse(text);
   });
-  if (value === undefined) throw new Error('nothing was parsed');
-  return { ...sample, resident: process.memoryUsage.rss() };
+  const resident = process.memoryUsage.rss();
+  const held = measureHeld() - before;
+  if (value === undefined) throw new Error('nothing was kept');
+  return { ...sample, resident, held: held / Buffer.byteLength(text) };
+}
+
+/** Returns the bytes of the heap and of all buffers after garbage collection. */
+function measureHeld(): number {
+  for (let round = 0; round < 3; round += 1) globalThis.gc?.();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
 }
 
 /** Includes the reading of the file. `read` is the cost of the first read of an article. */
 async function start(path: string, count: number): Promise<Sample> {
+  const before = measureHeld();
   let snapshot: Awaited<ReturnType<typeof readSnapshot>> | undefined;
   const sample = await timedAsync(async () => {
     snapshot = await readSnapshot(nodeDisk, path);
   });
   const resident = process.memoryUsage.rss();
+  const held = (measureHeld() - before) / statSync(path).size;
   const state = snapshot?.state;
   if (state?.collection(articles)?.count !== count) throw new Error('not all was loaded');
   const { cpu: read = 0 } = timed(() => {
@@ -40,5 +52,5 @@ async function start(path: string, count: number): Promise<Sample> {
       state.read(articles, String(1 + ((number * 7919) % count)));
     }
   }, 1000);
-  return { ...sample, resident, read };
+  return { ...sample, resident, held, read };
 }
