@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createManualClock } from '../../src/clock.ts';
 import type { CollectionDeclaration } from '../../src/collections/declaration.ts';
+import { ListIndexes } from '../../src/collections/lists/indexes.ts';
+import { indexField } from '../../src/collections/lists/order.ts';
+import { ScanQueue } from '../../src/collections/lists/scan-queue.ts';
+import { createRequest, type Response } from '../../src/http/message.ts';
 import { createMemoryStore, type MemoryStore } from '../../src/store/memory.ts';
 import type { Store, StoredRecord } from '../../src/store/store.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
@@ -185,4 +190,48 @@ test('items with decimals of more than 1,000 characters are sorted last, and fou
   assert.match(found.text, /^\{"things":\[\{"href":"\/things\/1001",[^[]*\]\}$/);
   const first = await get(`${path}?sort=-price&limit=1`);
   assert.doesNotMatch(first.text, /1001/);
+});
+
+test('an index is not built to the end if all clients that wait for it have left, and again for the next', async () => {
+  const memory = filledStore(seeded(1));
+  let isOpen = true;
+  let lists = 0;
+  const list: Store['list'] = (...wanted) => {
+    lists += 1;
+    if (lists === 7) isOpen = false;
+    return memory.list(...wanted);
+  };
+  const { service } = openService({ collections, store: { ...memory, list } });
+  const request = createRequest({ method: 'GET', target: `${path}?sort=count` });
+  const search = (): Promise<Response> =>
+    service.respond({ ...request, connection: { ...request.connection, isOpen: () => isOpen } });
+  const left = await Promise.all([search(), search()]);
+  assert.deepEqual(
+    left.map(({ status }) => status),
+    [503, 503],
+  );
+  assert.ok(lists <= 7, `${lists} reads`);
+  isOpen = true;
+  assert.equal((await search()).status, 200);
+});
+
+test('a field whose index has no room is not indexed, and the other indexes remain', async () => {
+  const store = filledStore(seeded(1));
+  const { watch } = store;
+  assert.ok(watch !== undefined);
+  const indexes = new ListIndexes(
+    { list: store.list, watch },
+    new ScanQueue(createManualClock(0)),
+    1.5 * size,
+  );
+  const [count, title] = [
+    indexField('count', 'integer', ({ value }) => value['count']),
+    indexField('title', 'text', ({ value }) => value['title']),
+  ];
+  const { revision } = await store.list(path, 0, 0);
+  const isOpen = (): boolean => true;
+  assert.equal(await indexes.build(path, revision, [count], isOpen), true);
+  assert.equal(await indexes.build(path, revision, [title], isOpen), false);
+  assert.deepEqual([...(indexes.find(path, revision, [count])?.keys() ?? [])], ['count']);
+  assert.equal(indexes.find(path, revision, [title]), undefined);
 });

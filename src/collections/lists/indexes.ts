@@ -5,7 +5,7 @@ import type { IndexedField } from './order.ts';
 import { type ScanQueue, stepBytes, stepItems } from './scan-queue.ts';
 
 /** The maximum number of places in all indexes of a service. */
-const maxPlaces = 2_000_000;
+const defaultMaxPlaces = 2_000_000;
 
 /** The number of changed items that are collected before the indexes are updated. */
 const maxChanged = 128;
@@ -25,12 +25,12 @@ export class ListIndexes {
   readonly #scans: ScanQueue;
   /** The least recently used collection is first. */
   readonly #collections = new Map<string, IndexedCollection>();
-  /** The collections that have too many items. */
-  readonly #tooLarge = new Set<string>();
+  readonly #maxPlaces: number;
 
-  constructor(store: WatchableStore, scans: ScanQueue) {
+  constructor(store: WatchableStore, scans: ScanQueue, maxPlaces = defaultMaxPlaces) {
     this.#store = store;
     this.#scans = scans;
+    this.#maxPlaces = maxPlaces;
   }
 
   /** Returns the indexes of a collection with this revision; undefined if one of the fields has none. */
@@ -58,11 +58,10 @@ export class ListIndexes {
     fields: readonly IndexedField[],
     isOpen: () => boolean,
   ): Promise<boolean> {
-    if (this.#tooLarge.has(path)) return false;
-    const collection = this.#collections.get(path) ?? new IndexedCollection(this.#store, path, revision);
+    const collection =
+      this.#collections.get(path) ?? new IndexedCollection(this.#store, path, revision, this.#maxPlaces);
     this.#collections.set(path, collection);
     const built = await collection.build(fields, this.#scans, isOpen);
-    if (collection.places > maxPlaces) this.#tooLarge.add(path);
     this.#dropExcess();
     return built && this.#collections.has(path);
   }
@@ -71,7 +70,7 @@ export class ListIndexes {
     let places = 0;
     for (const collection of this.#collections.values()) places += collection.places;
     for (const [path, collection] of this.#collections) {
-      if (places <= maxPlaces) return;
+      if (places <= this.#maxPlaces) return;
       places -= collection.places;
       this.#collections.delete(path);
       collection.end();
@@ -86,7 +85,10 @@ class IndexedCollection {
   revision: number;
   readonly #store: WatchableStore;
   readonly #path: string;
+  readonly #maxPlaces: number;
   readonly #unwatch: () => void;
+  /** The names of the fields for whose indexes there is no room. */
+  readonly #excluded = new Set<string>();
   /** The items that were changed since the last update, by sequence; undefined if they were deleted. */
   readonly #changed = new Map<number, StoredItem | undefined>();
   /** The indexes that are being built, by the names of the fields. */
@@ -95,8 +97,9 @@ class IndexedCollection {
   /** Whether each client is still there that waits for the build. */
   #waiting: (() => boolean)[] = [];
 
-  constructor(store: WatchableStore, path: string, revision: number) {
+  constructor(store: WatchableStore, path: string, revision: number, maxPlaces: number) {
     this.revision = revision;
+    this.#maxPlaces = maxPlaces;
     this.#store = store;
     this.#path = path;
     this.#unwatch = store.watch(path, (sequence, entry, revision) => {
@@ -145,10 +148,11 @@ class IndexedCollection {
       if (!this.indexes.has(field.name)) this.#unfinished.set(field.name, new FieldIndex(field));
     }
     if (this.#unfinished.size === 0) return true;
+    if (fields.some(({ name }) => this.#excluded.has(name))) return false;
     let [position, valid] = [0, true];
     const take = ({ entries, more, revision }: StoredPage): boolean => {
       this.update();
-      valid = this.revision === revision && this.places <= maxPlaces;
+      valid = this.revision === revision && this.places <= this.#maxPlaces;
       for (const entry of entries) {
         for (const index of this.#unfinished.values()) index.set(entry);
         position = entry.sequence;
@@ -158,7 +162,9 @@ class IndexedCollection {
     const step = (): MaybePromise<boolean> =>
       andThen(this.#store.list(this.#path, position, stepItems, stepBytes), take);
     await scans.run(step, () => this.#waiting.some((isOpen) => isOpen()));
-    if (!valid) return false;
+    const isTooLarge = this.places > this.#maxPlaces;
+    if (isTooLarge) for (const name of this.#unfinished.keys()) this.#excluded.add(name);
+    if (isTooLarge || !valid) return false;
     for (const [name, index] of this.#unfinished) this.indexes.set(name, index);
     return true;
   }
