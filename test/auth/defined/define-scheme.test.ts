@@ -43,6 +43,37 @@ const krakenSignature =
 
 const resources = { '/0/private/{call}': { POST: action('authenticated', () => ({ status: 204 })) } };
 
+test('a scheme may read its time as a Date, and join texts beyond ASCII itself', async (context) => {
+  const joined: string[] = [];
+  const scheme = defineScheme({
+    headers: ['X-User', 'X-Date', 'X-Note', 'X-Signature'],
+    parse: ({ headers }) => ({
+      user: headers.get('X-User'),
+      date: new Date(headers.get('X-Date') ?? ''),
+      signature: headers.get('X-Signature'),
+    }),
+    message: ({ target }, { date }) => [
+      ['time', new Date(date).toISOString()],
+      ['target', target],
+      ['note', 'größer'],
+    ],
+    join(parts) {
+      const text = parts.map(([, value]) => String(value)).join('|');
+      joined.push(text);
+      return text;
+    },
+    sign: (message, key) => createHmac('sha256', key).update(message).digest('hex'),
+    format: ({ user, date, signature }) => ({
+      headers: { 'X-User': user, 'X-Date': new Date(date).toISOString(), 'X-Signature': signature },
+    }),
+  });
+  const double = await start(context, { users, schemes: { scheme }, now: Date.UTC(2026, 10, 22, 12) });
+  const answer = await double.as('ann', { scheme: 'scheme' }).fetch('/articles');
+  assert.equal(answer.status, 200, `${double.journal.last()}`);
+  assert.deepEqual(double.journal.last().principal, { name: 'ann', scheme: 'scheme' });
+  assert.ok(joined.includes('2026-11-22T12:00:00.000Z|/articles|größer'), joined.join(' '));
+});
+
 test('the scheme of Kraken signs the example of its documentation as published', () => {
   const headers = signRequest({
     method: 'POST',

@@ -153,6 +153,16 @@ describe('check --repair', () => {
     assert.deepEqual(titles(other.found), { 1: 'One', 2: 'Two', 3: 'Three', 4: 'Four' });
   });
 
+  test('names a journal that is missing between others', async () => {
+    const { files } = history();
+    const journals = [...files].flatMap(([name, content]): [string, string][] =>
+      name.startsWith('journal') ? [[name.replace('3', '4'), content]] : [],
+    );
+    const { ended } = await repaired(journals);
+    assert.match(ended.stderr, /journal-3\.jsonl is missing with all its changes/);
+    assert.doesNotMatch(ended.stderr, /journal-2\.jsonl is missing/);
+  });
+
   test('is refused where there is something already, and where nothing is', async () => {
     const { data, fresh } = createDirectory(history().files);
     const cases: readonly [string[], number, RegExp][] = [
