@@ -61,8 +61,12 @@ const contestants: Readonly<Record<string, () => Contestant>> = {
 /** The names of the contestants. */
 export const holders: readonly string[] = Object.keys(contestants);
 
+/** The name of reads of random cache lines in an array of the same size, each of which depends on the one before. */
+export const randomReads = 'dependent random reads';
+
 /** Measures the contestant with this name. */
 export function part(name = ''): Answer {
+  if (name === randomReads) return (count) => ({ fresh: measureReads(Number(count)) });
   const make = contestants[name];
   if (make === undefined) throw new RangeError(`nothing called ${name} holds nonces`);
   return (count) => measure(make, Number(count));
@@ -77,6 +81,32 @@ function measure(make: () => Contestant, count: number): Sample {
   const memory = (resident() - before) / contestant.size();
   const claims = timedClaims(contestant, nonces);
   return { memory, ...claims, growing, ...(contestant.drops && drops(contestant, nonces)) };
+}
+
+/** The number of words in a cache line, and of bytes that a nonce needs. */
+const wordsInLine = 16;
+const bytesPerNonce = 16;
+
+/** Returns the median time of a read (ns). */
+function measureReads(count: number): number {
+  const lines = Math.ceil((count * bytesPerNonce) / (wordsInLine * Int32Array.BYTES_PER_ELEMENT));
+  const words = new Int32Array(lines * wordsInLine);
+  // One cycle through all lines in a random order (Sattolo).
+  const order = Int32Array.from({ length: lines }, (_, line) => line);
+  for (let last = lines - 1; last > 0; last -= 1) {
+    const other = Math.floor(Math.random() * last);
+    [order[last], order[other]] = [order[other] ?? 0, order[last] ?? 0];
+  }
+  for (let line = 0; line < lines; line += 1) words[line * wordsInLine] = (order[line] ?? 0) * wordsInLine;
+  const means: number[] = [];
+  let at = 0;
+  for (let round = 0; round < batches; round += 1) {
+    const begun = process.hrtime.bigint();
+    for (let read = 0; read < batch; read += 1) at = words[at] ?? 0;
+    means.push(Number(process.hrtime.bigint() - begun) / batch);
+  }
+  if (at % wordsInLine !== 0) throw new Error('a read went astray');
+  return quantile(means, 0.5);
 }
 
 /** Creates flat strings of 16 characters on demand. */
