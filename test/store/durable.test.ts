@@ -17,7 +17,6 @@ import type { Store, StoreChange, StoreResult } from '../../src/store/store.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 import { startChild } from '../support/store/child.ts';
 import { create, ids, put, remove, requireEntry, storeContract } from '../support/store/contract.ts';
-import { crashingDisk } from '../support/store/crashing-disk.ts';
 import { type DiskOperation, type FaultyDisk, faultyDisk } from '../support/store/faulty-disk.ts';
 import { long } from '../support/store/thoroughness.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
@@ -743,7 +742,7 @@ describe('a process that ends suddenly', () => {
       let made: StoreChange[] = [];
       for (let life = 0; life < 8; life += 1) {
         const where = `SEED=${random.seed}, history ${history}, life ${life}`;
-        const disk = crashingDisk(random.below(120), random);
+        const disk = faultyDisk({ after: random.below(120), random });
         const limits = { minBytes: random.pick([1, 2000, 20_000]), ratio: random.pick([0, 1]) };
         const durability = random.pick(['fsync', 'os'] as const);
         let underWay: StoreChange[] = [];

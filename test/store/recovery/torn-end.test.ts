@@ -8,7 +8,6 @@ import { recover } from '../../../src/store/recovery/recovery.ts';
 import type { CompactionLimits } from '../../../src/store/snapshot/compaction.ts';
 import { seeded } from '../../support/seeded.ts';
 import { create, ids } from '../../support/store/contract.ts';
-import { crashingDisk } from '../../support/store/crashing-disk.ts';
 import { faultyDisk } from '../../support/store/faulty-disk.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
@@ -98,7 +97,7 @@ test('a crash anywhere in a stop loses nothing', async (context) => {
     const first = await open(directory);
     await create(first, '/a');
     await first.close();
-    const disk = crashingDisk(operations, random);
+    const disk = faultyDisk({ after: operations, random });
     let acknowledged = false;
     const living = (async () => {
       const store = await openJournaledStore({
