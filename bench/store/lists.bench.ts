@@ -22,7 +22,7 @@ export const benchmark: Benchmark = {
   figures: [...timeFigures],
   requirements: [
     ...requirements,
-    { group: 'PUT', contestant: 'index', figure: 'cpu', beside: 'scan', atMost: 1.3 },
+    { group: 'PUT', contestant: 'index', figure: 'cpu', beside: 'scan', atMost: 1.1 },
   ],
   async open(stage) {
     const size = stage.full ? 1_000_000 : 100_000;
