@@ -84,7 +84,7 @@ export class FieldIndex {
 
   /** Returns the number of items with a key in the range. */
   count(range: KeyRange): number {
-    return this.#countBefore(endOf(range)) - this.#countBefore(startOf(range));
+    return this.#countBefore(findEnd(range)) - this.#countBefore(findStart(range));
   }
 
   /**
@@ -100,24 +100,24 @@ export class FieldIndex {
   }
 
   #walkUp(range: KeyRange, after: Position | undefined, visit: Visit): boolean {
-    const start = startOf(range);
+    const start = findStart(range);
     const begins = after === undefined || (start !== undefined && this.#compare(start, after) > 0);
-    return this.#between(begins ? start : following(after), endOf(range), visit);
+    return this.#between(begins ? start : following(after), findEnd(range), visit);
   }
 
   /** Equal keys are in the order of creation here too. */
   #walkDown(range: KeyRange, after: Position | undefined, visit: Visit): boolean {
-    const start = startOf(range);
-    let end = endOf(range);
+    const start = findStart(range);
+    let end = findEnd(range);
     if (after !== undefined && this.#compare(after, end) < 0) {
-      end = firstOf(after.key);
+      end = firstPosition(after.key);
       const isInside = start === undefined || this.#compare(start, end) <= 0;
-      if (isInside && !this.#between(following(after), lastOf(after.key), visit)) return false;
+      if (isInside && !this.#between(following(after), lastPosition(after.key), visit)) return false;
     }
     for (;;) {
       const last = this.#lastBefore(end);
       if (last === undefined || (start !== undefined && this.#compare(last, start) < 0)) return true;
-      const first = firstOf(last.key);
+      const first = firstPosition(last.key);
       if (!this.#between(first, end, visit)) return false;
       end = first;
     }
@@ -143,7 +143,7 @@ export class FieldIndex {
   }
 
   #insert(place: Position): void {
-    const rank = this.#rankOf(place);
+    const rank = this.#findRank(place);
     const [found, at] = this.#find(place, rank);
     const isLast = found === this.#chunks.length;
     const chunk = this.#chunks[isLast ? found - 1 : found];
@@ -181,7 +181,7 @@ export class FieldIndex {
   }
 
   /** Returns the chunk, and the offset in it, of the first place that is not before this one. */
-  #find(place: Position, rank = this.#rankOf(place)): [number, number] {
+  #find(place: Position, rank = this.#findRank(place)): [number, number] {
     let [low, high] = [0, this.#chunks.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -210,7 +210,7 @@ export class FieldIndex {
   }
 
   /** Returns the rank of a place. Those without a key are last. */
-  #rankOf({ key }: Position): number {
+  #findRank({ key }: Position): number {
     return key === undefined ? Number.POSITIVE_INFINITY : this.#field.computeRank(key);
   }
 
@@ -220,23 +220,23 @@ export class FieldIndex {
 }
 
 /** The place before all items without a key. */
-const firstWithoutKey = firstOf(undefined);
+const firstWithoutKey = firstPosition(undefined);
 
-function startOf({ min }: KeyRange): Position | undefined {
-  return min === undefined ? undefined : firstOf(min);
+function findStart({ min }: KeyRange): Position | undefined {
+  return min === undefined ? undefined : firstPosition(min);
 }
 
-function endOf({ max }: KeyRange): Position {
-  return max === undefined ? firstWithoutKey : lastOf(max);
+function findEnd({ max }: KeyRange): Position {
+  return max === undefined ? firstWithoutKey : lastPosition(max);
 }
 
 /** Returns a place before all items with this key. */
-function firstOf(key: Key | undefined): Position {
+function firstPosition(key: Key | undefined): Position {
   return { key, sequence: 0 };
 }
 
 /** Returns a place after all items with this key. */
-function lastOf(key: Key | undefined): Position {
+function lastPosition(key: Key | undefined): Position {
   return { key, sequence: Number.POSITIVE_INFINITY };
 }
 

@@ -1,6 +1,6 @@
 // Reads a filtered or sorted list in steps. If one step is not enough, the search waits in a queue of the service, where two run
 // at a time, each for two milliseconds of a turn of the event loop. It ends when the client is gone. A client that has closed
-// its sending side counts as gone: it cannot be told apart from one that has left.
+// its sending side counts as gone: nothing distinguishes it from one that has left.
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { pageBytes } from '../../formats/page.ts';

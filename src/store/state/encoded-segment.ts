@@ -21,7 +21,7 @@ export class EncodedSegment implements EntryChunk {
     this.lines = lines;
     this.#cache = cache;
     this.#count = lines.sequences.length;
-    this.sequence = this.#sequenceOf(0);
+    this.sequence = this.#readSequence(0);
   }
 
   get count(): number {
@@ -31,7 +31,7 @@ export class EncodedSegment implements EntryChunk {
   get last(): number {
     let line = this.lines.sequences.length - 1;
     while (line > 0 && this.#isRemoved(line)) line -= 1;
-    return this.#sequenceOf(line);
+    return this.#readSequence(line);
   }
 
   get hasChanges(): boolean {
@@ -39,25 +39,25 @@ export class EncodedSegment implements EntryChunk {
   }
 
   find(sequence: number): StoredItem | undefined {
-    const line = this.#lineOf(sequence);
+    const line = this.#findLine(sequence);
     return line < 0 ? undefined : this.#entryAt(line);
   }
 
   head(sequence: number): EntryHead | undefined {
-    const line = this.#lineOf(sequence);
+    const line = this.#findLine(sequence);
     if (line < 0) return undefined;
     const { bytes, starts } = this.lines;
     return this.#changed.get(line) ?? parseHead(bytes, starts[line] ?? 0, (starts[line + 1] ?? 0) - 1);
   }
 
   replace(entry: StoredItem): boolean {
-    const line = this.#lineOf(entry.sequence);
+    const line = this.#findLine(entry.sequence);
     if (line >= 0) this.#changed.set(line, entry);
     return line >= 0;
   }
 
   remove(sequence: number): boolean {
-    const line = this.#lineOf(sequence);
+    const line = this.#findLine(sequence);
     if (line < 0) return false;
     this.#changed.set(line, undefined);
     this.#count -= 1;
@@ -79,7 +79,7 @@ export class EncodedSegment implements EntryChunk {
     for (; line < this.lines.sequences.length && left > 0 && read < bytes; line += 1) {
       if (this.#isRemoved(line)) continue;
       entries.push(this.#entryAt(line));
-      read += this.#lengthOf(line);
+      read += this.#readLength(line);
       left -= 1;
     }
     return read;
@@ -108,10 +108,12 @@ export class EncodedSegment implements EntryChunk {
   #entryAt(line: number): StoredItem {
     const { bytes, starts } = this.lines;
     const parse = (): StoredItem => parseLine(bytes, starts[line] ?? 0, (starts[line + 1] ?? 0) - 1);
-    return this.#changed.get(line) ?? this.#cache.get(this.#sequenceOf(line), this.#lengthOf(line), parse);
+    return (
+      this.#changed.get(line) ?? this.#cache.get(this.#readSequence(line), this.#readLength(line), parse)
+    );
   }
 
-  #lengthOf(line: number): number {
+  #readLength(line: number): number {
     const { starts } = this.lines;
     return (starts[line + 1] ?? 0) - (starts[line] ?? 0);
   }
@@ -120,14 +122,14 @@ export class EncodedSegment implements EntryChunk {
     return this.#changed.has(line) && this.#changed.get(line) === undefined;
   }
 
-  #sequenceOf(line: number): number {
+  #readSequence(line: number): number {
     return this.lines.sequences[line] ?? 0;
   }
 
   /** Returns the line with this sequence, or -1. */
-  #lineOf(sequence: number): number {
+  #findLine(sequence: number): number {
     const line = this.#linesUpTo(sequence) - 1;
-    return line >= 0 && this.#sequenceOf(line) === sequence && !this.#isRemoved(line) ? line : -1;
+    return line >= 0 && this.#readSequence(line) === sequence && !this.#isRemoved(line) ? line : -1;
   }
 
   /** Returns the number of lines whose sequence is at most this. */
@@ -135,7 +137,7 @@ export class EncodedSegment implements EntryChunk {
     let [low, high] = [0, this.lines.sequences.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#sequenceOf(middle) <= sequence) low = middle + 1;
+      if (this.#readSequence(middle) <= sequence) low = middle + 1;
       else high = middle;
     }
     return low;
