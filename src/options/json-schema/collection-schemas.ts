@@ -1,7 +1,7 @@
 import { accessKeys, type CollectionDeclaration, segmentForm } from '../../collections/declaration.ts';
 import { idempotencyModes } from '../../collections/idempotency-key.ts';
 import { accessRules } from '../../pipeline/access-rule.ts';
-import { type CorsOptions, longestCorsMaxAge } from '../../pipeline/cors/policy.ts';
+import { corsShape, originsShape } from '../../pipeline/cors/policy.ts';
 import { defaultJsonLength } from '../../schema/any-json.ts';
 import { maxFractionDigits } from '../../schema/simple-declaration.ts';
 import { type SimpleTypeName, simpleTypes } from '../../schema/simple-type.ts';
@@ -92,12 +92,6 @@ const access: JsonSchema = {
   ],
 };
 
-const corsMembers: MembersOf<CorsOptions> = {
-  origins: buildArray(text),
-  credentials: flag,
-  maxAge: addDescription('seconds', wholeNumber(0, longestCorsMaxAge)),
-};
-
 const collectionMembers: MembersOf<CollectionDeclaration> = {
   element: addDescription('the element name of the collection', text),
   item: addDescription('the element name of an item', text),
@@ -129,7 +123,7 @@ const collectionMembers: MembersOf<CollectionDeclaration> = {
     default: false,
   }),
   cors: addDescription('other origins whose pages may use it; by default those of the service', {
-    anyOf: [buildArray(text), buildObject(corsMembers, ['origins'])],
+    anyOf: [originsShape.schema, corsShape.schema],
   }),
 };
 

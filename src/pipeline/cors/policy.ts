@@ -1,5 +1,17 @@
 import { didYouMean } from '../../did-you-mean.ts';
 import { originFault } from '../../http/headers/origin.ts';
+import { formatLast, type ShapeFault } from '../../shape/fault.ts';
+import {
+  flag,
+  leaf,
+  listOf,
+  number,
+  object,
+  optional,
+  type Shape,
+  type ShapesOf,
+  text,
+} from '../../shape/shape.ts';
 
 /** Which pages of other origins may use a resource in browsers (the CORS protocol, Fetch §3.3). */
 export interface CorsOptions {
@@ -60,12 +72,29 @@ export function originsFault(origins: readonly string[], credentials: boolean): 
   return credentials ? '"*" is impossible with credentials; write each origin' : undefined;
 }
 
-/** The names of the members. The type checks that the list is complete. */
-const memberNames: Readonly<Record<keyof CorsOptions, true>> = {
-  origins: true,
-  credentials: true,
-  maxAge: true,
-};
+/** The list of origins. */
+export const originsShape: Shape<readonly string[]> = leaf(
+  listOf(text(undefined, { min: 1 })).schema,
+  'a list of origins such as https://app.example',
+  (value): value is readonly string[] =>
+    Array.isArray(value) && value.every((each) => typeof each === 'string'),
+);
+
+/** The options as an object. */
+export const corsShape = object({
+  origins: originsShape,
+  credentials: optional(flag()),
+  maxAge: optional(
+    number(
+      {
+        min: 0,
+        max: longestCorsMaxAge,
+        expected: `a whole number of seconds from 0 to ${longestCorsMaxAge}`,
+      },
+      'seconds',
+    ),
+  ),
+} satisfies ShapesOf<CorsOptions>);
 
 /**
  * Reads a declaration from unchecked input.
@@ -75,26 +104,19 @@ const memberNames: Readonly<Record<keyof CorsOptions, true>> = {
 export function readCors(source: unknown, refuse: (at: string, fault: string) => Error): CorsOptions {
   if (typeof source !== 'object' || source === null)
     throw refuse('', 'must be a list of origins such as https://app.example, or an object with origins');
-  const members: Readonly<Record<string, unknown>> = Array.isArray(source)
-    ? { origins: source }
-    : Object.fromEntries(Object.entries(source));
-  const names = Object.keys(memberNames);
-  for (const name of Object.keys(members))
-    if (!names.includes(name)) throw refuse(`.${name}`, `is not known${didYouMean(name, names)}`);
-  const { origins, credentials = false, maxAge = defaultCorsMaxAge } = members;
-  if (!isTexts(origins)) throw refuse('.origins', 'must be a list of origins such as https://app.example');
-  if (typeof credentials !== 'boolean') throw refuse('.credentials', 'must be true or false');
-  if (!isMaxAge(maxAge))
-    throw refuse('.maxAge', `must be a whole number of seconds from 0 to ${longestCorsMaxAge}`);
+  const read = corsShape.read(Array.isArray(source) ? { origins: source } : source);
+  if ('faults' in read) {
+    const fault = read.faults.find(({ kind }) => kind === 'unknown') ?? read.faults[0];
+    throw refuse(`.${formatLast(fault?.path ?? [])}`, describeFault(fault));
+  }
+  const { origins, credentials = false, maxAge = defaultCorsMaxAge } = read.value;
   const fault = originsFault(origins, credentials);
   if (fault !== undefined) throw refuse('.origins', fault);
   return { origins, credentials, maxAge };
 }
 
-function isTexts(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'string');
-}
-
-function isMaxAge(value: unknown): value is number {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= longestCorsMaxAge;
+/** Returns the predicate of a message. */
+function describeFault(fault: ShapeFault | undefined): string {
+  if (fault?.kind === 'unknown') return `is not known${didYouMean(formatLast(fault.path), fault.known)}`;
+  return fault !== undefined && 'expected' in fault ? `must be ${fault.expected}` : 'is invalid';
 }
