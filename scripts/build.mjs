@@ -70,11 +70,13 @@ function escaped(character) {
  */
 const chunks = {
   common: [
+    'auth/quota/policy',
     'countersign-error',
     'duration',
     'http/syntax/control-character',
     'oauth/lifetimes',
     'pipeline/cors/policy',
+    'pipeline/resource',
     'shape/shape',
     'store/errors',
     'timers',

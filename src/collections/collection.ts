@@ -21,7 +21,7 @@ import type { Collection } from './declaration.ts';
 import { noRepetition, type Repetition } from './idempotency.ts';
 import { addShown, formatHref, linkField } from './lists/page-links.ts';
 import { malformedQuery, readSearch } from './lists/query.ts';
-import { type ListRules, readListRules } from './lists/rules.ts';
+import { compileListRules, type ListRules } from './lists/rules.ts';
 import { SearchedStore } from './lists/search.ts';
 import { findSearched, listSearched, type Searched } from './lists/searched-list.ts';
 import { createQueryCheck } from './lists/strict-query.ts';
@@ -53,7 +53,7 @@ export function collectionResource(
   { defaultFormat, isCredential, searched = new SearchedStore(store, systemClock) }: Serving = {},
 ): Resource<State, StoredRecord> {
   const { access, cors, filter, shape, schemes, sort } = collection;
-  const rules = readListRules(collection);
+  const rules = compileListRules(collection);
   const checkQuery = isCredential && createQueryCheck(listParameters(rules), isCredential);
   const post = repetition.once<State, StoredRecord>(
     (call, receipt) => create(collection, store, call, receipt),

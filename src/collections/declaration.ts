@@ -6,78 +6,35 @@ import { ValidationErrors } from '../formats/validation-errors.ts';
 import { accessMemberFault, accessRules, ownerParameter, parameterFault } from '../pipeline/access-rule.ts';
 import { type CorsDeclaration, readCors } from '../pipeline/cors/policy.ts';
 import type { Access, DocumentFormat } from '../pipeline/resource.ts';
-import {
-  DeclarationError,
-  type Members,
-  readFlag,
-  readMembers,
-  readText,
-  refuseUnknown,
-} from '../schema/error.ts';
-import type { Declarations, FieldDeclaration } from '../schema/field.ts';
+import { DeclarationError, readDeclared } from '../schema/error.ts';
 import { checkPatternCosts } from '../schema/pattern/cost.ts';
-import { compileShape, type Shape } from '../schema/schema.ts';
+import { compileShape, type Shape as ItemShape } from '../schema/schema.ts';
 import { describeKind } from '../shape/fault.ts';
+import { anything, mapOf } from '../shape/shape.ts';
 import type { StoredRecord } from '../store/store.ts';
-import type { IdempotencyMode } from './idempotency-key.ts';
-import { fieldNamesFrom, readListRules } from './lists/rules.ts';
+import {
+  type AccessRules,
+  accessWords,
+  type CollectionDeclaration,
+  type CollectionMethod,
+  collectionShape,
+  type IdempotencyMode,
+  segmentForm,
+} from './declaration-shape.ts';
+
+export type { AccessRules, CollectionDeclaration, CollectionMethod } from './declaration-shape.ts';
+
+import { compileListRules } from './lists/rules.ts';
 
 export { DeclarationError } from '../schema/error.ts';
 export type { FieldDeclaration } from '../schema/field.ts';
 export type { Shape } from '../schema/schema.ts';
 
-/** The methods of collections and items. */
-export type CollectionMethod = 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
-
-/** The access rules. A method's own rule takes precedence over `read` and `write`. Default: `nobody`. */
-export interface AccessRules extends Partial<Record<CollectionMethod, Access>> {
-  /** GET and HEAD. */
-  readonly read?: Access;
-  /** PUT, POST and DELETE. */
-  readonly write?: Access;
-}
-
-/** The declaration of a collection in a configuration. */
-export interface CollectionDeclaration {
-  /** The element name of the collection: `articles`. */
-  readonly element: string;
-  /** The element name of an item: `article`. */
-  readonly item: string;
-  /** The fields of an item, in the order in which they are written. */
-  readonly fields: Declarations<FieldDeclaration>;
-  readonly access?: AccessRules;
-  /** Whether PUT creates an item that does not exist. Default: true. */
-  readonly createWithPut?: boolean;
-  /** The names of the authentication schemes that it accepts: `['aws4']`. Default: all. */
-  readonly schemes?: readonly string[];
-  /**
-   * The fields by which clients may select items of the list: `['title', 'price']` enables the query parameters `title`, `price`,
-   * `price.min`, `price.max` and, for an attribute, `price.currency`. Default: none.
-   */
-  readonly filter?: readonly string[];
-  /**
-   * The fields by which clients may sort the list: with `['price', '-modified']`, the values `price`, `-price` (descending) and
-   * `-modified` of the query parameter `sort`. `modified` is the time of the last change. Default: none.
-   */
-  readonly sort?: readonly string[];
-  /** The format of responses to clients that accept both. Default: that of the service. */
-  readonly defaultFormat?: DocumentFormat;
-  /** The other origins whose pages may use it in browsers: `["https://app.example"]`. Default: those of the service. */
-  readonly cors?: CorsDeclaration;
-  /**
-   * Whether a request with an Idempotency-Key can be repeated: then it is performed once. With `required`, POST must have a key.
-   * Default: `off`.
-   */
-  readonly idempotency?: IdempotencyMode;
-  /** Whether PUT, POST and DELETE of an item require a precondition, such as If-Match. Default: false. */
-  readonly requirePrecondition?: boolean;
-}
-
 /** A compiled collection. */
 export interface Collection {
   /** The path template: `/users/{username}/financialrecords`. */
   readonly path: string;
-  readonly shape: Shape;
+  readonly shape: ItemShape;
   /** A short identifier of the declaration, which is part of every entity tag. */
   readonly form: string;
   /** The access rule of every method. */
@@ -123,70 +80,29 @@ export function readCollection(path: string, declaration: unknown): Collection {
     throw new DeclarationError('path', 'collections', `a path must be a string, is ${describeKind(path)}`);
   const at = `collections.${path}`;
   const parameters = parseParameters(path, at);
-  const members = readMembers(declaration, at);
-  refuseUnknown(members, collectionKeys, at, 'is not a key of a collection');
-  const element = readText(members.get('element'), `${at}.element`);
-  const item = readText(members.get('item'), `${at}.item`);
-  const shape = compileShape(element, item, members.get('fields'), at);
+  const declared = readDeclared(collectionShape, declaration, at);
+  const { element, item, fields, filter = [], sort = [] } = declared;
+  const shape = compileShape(element, item, fields, at);
   checkPatternCosts(shape.root, `${at}.fields`);
-  const filter = fieldNamesFrom(members.get('filter'), `${at}.filter`);
-  const sort = fieldNamesFrom(members.get('sort'), `${at}.sort`);
-  readListRules({ path, shape, filter, sort });
+  compileListRules({ path, shape, filter, sort });
   return {
     path,
     shape,
-    form: computeForm([element, item, members.get('fields')]),
-    access: readAccess(members.get('access'), parameters, `${at}.access`),
-    createWithPut: readFlag(members.get('createWithPut'), `${at}.createWithPut`, true),
-    schemes: schemesFrom(members.get('schemes'), `${at}.schemes`),
+    form: computeForm([element, item, fields]),
+    access: compileAccess(declared.access ?? {}, parameters, `${at}.access`),
+    createWithPut: declared.createWithPut ?? true,
+    schemes: declared.schemes,
     filter,
     sort,
-    defaultFormat: formatFrom(members.get('defaultFormat'), `${at}.defaultFormat`),
-    cors: corsFrom(members.get('cors'), `${at}.cors`),
-    idempotency: idempotencyFrom(members.get('idempotency'), `${at}.idempotency`),
-    requirePrecondition: readFlag(members.get('requirePrecondition'), `${at}.requirePrecondition`),
+    defaultFormat: declared.defaultFormat,
+    cors: declared.cors === undefined ? undefined : checkCors(declared.cors, `${at}.cors`),
+    idempotency: declared.idempotency ?? 'off',
+    requirePrecondition: declared.requirePrecondition ?? false,
   };
 }
 
-const collectionKeys = [
-  'element',
-  'item',
-  'fields',
-  'access',
-  'createWithPut',
-  'schemes',
-  'cors',
-  'filter',
-  'sort',
-  'defaultFormat',
-  'idempotency',
-  'requirePrecondition',
-];
-
-function idempotencyFrom(source: unknown, path: string): IdempotencyMode {
-  if (source === undefined) return 'off';
-  if (source === 'off' || source === 'accepted' || source === 'required') return source;
-  throw new DeclarationError('value', path, 'must be "off", "accepted" or "required"');
-}
-
-function corsFrom(source: unknown, path: string): CorsDeclaration | undefined {
-  if (source === undefined) return undefined;
+function checkCors(source: unknown, path: string): CorsDeclaration {
   return readCors(source, (at, fault) => new DeclarationError('value', `${path}${at}`, fault));
-}
-
-function formatFrom(source: unknown, path: string): DocumentFormat | undefined {
-  if (source === undefined || source === 'xml' || source === 'json') return source;
-  if (typeof source !== 'string')
-    throw new DeclarationError('type', path, `must be xml or json, is ${describeKind(source)}`);
-  throw new DeclarationError('value', path, `"${source}" is not known${didYouMean(source, ['xml', 'json'])}`);
-}
-
-/** Reads the names of schemes. Whether they are configured is checked when the service is created. */
-function schemesFrom(source: unknown, path: string): readonly string[] | undefined {
-  if (source === undefined) return undefined;
-  if (!Array.isArray(source) || source.length === 0)
-    throw new DeclarationError('type', path, 'must be a list of at least one name of a scheme');
-  return namesFrom(source, path);
 }
 
 /**
@@ -204,15 +120,17 @@ function computeForm(declared: readonly unknown[]): string {
  */
 export function readCollections(declarations: unknown): Collection[] {
   const paths = new Map<string, string>();
-  return [...readMembers(declarations, 'collections')].map(([path, declaration]) => {
-    const collection = readCollection(path, declaration);
-    const form = path.replace(/\{[^}]*\}/g, '{}');
-    const other = paths.get(form);
-    if (other !== undefined)
-      throw new DeclarationError('clash', `collections.${path}`, `is the same path as ${other}`);
-    paths.set(form, path);
-    return collection;
-  });
+  return Object.entries(readDeclared(mapOf(anything), declarations, 'collections')).map(
+    ([path, declaration]) => {
+      const collection = readCollection(path, declaration);
+      const form = path.replace(/\{[^}]*\}/g, '{}');
+      const other = paths.get(form);
+      if (other !== undefined)
+        throw new DeclarationError('clash', `collections.${path}`, `is the same path as ${other}`);
+      paths.set(form, path);
+      return collection;
+    },
+  );
 }
 
 /**
@@ -236,9 +154,6 @@ export function decodeSeed(collection: Collection, item: unknown, path: string):
   return value;
 }
 
-/** A segment of a path template: pchar (RFC 3986 §3.3), or a parameter as a whole segment. */
-export const segmentForm = /^(?:\{([A-Za-z][A-Za-z0-9_]*)\}|(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-F]{2})+)$/;
-
 /** Returns the parameter names of a path template. */
 function parseParameters(path: string, at: string): ReadonlySet<string> {
   if (!path.startsWith('/')) throw new DeclarationError('path', at, 'must begin with a slash');
@@ -260,63 +175,55 @@ function segmentError(segment: string, at: string): DeclarationError {
   return new DeclarationError('path', at, `has the segment "${segment}", which is not ${forms}`);
 }
 
-/** The methods that have an access rule. */
-const methodNames = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE'] as const;
-/** The members of `access`. */
-export const accessKeys = ['read', 'write', ...methodNames] as const;
-const accessWords = [...accessRules, 'owner:PARAMETER'];
-
-function readAccess(source: unknown, parameters: ReadonlySet<string>, path: string): Collection['access'] {
-  const members: Members = source === undefined ? new Map() : readMembers(source, path);
-  refuseUnknown(members, accessKeys, path, 'is not a method, read or write');
-  const readDeclared = (key: (typeof accessKeys)[number]): Access | undefined =>
-    members.has(key) ? accessFrom(members.get(key), parameters, `${path}.${key}`) : undefined;
-  const [read, write] = [readDeclared('read') ?? 'nobody', readDeclared('write') ?? 'nobody'];
-  const get = readDeclared('GET') ?? read;
+function compileAccess(
+  declared: Readonly<Partial<Record<keyof AccessRules, string | readonly string[]>>>,
+  parameters: ReadonlySet<string>,
+  path: string,
+): Collection['access'] {
+  const compile = (key: keyof AccessRules): Access | undefined => {
+    const rule = declared[key];
+    return rule === undefined ? undefined : checkAccess(rule, parameters, `${path}.${key}`);
+  };
+  const [read, write] = [compile('read') ?? 'nobody', compile('write') ?? 'nobody'];
+  const get = compile('GET') ?? read;
   return {
     GET: get,
-    HEAD: readDeclared('HEAD') ?? get,
-    PUT: readDeclared('PUT') ?? write,
-    POST: readDeclared('POST') ?? write,
-    DELETE: readDeclared('DELETE') ?? write,
+    HEAD: compile('HEAD') ?? get,
+    PUT: compile('PUT') ?? write,
+    POST: compile('POST') ?? write,
+    DELETE: compile('DELETE') ?? write,
   };
 }
 
-function accessFrom(source: unknown, parameters: ReadonlySet<string>, path: string): Access {
-  if (Array.isArray(source)) return accessListFrom(source, parameters, path);
-  const rule = accessRules.find((each) => each === source);
+function checkAccess(
+  declared: string | readonly string[],
+  parameters: ReadonlySet<string>,
+  path: string,
+): Access {
+  if (typeof declared !== 'string') return checkAccessList(declared, parameters, path);
+  const rule = accessRules.find((each) => each === declared);
   if (rule !== undefined) return rule;
-  if (typeof source !== 'string') {
-    const must = `must be one of ${accessWords.join(', ')}, or a list of user names`;
-    throw new DeclarationError('access', path, `${must}; is ${describeKind(source)}`);
-  }
-  const parameter = ownerParameter(source);
+  const parameter = ownerParameter(declared);
   if (parameter === undefined)
-    throw new DeclarationError('access', path, `"${source}" is not known${didYouMean(source, accessWords)}`);
+    throw new DeclarationError(
+      'access',
+      path,
+      `"${declared}" is not known${didYouMean(declared, accessWords)}`,
+    );
   if (parameters.has(parameter)) return `owner:${parameter}`;
   throw new DeclarationError('access', path, parameterFault(parameter, [...parameters]));
 }
 
-function accessListFrom(
-  source: readonly unknown[],
+function checkAccessList(
+  members: readonly string[],
   parameters: ReadonlySet<string>,
   path: string,
 ): readonly string[] {
-  const members = namesFrom(source, path);
   members.forEach((member, at) => {
     const fault = accessMemberFault(member, [...parameters]);
     if (fault !== undefined) throw new DeclarationError('access', `${path}[${at}]`, fault);
   });
   return members;
-}
-
-function namesFrom(source: readonly unknown[], path: string): readonly string[] {
-  const names = source.map((name, at) => readText(name, `${path}[${at}]`));
-  names.forEach((name, at) => {
-    if (names.indexOf(name) < at)
-      throw new DeclarationError('access', `${path}[${at}]`, `${name} is listed twice`);
-  });
-  return names;
 }
 
 /** The declarations of the default collections. */

@@ -1,15 +1,11 @@
 import { createHash } from 'node:crypto';
+
 import { Problem } from '../http/problem.ts';
 import type { Call } from '../pipeline/resource.ts';
 import type { Principal } from '../principal.ts';
 import { parseItem, StructuredFieldError } from '../signature/structured-fields/parse.ts';
 import type { StoredValue } from '../store/store.ts';
-
-/** Whether clients of a collection may repeat their requests with the same Idempotency-Key, or must send one with POST. */
-export type IdempotencyMode = (typeof idempotencyModes)[number];
-
-/** The modes, in the order of documents. */
-export const idempotencyModes = ['off', 'accepted', 'required'] as const;
+import type { IdempotencyMode } from './declaration-shape.ts';
 
 const maxLength = 255;
 

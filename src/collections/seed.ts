@@ -1,13 +1,21 @@
 import type { Clock } from '../clock.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { createRouter } from '../pipeline/router.ts';
-import { DeclarationError, readMembers } from '../schema/error.ts';
+import { DeclarationError, readDeclared } from '../schema/error.ts';
 import { describeKind } from '../shape/fault.ts';
+import { anything, described, listOf, mapOf } from '../shape/shape.ts';
 import type { Store, StoredRecord } from '../store/store.ts';
 import { type Collection, decodeSeed } from './declaration.ts';
 
 /** Initial items by collection path, such as `/users/ann/notes` for the template `/users/{name}/notes`. */
 export type Seed = Readonly<Record<string, readonly unknown[]>>;
+
+/** Describes a seed. Its items are read by the fields of their collection. */
+export const seedShape = mapOf(
+  listOf(described(() => ({ type: 'object' }))),
+  'initial items by the path of a collection',
+  { names: { pattern: '^/' } },
+);
 
 /**
  * Adds the seed to all collections that have never had an item. Decodes all items before it stores the first.
@@ -37,7 +45,7 @@ export function decodeSeeds(
   seed: Seed,
 ): [path: string, values: StoredRecord[]][] {
   const collectionAt = collectionFinder(collections);
-  return [...readMembers(seed, 'seed')].map(([path, items]) => {
+  return Object.entries(readDeclared(mapOf(anything), seed, 'seed')).map(([path, items]) => {
     const collection = collectionAt(path);
     if (collection === undefined || path.includes('{')) {
       const others = collections.map(({ path }) => path).filter((other) => other !== path);

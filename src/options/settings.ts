@@ -6,6 +6,7 @@ import { isBasePath } from '../pipeline/proxy.ts';
 import type { Setting } from './file.ts';
 import { hint, toPrintable } from './flags.ts';
 import {
+  addressForm,
   type ChoiceKey,
   type ListKey,
   optionTable,
@@ -15,9 +16,6 @@ import {
   type WholeKeyWithoutDefault,
   type Word,
 } from './table.ts';
-
-/** An address to bind: an IP address or a host name. */
-export const addressForm = /^[A-Za-z0-9.:%_-]{1,255}$/;
 
 /** The values of each option, in order of precedence. Reading an option validates the value of every source. */
 export class Settings {
@@ -56,16 +54,15 @@ export class Settings {
 
   /** Returns a whole number within its bounds, and at most `limit`; undefined if it is not set. */
   maybeWhole(key: WholeKey | WholeKeyWithoutDefault, limit = Number.POSITIVE_INFINITY): number | undefined {
-    const { least } = optionTable[key];
-    const most = Math.min(optionTable[key].most, limit);
+    const { min } = optionTable[key];
+    const max = Math.min(optionTable[key].max, limit);
     const read = ({ value, textual }: Setting): number | undefined => {
       const digits = textual && typeof value === 'string' && /^[0-9]{1,15}$/.test(value);
       const number = digits ? Number(value) : textual ? undefined : value;
-      const fits =
-        typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most;
+      const fits = typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max;
       return fits ? number : undefined;
     };
-    return this.#first(key, read, () => `a whole number from ${least} to ${most}`);
+    return this.#first(key, read, () => `a whole number from ${min} to ${max}`);
   }
 
   /** Returns one of the words of a choice; undefined if it is not set. */

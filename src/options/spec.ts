@@ -1,3 +1,5 @@
+import type { Shape } from '../shape/shape.ts';
+
 /** The kinds of options of the command line, the environment and the configuration file. */
 
 interface Described {
@@ -21,8 +23,8 @@ export interface Toggle extends Described {
 export interface Whole extends Described {
   readonly kind: 'whole';
   readonly value: string;
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
   /** The default; undefined if the option is off unless it is set. */
   readonly fallback: number | undefined;
 }
@@ -38,6 +40,8 @@ export interface Choice extends Described {
 export interface Text extends Described {
   readonly kind: 'text';
   readonly value: string;
+  /** The form of the value in the configuration file. Default: a non-empty string. */
+  readonly inFile?: Shape<unknown>;
   readonly fallback: string | undefined;
 }
 

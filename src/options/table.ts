@@ -1,5 +1,8 @@
+import { quotaShape } from '../auth/quota/policy.ts';
 import { defaultLifetimes, type Lifetimes } from '../oauth/lifetimes.ts';
 import { defaultCorsMaxAge, longestCorsMaxAge } from '../pipeline/cors/policy.ts';
+import { documentFormats } from '../pipeline/resource.ts';
+import { either, listOf, recursive, text } from '../shape/shape.ts';
 import type { OptionSpec } from './spec.ts';
 
 /** In seconds. */
@@ -11,21 +14,35 @@ const maxCount = 2_147_483_647;
 /** The maximum delay of a Node.js timer, in whole seconds. */
 const maxTimeout = 2_147_483;
 
+/** An address to bind: an IP address or a host name. */
+export const addressForm = /^[A-Za-z0-9.:%_-]{1,255}$/;
+
+export const nonEmptyText = text(undefined, { min: 1 });
+export const texts = listOf(nonEmptyText);
+/** Texts separated by commas, or an array of texts. */
+export const textOrTexts = either(nonEmptyText, texts);
+
 /** Returns the specification of a lifetime of OAuth, in seconds. */
-function lifetime(name: keyof Lifetimes, most: number, about: string) {
+function lifetime(name: keyof Lifetimes, max: number, about: string) {
   const fallback = defaultLifetimes[name] / 1000;
   const within: readonly [string, string] = ['lifetimes', name];
-  return { kind: 'whole', value: 'SECONDS', least: 1, most, fallback, within, sets: within, about } as const;
+  return { kind: 'whole', value: 'SECONDS', min: 1, max, fallback, within, sets: within, about } as const;
 }
 
 /** All options of the server by key, in the order of `--help`. */
 export const optionTable = {
-  host: { kind: 'text', value: 'ADDRESS', fallback: '127.0.0.1', about: 'address to bind' },
+  host: {
+    kind: 'text',
+    value: 'ADDRESS',
+    fallback: '127.0.0.1',
+    inFile: text(undefined, { form: addressForm }),
+    about: 'address to bind',
+  },
   port: {
     kind: 'whole',
     value: 'PORT',
-    least: 0,
-    most: 65535,
+    min: 0,
+    max: 65535,
     fallback: 8080,
     about: 'port for plain HTTP; 0 selects a free port',
   },
@@ -33,8 +50,8 @@ export const optionTable = {
   tlsPort: {
     kind: 'whole',
     value: 'PORT',
-    least: 0,
-    most: 65535,
+    min: 0,
+    max: 65535,
     fallback: 8443,
     about: 'port for HTTPS; 0 selects a free port',
   },
@@ -108,8 +125,8 @@ export const optionTable = {
     sets: ['window'],
     kind: 'whole',
     value: 'SECONDS',
-    least: 1,
-    most: year,
+    min: 1,
+    max: year,
     fallback: 600,
     about: 'maximum difference between a signed date and the clock',
   },
@@ -117,8 +134,8 @@ export const optionTable = {
     sets: ['maxNonces'],
     kind: 'whole',
     value: 'COUNT',
-    least: 1,
-    most: maxCount,
+    min: 1,
+    max: maxCount,
     fallback: 10_000_000,
     within: ['nonces', 'max'],
     about: 'maximum number of stored nonces, then 503',
@@ -127,8 +144,8 @@ export const optionTable = {
     sets: ['maxNoncesPerUser'],
     kind: 'whole',
     value: 'COUNT',
-    least: 1,
-    most: maxCount,
+    min: 1,
+    max: maxCount,
     fallback: undefined,
     within: ['nonces', 'maxPerUser'],
     about: 'maximum per user or consumer, then 429',
@@ -138,8 +155,8 @@ export const optionTable = {
     sets: ['idempotencyLifetime'],
     kind: 'whole',
     value: 'SECONDS',
-    least: 1,
-    most: year,
+    min: 1,
+    max: year,
     fallback: 86_400,
     about: 'time in which a request with an Idempotency-Key can be repeated',
   },
@@ -147,8 +164,8 @@ export const optionTable = {
     sets: ['maxIdempotencyKeysPerUser'],
     kind: 'whole',
     value: 'COUNT',
-    least: 1,
-    most: maxCount,
+    min: 1,
+    max: maxCount,
     fallback: 10_000,
     about: 'maximum number of stored idempotency keys per user, then 429',
   },
@@ -156,8 +173,8 @@ export const optionTable = {
     sets: ['maxAuthFailures'],
     kind: 'whole',
     value: 'COUNT',
-    least: 0,
-    most: maxCount,
+    min: 0,
+    max: maxCount,
     fallback: 100,
     about: 'failures per minute, per peer and per user, then 429; 0: no limit',
   },
@@ -165,6 +182,7 @@ export const optionTable = {
     sets: ['quota'],
     kind: 'text',
     value: 'COUNT/TIME[,…]',
+    inFile: recursive('quota', () => quotaShape),
     fallback: undefined,
     about: 'requests per user and per peer, such as 1000/1h, then 429',
     byDefault: 'no limit',
@@ -173,6 +191,7 @@ export const optionTable = {
     sets: ['trustProxy'],
     kind: 'text',
     value: 'CIDR[,CIDR]',
+    inFile: textOrTexts,
     fallback: undefined,
     about: 'networks of trusted proxies',
   },
@@ -208,8 +227,8 @@ export const optionTable = {
     sets: ['cors', 'maxAge'],
     kind: 'whole',
     value: 'SECONDS',
-    least: 0,
-    most: longestCorsMaxAge,
+    min: 0,
+    max: longestCorsMaxAge,
     fallback: defaultCorsMaxAge,
     within: ['cors', 'maxAge'],
     about: 'time for which browsers may cache what a preflight permits',
@@ -233,7 +252,7 @@ export const optionTable = {
   defaultFormat: {
     sets: ['defaultFormat'],
     kind: 'choice',
-    words: ['xml', 'json'],
+    words: documentFormats,
     fallback: 'xml',
     about: 'format of responses to clients that accept both',
   },
@@ -256,8 +275,8 @@ export const optionTable = {
     sets: ['limits', 'body'],
     kind: 'whole',
     value: 'BYTES',
-    least: 1,
-    most: maxCount,
+    min: 1,
+    max: maxCount,
     fallback: 1_048_576,
     about: 'maximum size of request content',
   },
@@ -265,8 +284,8 @@ export const optionTable = {
     sets: ['limits', 'unverifiedContent'],
     kind: 'whole',
     value: 'BYTES',
-    least: 1,
-    most: maxCount,
+    min: 1,
+    max: maxCount,
     fallback: 67_108_864,
     about: 'maximum content of all unauthenticated requests',
   },
@@ -274,8 +293,8 @@ export const optionTable = {
     sets: ['limits', 'target'],
     kind: 'whole',
     value: 'BYTES',
-    least: 1,
-    most: maxCount,
+    min: 1,
+    max: maxCount,
     fallback: 8192,
     about: 'maximum length of a request target, path and query',
   },
@@ -283,8 +302,8 @@ export const optionTable = {
     sets: ['limits', 'headers'],
     kind: 'whole',
     value: 'BYTES',
-    least: 1,
-    most: maxCount,
+    min: 1,
+    max: maxCount,
     fallback: 16_384,
     about: 'maximum size of a header section',
   },
@@ -292,8 +311,8 @@ export const optionTable = {
     sets: ['limits', 'xmlDepth'],
     kind: 'whole',
     value: 'COUNT',
-    least: 1,
-    most: maxCount,
+    min: 1,
+    max: maxCount,
     fallback: 32,
     about: 'maximum nesting of XML elements',
   },
@@ -301,8 +320,8 @@ export const optionTable = {
     sets: ['limits', 'xmlAttributes'],
     kind: 'whole',
     value: 'COUNT',
-    least: 0,
-    most: maxCount,
+    min: 0,
+    max: maxCount,
     fallback: 64,
     about: 'maximum number of attributes of an XML element',
   },
@@ -310,8 +329,8 @@ export const optionTable = {
     sets: ['limits', 'connections'],
     kind: 'whole',
     value: 'COUNT',
-    least: 1,
-    most: maxCount,
+    min: 1,
+    max: maxCount,
     fallback: 1000,
     about: 'maximum number of open connections',
   },
@@ -320,8 +339,8 @@ export const optionTable = {
     times: 1000,
     kind: 'whole',
     value: 'SECONDS',
-    least: 1,
-    most: maxTimeout,
+    min: 1,
+    max: maxTimeout,
     fallback: 10,
     about: 'time limit for receiving a header section',
   },
@@ -330,8 +349,8 @@ export const optionTable = {
     times: 1000,
     kind: 'whole',
     value: 'SECONDS',
-    least: 1,
-    most: maxTimeout,
+    min: 1,
+    max: maxTimeout,
     fallback: 60,
     about: 'time limit for receiving a complete request',
   },
@@ -350,8 +369,8 @@ export const optionTable = {
   controlPort: {
     kind: 'whole',
     value: 'PORT',
-    least: 0,
-    most: 65535,
+    min: 0,
+    max: 65535,
     fallback: undefined,
     about: 'port of the control interface on 127.0.0.1; 0 selects a free port',
   },

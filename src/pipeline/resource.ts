@@ -19,7 +19,10 @@ export type Access = 'anyone' | 'authenticated' | 'nobody' | `owner:${string}` |
 export type Parameters = Readonly<Record<string, string>>;
 
 /** The format of a response to a client that accepts both. */
-export type DocumentFormat = 'xml' | 'json';
+export type DocumentFormat = (typeof documentFormats)[number];
+
+/** The formats, in the order of documents. */
+export const documentFormats = ['xml', 'json'] as const;
 
 /** A media type that a resource produces. */
 export interface Variant {

@@ -1,21 +1,25 @@
 import { CountersignError } from '../countersign-error.ts';
 import { didYouMean } from '../did-you-mean.ts';
-import { describeKind } from '../shape/fault.ts';
+import { describeKind, formatLast, formatPath, type ShapeFault } from '../shape/fault.ts';
+import type { Shape } from '../shape/shape.ts';
+
+const codes = [
+  'type',
+  'missing',
+  'unknown-key',
+  'unknown-type',
+  'name',
+  'clash',
+  'pattern',
+  'value',
+  'range',
+  'access',
+  'path',
+  'seed',
+] as const;
 
 /** The codes of {@link DeclarationError}. */
-export type DeclarationCode =
-  | 'type'
-  | 'missing'
-  | 'unknown-key'
-  | 'unknown-type'
-  | 'name'
-  | 'clash'
-  | 'pattern'
-  | 'value'
-  | 'range'
-  | 'access'
-  | 'path'
-  | 'seed';
+export type DeclarationCode = (typeof codes)[number];
 
 /** Thrown for an invalid declaration, before anything is opened. */
 export class DeclarationError extends CountersignError {
@@ -31,51 +35,62 @@ export class DeclarationError extends CountersignError {
   }
 }
 
-/** The members of an object in the configuration. */
-export type Members = ReadonlyMap<string, unknown>;
-
 /**
- * Returns the members of an object in the configuration.
- * @throws {DeclarationError} for any other value
+ * Reads a value of the configuration, or of a call, by its shape.
+ * @param path the position of the value in the configuration
+ * @throws {DeclarationError} for the first fault
  */
-export function readMembers(source: unknown, path: string): Members {
-  if (typeof source === 'object' && source !== null && !Array.isArray(source)) {
-    return new Map(Object.entries(source));
+export function readDeclared<T>(shape: Shape<T>, source: unknown, path: string): T {
+  const read = shape.read(source);
+  if ('value' in read) return read.value;
+  const [fault] = read.faults;
+  if (fault === undefined) throw new Error('a shape without a value has a fault');
+  const within = formatPath(fault.path);
+  const at = within === '' || within.startsWith('[') ? `${path}${within}` : `${path}.${within}`;
+  throw new DeclarationError(selectCode(fault), at, explain(fault));
+}
+
+function selectCode(fault: ShapeFault): DeclarationCode {
+  switch (fault.kind) {
+    case 'type':
+      if (fault.value === undefined) return 'missing';
+      return expectsNumber(fault.expected) ? 'value' : 'type';
+    case 'missing':
+      return 'missing';
+    case 'unknown':
+      return 'unknown-key';
+    case 'rule':
+      return codes.find((code) => code === fault.code) ?? 'value';
+    case 'word':
+    case 'secret':
+      return 'value';
   }
-  throw new DeclarationError('type', path, `must be an object, is ${describeKind(source)}`);
 }
 
-/**
- * Returns non-empty text from the configuration.
- * @throws {DeclarationError} for any other value
- */
-export function readText(source: unknown, path: string): string {
-  if (typeof source === 'string' && source !== '') return source;
-  throw new DeclarationError('type', path, `must be non-empty text, is ${describeKind(source)}`);
-}
-
-/**
- * Returns a boolean from the configuration; the default if it is undefined.
- * @throws {DeclarationError} for any other value
- */
-export function readFlag(source: unknown, path: string, defaultValue = false): boolean {
-  if (source === undefined) return defaultValue;
-  if (typeof source === 'boolean') return source;
-  throw new DeclarationError('type', path, `must be true or false, is ${describeKind(source)}`);
-}
-
-/**
- * Rejects keys that are not allowed and suggests the nearest allowed one.
- * @throws {DeclarationError} for the first such key
- */
-export function refuseUnknown(
-  members: Members,
-  allowed: readonly string[],
-  path: string,
-  what: string,
-): void {
-  for (const key of members.keys()) {
-    if (allowed.includes(key)) continue;
-    throw new DeclarationError('unknown-key', `${path}.${key}`, `${what}${didYouMean(key, allowed)}`);
+function explain(fault: ShapeFault): string {
+  switch (fault.kind) {
+    case 'type':
+      return mustBe(fault.expected, fault.value);
+    case 'missing':
+      return mustBe(fault.expected, undefined);
+    case 'word':
+      return typeof fault.value === 'string'
+        ? `"${fault.value}" is not known${didYouMean(fault.value, fault.known)}`
+        : mustBe(fault.expected, fault.value);
+    case 'unknown':
+      return `is not ${fault.member ?? 'known'}${didYouMean(formatLast(fault.path), fault.known)}`;
+    case 'secret':
+      return `is not ${fault.expected}`;
+    case 'rule':
+      return fault.says('').trimStart();
   }
+}
+
+function mustBe(expected: string, value: unknown): string {
+  const given = typeof value === 'number' && expectsNumber(expected) ? `${value}` : describeKind(value);
+  return `must be ${expected}${expected.includes(',') ? ';' : ','} is ${given}`;
+}
+
+function expectsNumber(expected: string): boolean {
+  return expected.includes('number from');
 }

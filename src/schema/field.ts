@@ -1,4 +1,25 @@
-import type { SimpleTypeName } from './simple-type.ts';
+/** The declarations of fields and attributes: their types for callers, and their shapes. */
+
+import { didYouMean } from '../did-you-mean.ts';
+import { createFault } from '../shape/fault.ts';
+import {
+  addKeywords,
+  flag,
+  type JsonSchema,
+  leaf,
+  mapOf,
+  number,
+  type Optional,
+  object,
+  optional,
+  recursive,
+  type Shape,
+  text,
+  uniqueListOf,
+  variants,
+} from '../shape/shape.ts';
+import { defaultJsonLength } from './any-json.ts';
+import { type SimpleTypeName, simpleTypes } from './simple-type.ts';
 
 /** Fields or attributes by name. */
 export type Declarations<D> = Readonly<Record<string, D>>;
@@ -96,3 +117,175 @@ export type AttributeDeclaration = Exclude<SimpleDeclaration, JsonDeclaration> &
 
 /** A field of an item. */
 export type FieldDeclaration = FieldKind & Requirable & WithAttributes;
+
+/** A declaration of a field, an attribute or a value of a list, after it was read. */
+export interface ReadField {
+  readonly type: FieldTypeName;
+  readonly required?: boolean;
+  readonly attributes?: Declarations<ReadField>;
+  readonly fields?: Declarations<ReadField>;
+  /** A type stands for a declaration without other members. */
+  readonly of?: FieldTypeName | ReadField;
+  readonly item?: string;
+  readonly maxLength?: number;
+  readonly fractionDigits?: number;
+  readonly pattern?: string;
+  readonly enum?: readonly (string | number)[];
+  readonly min?: string | number;
+  readonly max?: string | number;
+}
+
+type FieldTypeName = SimpleTypeName | 'element' | 'list';
+type Literal = string | number;
+
+/** The members of a declaration beside its type. */
+type FieldMembers = {
+  readonly [Name in Exclude<keyof ReadField, 'type'>]?:
+    | Optional<NonNullable<ReadField[Name]>>
+    | Shape<NonNullable<ReadField[Name]>>;
+};
+
+/** The maximum of `fractionDigits`. */
+const maxFractionDigits = 100;
+
+const writtenText = text(undefined, { expected: 'a JSON string' });
+const writtenNumber = leaf(
+  { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+  'a JSON number',
+  (value): value is number => typeof value === 'number',
+);
+
+function whole(min: number, max: number, description?: string): Shape<number> {
+  return number({ min, max, expected: `a whole number from ${min} to ${max}` }, description);
+}
+
+function permitted(value: Shape<Literal>): FieldMembers {
+  const values = uniqueListOf(value, 'the permitted values', {
+    expected: 'an array of at least one value',
+    schema: { minItems: 1 },
+  });
+  return { enum: optional(values) };
+}
+
+function range(value: Shape<Literal>): FieldMembers {
+  return { ...permitted(value), min: optional(value), max: optional(value) };
+}
+
+/** The members of each type, in addition to those of its place. */
+const ownMembers: Readonly<Record<FieldTypeName, FieldMembers>> = {
+  text: {
+    maxLength: optional(whole(1, Number.MAX_SAFE_INTEGER, 'characters')),
+    pattern: optional(text('an I-Regexp (RFC 9485) that must match the whole value')),
+    ...permitted(writtenText),
+  },
+  decimal: { fractionDigits: optional(whole(0, maxFractionDigits)), ...range(writtenText) },
+  integer: range(writtenNumber),
+  boolean: {},
+  date: range(writtenText),
+  dateTime: range(writtenText),
+  currency: permitted(writtenText),
+  json: {
+    maxLength: optional(
+      addKeywords(whole(1, Number.MAX_SAFE_INTEGER, 'characters'), { default: defaultJsonLength }),
+    ),
+  },
+  element: { fields: recursive('fields', () => fieldsShape) },
+  list: {
+    of: describeValues(),
+    item: optional(
+      addKeywords(text('the element name of each value', { min: 1, expected: 'non-empty text' }), {
+        default: 'item',
+      }),
+    ),
+  },
+};
+
+/** Describes `of` of a list: a declaration, or the name of a type. */
+function describeValues(): Shape<FieldTypeName | ReadField> {
+  return {
+    schema: { anyOf: [{ enum: simpleTypes }, { $ref: '#/$defs/value' }] },
+    expected: 'an object',
+    read(value, path) {
+      if (typeof value !== 'string') return valueShape.read(value, path);
+      const read = valueShape.read({ type: value }, path);
+      return 'faults' in read ? read : { value: read.value.type };
+    },
+  };
+}
+
+/** Describes a declaration of one of several types. `general` are the members of its place. */
+function describeField(types: readonly FieldTypeName[], general: FieldMembers): Shape<ReadField> {
+  const shapes = new Map<unknown, Shape<ReadField>>(types.map((type) => [type, describeType(type, general)]));
+  const unknown = unknownType(types);
+  return variants([...shapes.values()], (value) => shapes.get(readType(value)) ?? unknown);
+}
+
+function describeType(type: FieldTypeName, general: FieldMembers): Shape<ReadField> {
+  const name = leaf({ const: type }, type, (value): value is FieldTypeName => value === type);
+  const members: FieldMembers & { readonly type: Shape<FieldTypeName> } = {
+    type: name,
+    ...general,
+    ...ownMembers[type],
+  };
+  return object(members, undefined, { member: `an option of ${type}` });
+}
+
+/** Refuses a declaration without one of the types. */
+function unknownType(types: readonly FieldTypeName[]): Shape<never> {
+  const expected = 'an object';
+  const expectedType = `one of ${types.join(', ')}`;
+  return {
+    schema: { not: {} },
+    expected,
+    read(value, path = []) {
+      if (typeof value !== 'object' || value === null || Array.isArray(value))
+        return { faults: [{ path, kind: 'type', expected, value }] };
+      const at = [...path, 'type'];
+      const type = readType(value);
+      if (typeof type !== 'string')
+        return { faults: [{ path: at, kind: 'type', expected: expectedType, value: type }] };
+      const says = `"${type}" is not a field type${didYouMean(type, types)}`;
+      return { faults: [createFault(at, says, 'unknown-type')] };
+    },
+  };
+}
+
+function readType(value: unknown): unknown {
+  return typeof value === 'object' && value !== null && 'type' in value ? value.type : undefined;
+}
+
+const names: JsonSchema = { type: 'string', minLength: 1 };
+const allTypes: readonly FieldTypeName[] = [...simpleTypes, 'element', 'list'];
+const required = optional(addKeywords(flag('whether every item has it'), { default: false }));
+/** An attribute cannot have any JSON: in JSON, attributes are members beside the value. */
+const attributeShape = describeField(
+  simpleTypes.filter((type) => type !== 'json'),
+  { required },
+);
+const attributes = optional(
+  mapOf(
+    recursive('attribute', () => attributeShape),
+    'attributes by name',
+    { names },
+  ),
+);
+
+const valueShape = describeField(allTypes, { attributes });
+const fieldShape = describeField(allTypes, { required, attributes });
+
+/** The fields of an item or an element, by name. */
+export const fieldsShape: Shape<Declarations<ReadField>> = mapOf(
+  recursive('field', () => fieldShape),
+  'fields by name, in the order in which they are written',
+  { names },
+);
+
+/** The definitions that the schema of `fieldsShape` refers to. */
+export function fieldDefinitions(): Readonly<Record<string, JsonSchema>> {
+  return {
+    fields: fieldsShape.schema,
+    field: fieldShape.schema,
+    value: valueShape.schema,
+    attribute: attributeShape.schema,
+  };
+}

@@ -1,8 +1,8 @@
-import { describeKind } from '../shape/fault.ts';
 import { isUnprefixedName } from '../xml/name-form.ts';
-import { DeclarationError, type Members, readFlag, readMembers, readText, refuseUnknown } from './error.ts';
-import { compileSimple, unknownType } from './simple-declaration.ts';
-import { type Simple, type SimpleTypeName, simpleTypes } from './simple-type.ts';
+import { DeclarationError } from './error.ts';
+import type { Declarations, ReadField } from './field.ts';
+import { compileSimple } from './simple-declaration.ts';
+import type { Simple } from './simple-type.ts';
 
 /** The compiled structure of a collection's items. */
 export interface Shape {
@@ -64,24 +64,22 @@ export interface Attribute {
   readonly key: string;
 }
 
-const fieldTypes: readonly string[] = [...simpleTypes, 'element', 'list'];
-const ofField = ['type', 'required', 'attributes'];
-const ofItem = ['type', 'attributes'];
-const ofAttribute = ['type', 'required'];
-/** An attribute cannot have any JSON: in JSON, attributes are members beside the value. */
-const attributeTypes: readonly string[] = simpleTypes.filter((type) => type !== 'json');
-
 /**
  * Compiles the declaration of a collection's items.
  * @param element the element name of the collection
  * @param item the element name of an item
- * @param fields the declarations of the fields by name, unchecked
+ * @param fields the declarations of the fields by name
  * @param path the position of the collection in the configuration
  * @throws {DeclarationError} for an invalid declaration, with its path
  */
-export function compileShape(element: string, item: string, fields: unknown, path: string): Shape {
-  elementName(element, `${path}.element`);
-  elementName(item, `${path}.item`);
+export function compileShape(
+  element: string,
+  item: string,
+  fields: Declarations<ReadField>,
+  path: string,
+): Shape {
+  checkName(element, `${path}.element`);
+  checkName(item, `${path}.item`);
   const schema = compileSchema(fields, `${path}.fields`);
   if (schema.byName.has('href')) {
     throw new DeclarationError(
@@ -93,63 +91,42 @@ export function compileShape(element: string, item: string, fields: unknown, pat
   return { element, item, schema, root: createField(item, 0, true, { kind: 'element', schema }, []) };
 }
 
-/**
- * Compiles the fields of an element.
- * @throws {DeclarationError} for an invalid declaration
- */
-export function compileSchema(source: unknown, path: string): Schema {
-  const fields = [...readMembers(source, path)].map(([name, declaration], index) => {
-    elementName(name, `${path}.${name}`);
-    return compileField(name, index, declaration, ofField, `${path}.${name}`);
+function compileSchema(declared: Declarations<ReadField>, path: string): Schema {
+  const fields = Object.entries(declared).map(([name, declaration], index) => {
+    checkName(name, `${path}.${name}`);
+    return compileField(name, index, declaration, `${path}.${name}`);
   });
   return { fields, byName: new Map(fields.map((field) => [field.name, field])) };
 }
 
-function compileField(
-  name: string,
-  index: number,
-  source: unknown,
-  general: readonly string[],
+function compileField(name: string, index: number, declared: ReadField, path: string): Field {
+  const content = compileContent(declared, path);
+  const attributes = compileAttributes(declared.attributes, content, `${path}.attributes`);
+  return createField(name, index, declared.required ?? false, content, attributes);
+}
+
+function compileContent(declared: ReadField, path: string): Content {
+  const { type, fields = {}, of, item = 'item' } = declared;
+  if (type === 'element') return { kind: 'element', schema: compileSchema(fields, `${path}.fields`) };
+  if (type !== 'list') return compileSimple(type, declared, path);
+  if (of === undefined) throw new Error('a list that was read has `of`');
+  checkName(item, `${path}.item`);
+  const value = typeof of === 'string' ? { type: of } : of;
+  return { kind: 'list', of: compileField(item, 0, value, `${path}.of`) };
+}
+
+function compileAttributes(
+  declared: Declarations<ReadField> = {},
+  content: Content,
   path: string,
-): Field {
-  const members = readMembers(source, path);
-  const content = compileContent(members, general, path);
-  const required = readFlag(members.get('required'), `${path}.required`);
-  const attributes = compileAttributes(members.get('attributes'), content, `${path}.attributes`);
-  return createField(name, index, required, content, attributes);
-}
-
-function compileContent(members: Members, general: readonly string[], path: string): Content {
-  const type = readType(members, fieldTypes, path);
-  if (type === 'element') {
-    refuseUnknown(members, [...general, 'fields'], path, 'is not an option of element');
-    return { kind: 'element', schema: compileSchema(members.get('fields'), `${path}.fields`) };
-  }
-  if (type === 'list') {
-    refuseUnknown(members, [...general, 'of', 'item'], path, 'is not an option of list');
-    return { kind: 'list', of: compileItem(members, path) };
-  }
-  return compileSimple(requireSimpleType(type, path), members, general, path);
-}
-
-function compileItem(members: Members, path: string): Field {
-  const item = members.get('item');
-  const name = elementName(item === undefined ? 'item' : readText(item, `${path}.item`), `${path}.item`);
-  const of = members.get('of');
-  const declaration = typeof of === 'string' ? { type: of } : of;
-  return compileField(name, 0, declaration, ofItem, `${path}.of`);
-}
-
-function compileAttributes(source: unknown, content: Content, path: string): Attribute[] {
-  if (source === undefined) return [];
-  return [...readMembers(source, path)].map(([name, declaration], index) => {
+): Attribute[] {
+  return Object.entries(declared).map(([name, declaration], index) => {
+    const { type, required = false } = declaration;
     const at = `${path}.${name}`;
-    elementName(name, at);
+    checkName(name, at);
     refuseClash(name, content, at);
-    const members = readMembers(declaration, at);
-    const type = readType(members, attributeTypes, at);
-    const required = readFlag(members.get('required'), `${at}.required`);
-    const simple = compileSimple(requireSimpleType(type, at), members, ofAttribute, at);
+    if (type === 'element' || type === 'list') throw new Error('an attribute that was read is simple');
+    const simple = compileSimple(type, declaration, at);
     return { name, index, required, content: simple, begin: ` ${name}="`, key: `"${name}":` };
   });
 }
@@ -175,25 +152,6 @@ function refuseClash(name: string, content: Content, path: string): void {
   }
 }
 
-function readType(members: Members, allowed: readonly string[], path: string): string {
-  const type = members.get('type');
-  if (typeof type !== 'string') {
-    throw new DeclarationError(
-      type === undefined ? 'missing' : 'type',
-      `${path}.type`,
-      `must be one of ${allowed.join(', ')}; is ${describeKind(type)}`,
-    );
-  }
-  if (!allowed.includes(type)) throw unknownType(type, allowed, `${path}.type`);
-  return type;
-}
-
-function requireSimpleType(type: string, path: string): SimpleTypeName {
-  const simple = simpleTypes.find((allowed) => allowed === type);
-  if (simple === undefined) throw unknownType(type, simpleTypes, `${path}.type`);
-  return simple;
-}
-
 function createField(
   name: string,
   index: number,
@@ -212,11 +170,11 @@ function createField(
 }
 
 /**
- * Checks the name of an element or an attribute and returns it.
+ * Checks the name of an element or an attribute.
  * @throws {DeclarationError} if it is not an XML name, has a colon, begins with "xml" (reserved by XML 1.0
  * §2.3; `xmlns` is one), or is `__proto__`
  */
-function elementName(source: string, path: string): string {
+function checkName(source: string, path: string): void {
   if (source === '__proto__') throw new DeclarationError('name', path, 'is not allowed as a name');
   if (!isUnprefixedName(source)) {
     throw new DeclarationError('name', path, 'must be an XML name without a colon');
@@ -224,5 +182,4 @@ function elementName(source: string, path: string): string {
   if (/^xml/i.test(source)) {
     throw new DeclarationError('name', path, 'names that begin with "xml" are reserved by XML');
   }
-  return source;
 }

@@ -37,18 +37,22 @@ export type ShapeFault = { readonly path: ShapePath } & (
       /** The object has no member of this name. */
       readonly kind: 'unknown';
       readonly known: readonly string[];
+      /** What a known one is, if the object has a word for it: `a key of a collection`. */
+      readonly member?: string | undefined;
     }
   | {
       /** The value breaks another rule. */
       readonly kind: 'rule';
       /** Returns the sentence, in which `what` names the value. It contains no secret. */
       says(what: string): string;
+      /** The code of the error, if the border has codes. */
+      readonly code?: string | undefined;
     }
 );
 
 /** Returns a fault whose message is the name of the value and a predicate: `contains a control character`. */
-export function createFault(path: ShapePath, predicate: string): ShapeFault {
-  return { path, kind: 'rule', says: (what) => `${what} ${predicate}` };
+export function createFault(path: ShapePath, predicate: string, code?: string): ShapeFault {
+  return { path, kind: 'rule', says: (what) => `${what} ${predicate}`, code };
 }
 
 /**

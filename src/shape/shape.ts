@@ -143,8 +143,8 @@ export function callback<T>(): Shape<T> {
 export function word<const Words extends readonly string[]>(
   words: Words,
   description?: string,
+  expected = `one of ${words.join(', ')}`,
 ): Shape<Words[number]> {
-  const expected = `one of ${words.join(', ')}`;
   return {
     schema: { enum: words, ...describe(description) },
     expected,
@@ -196,6 +196,22 @@ export interface ListRules {
   readonly max?: number;
   /** Further keywords of the schema. */
   readonly schema?: JsonSchema;
+}
+
+/** An array of values of one shape, none of which is there twice. `code` is the code of the fault if one is. */
+export function uniqueListOf<T extends string | number>(
+  shape: Shape<T>,
+  description?: string,
+  { code, ...rules }: ListRules & { readonly code?: string } = {},
+): Shape<readonly T[]> {
+  return refine(
+    listOf(shape, description, rules),
+    (values, path) =>
+      values.flatMap((value, at) =>
+        values.indexOf(value) < at ? [createFault([...path, at], `${value} is listed twice`, code)] : [],
+      ),
+    { uniqueItems: true },
+  );
 }
 
 /** An array of values of one shape. */
@@ -294,6 +310,8 @@ function isOfOtherKind({ faults }: { readonly faults: readonly ShapeFault[] }, p
 export interface ObjectRules {
   /** The noun phrase in messages. Default: `an object`. */
   readonly expected?: string;
+  /** What a member is, for messages about unknown ones: `a key of a collection`. Default: a member. */
+  readonly member?: string;
   /** Further keywords of the schema. */
   readonly schema?: JsonSchema;
 }
@@ -302,7 +320,7 @@ export interface ObjectRules {
 export function object<const M extends MemberShapes>(
   members: M,
   description?: string,
-  { expected = 'an object', schema = {} }: ObjectRules = {},
+  { expected = 'an object', member, schema = {} }: ObjectRules = {},
 ): Shape<MembersRead<M>> {
   const shapes = new Map(Object.entries(members));
   const required = [...shapes].flatMap(([name, shape]) => ('optional' in shape ? [] : [name]));
@@ -312,7 +330,7 @@ export function object<const M extends MemberShapes>(
     const shape = shapes.get(name);
     if (shape !== undefined)
       return readMember(name, 'optional' in shape ? shape.optional : shape, value, path);
-    return { faults: [{ path: [...path, name], kind: 'unknown', known: [...shapes.keys()] }] };
+    return { faults: [{ path: [...path, name], kind: 'unknown', known: [...shapes.keys()], member }] };
   };
   return {
     get schema() {
@@ -400,6 +418,20 @@ export function variants<T>(
     expected: shapes[0]?.expected ?? '',
     read: (value, path) => choose(value).read(value, path),
   };
+}
+
+/** A shape that contains itself. Its schema refers to a definition, whose schema is that of `create()`. */
+export function recursive<T>(definition: string, create: () => Shape<T>, expected = 'an object'): Shape<T> {
+  return {
+    schema: { $ref: `#/$defs/${definition}` },
+    expected,
+    read: (value, path) => create().read(value, path),
+  };
+}
+
+/** Adds keywords to the schema of a shape. */
+export function addKeywords<T>(shape: Shape<T>, keywords: JsonSchema): Shape<T> {
+  return refine(shape, () => [], keywords);
 }
 
 /** A value that is converted once it is read. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { configurationSchema } from '../../src/options/json-schema/configuration-schema.ts';
+import { configurationSchema } from '../../src/options/configuration-schema.ts';
 import { OptionsError, readOptions } from '../../src/options/options.ts';
 import { optionSpecs } from '../../src/options/table.ts';
 import { run } from '../support/cli/command.ts';
@@ -165,7 +165,7 @@ describe('the schema of the configuration file', { skip: missingPackage('ajv') }
     const validate = await validator();
     const probes = [null, true, -1, 0, 1, 0.5, 1e300, '', 'x', '1', [], ['x'], [''], [1], {}, { x: 1 }];
     for (const [key, spec] of optionSpecs) {
-      const bounds = spec.kind === 'whole' ? [spec.least - 1, spec.least, spec.most, spec.most + 1] : [];
+      const bounds = spec.kind === 'whole' ? [spec.min - 1, spec.min, spec.max, spec.max + 1] : [];
       const words = spec.kind === 'choice' ? spec.words : [];
       const places = [
         (value: unknown): unknown => ({ [key]: value }),

@@ -292,7 +292,7 @@ function sampleValues(spec: OptionSpec, random: Seeded): [text: string, json: un
     const slash = spec.value === 'PATH' ? '/' : '';
     return ['a.example', 'b.example', 'c.example'].map((text) => [slash + text, slash + text]);
   }
-  const start = spec.least + random.below(Math.min(spec.most - spec.least - 2, 10_000));
+  const start = spec.min + random.below(Math.min(spec.max - spec.min - 2, 10_000));
   const numbers = [start, start + 1, start + 2];
   if (numbers.some((number) => fallbacks.has(number))) return sampleValues(spec, random);
   return numbers.map((number) => [String(number), number]);

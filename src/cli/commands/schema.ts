@@ -1,5 +1,5 @@
+import { configurationSchema } from '../../options/configuration-schema.ts';
 import { readArguments } from '../../options/flags.ts';
-import { configurationSchema } from '../../options/json-schema/configuration-schema.ts';
 import { CommandError, reportError } from '../errors.ts';
 import type { Terminal } from '../terminal.ts';
 

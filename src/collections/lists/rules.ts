@@ -6,7 +6,6 @@ import { selectOrder, type TypeOrder } from '../../schema/order.ts';
 import { isRecord, readMember } from '../../schema/record.ts';
 import type { Field, Shape } from '../../schema/schema.ts';
 import type { SimpleTypeName } from '../../schema/simple-type.ts';
-import { describeKind } from '../../shape/fault.ts';
 import type { StoredItem, StoredValue } from '../../store/store.ts';
 import { fieldOrder, type IndexedField, type ItemOrder, indexField, modifiedOrder } from './order.ts';
 
@@ -54,30 +53,12 @@ interface Listed {
  * Compiles `filter` and `sort`. Returns undefined if neither names a field.
  * @throws {DeclarationError} for an invalid declaration
  */
-export function readListRules({ path, shape, filter, sort }: Listed): ListRules | undefined {
+export function compileListRules({ path, shape, filter, sort }: Listed): ListRules | undefined {
   if (filter.length === 0 && sort.length === 0) return undefined;
   return {
     parameters: readParameters(filter, shape, `collections.${path}.filter`),
     orders: readOrders(sort, shape, `collections.${path}.sort`),
   };
-}
-
-/**
- * Reads a list of names. {@link readListRules} checks whether they are fields.
- * @throws {DeclarationError} for any other value
- */
-export function fieldNamesFrom(source: unknown, path: string): readonly string[] {
-  if (source === undefined) return [];
-  if (!Array.isArray(source))
-    throw new DeclarationError('type', path, `must be a list of names of fields, is ${describeKind(source)}`);
-  return source.map((name: unknown, index) => {
-    if (typeof name === 'string') return name;
-    throw new DeclarationError(
-      'type',
-      `${path}[${index}]`,
-      `must be the name of a field, is ${describeKind(name)}`,
-    );
-  });
 }
 
 function readParameters(
@@ -88,7 +69,6 @@ function readParameters(
   const parameters = new Map<string, FilterParameter>();
   for (const [index, name] of names.entries()) {
     const at = `${path}[${index}]`;
-    if (names.indexOf(name) < index) throw new DeclarationError('value', at, `${name} is listed twice`);
     const field = requireField(name, shape, [], at);
     for (const [parameter, filter] of parametersOfField(field, at)) {
       if (reserved.includes(parameter))

@@ -1,5 +1,5 @@
 import type { Collection } from '../../../collections/declaration.ts';
-import { type FilterParameter, readListRules } from '../../../collections/lists/rules.ts';
+import { compileListRules, type FilterParameter } from '../../../collections/lists/rules.ts';
 import type { Components } from '../components.ts';
 import type { JsonSchema } from '../document.ts';
 import { typeSchema } from '../schemas/simple-schema.ts';
@@ -8,7 +8,7 @@ const comparisons = { equals: 'is', min: 'is at least', max: 'is at most' } as c
 
 /** Returns the query parameters of a list: those that filter and sort it, and those of pages. */
 export function listParameters(collection: Collection, components: Components): JsonSchema[] {
-  const lists = readListRules(collection);
+  const lists = compileListRules(collection);
   const orders = [...(lists?.orders.keys() ?? [])];
   const sort = query('sort', 'The order of the items; a minus means descending', {
     type: 'string',
