@@ -3,10 +3,10 @@ import { AccountFile } from './account-file.ts';
 /** Selects the grants and tokens that match all given members. At least one member is required. */
 export interface GrantSelection {
   /** The id of a grant. */
-  readonly grant?: string;
-  readonly user?: string;
+  readonly grant?: string | undefined;
+  readonly user?: string | undefined;
   /** The id of an OAuth 2.0 client, or the key of an OAuth 1.0a consumer. */
-  readonly client?: string;
+  readonly client?: string | undefined;
 }
 
 const members = ['grant', 'user', 'client'] as const;

@@ -27,7 +27,7 @@ export interface AccountFileWatcherOptions<T> extends AccountFileStorage {
   /** Called with one line if the file cannot be used, or was removed. */
   readonly onReport: (line: string) => void;
   /** Reports possible changes. Default: the host, or the documents. */
-  readonly triggers?: WatchTriggers;
+  readonly triggers?: WatchTriggers | undefined;
 }
 
 /** Watches an account file. */

@@ -8,7 +8,7 @@ export interface AttackRequest {
   readonly url: string;
   /** The field lines in the order to send. A name may occur twice. */
   readonly headers: readonly HeaderLine[];
-  readonly body?: string | Uint8Array;
+  readonly body?: string | Uint8Array | undefined;
 }
 
 /**

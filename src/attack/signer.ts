@@ -160,7 +160,7 @@ function createResign(signing: Signing): Resign {
       ...choices,
       ...(typeof date === 'string' ? { date, now: 0 } : { now: date }),
       ...(hasNonce(scheme) && { nonce }),
-      ...(changed.key !== undefined && { key: changed.key }),
+      key: changed.key,
       ...overrides,
     };
     const signature = ignoreRangeError(() => signer.sign(unsigned, changed.identity, options));

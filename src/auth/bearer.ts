@@ -23,9 +23,11 @@ export interface BearerOptions {
   /** Resolves to the principal of a token; undefined if the token is not valid. */
   readonly findPrincipal: (token: string) => Promise<Principal | undefined>;
   /** Resolves to the reason why a token is not valid: the check that failed, and a hint. Default: no reason is known. */
-  readonly findReason?: (token: string) => Promise<{ readonly check: string; readonly hint: string }>;
+  readonly findReason?:
+    | ((token: string) => Promise<{ readonly check: string; readonly hint: string }>)
+    | undefined;
   /** Whether errors explain what the server checked. The holder of a token may learn its state. Default: false. */
-  readonly explain?: boolean;
+  readonly explain?: boolean | undefined;
   /** Maximum content length in bytes. */
   readonly bodyLimit: number;
 }

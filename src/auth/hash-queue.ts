@@ -29,7 +29,7 @@ export interface QueueOptions {
    */
   readonly allows: (peer: string, active: number, user: string, activeForUser: number) => boolean;
   /** Returns the network of a peer. Default: each peer is its own network. */
-  readonly findNetwork?: (peer: string) => string;
+  readonly findNetwork?: ((peer: string) => string) | undefined;
 }
 
 interface Attempt {

@@ -7,17 +7,17 @@ export interface MessageSignaturesDeclaration {
    * The components that a signature must cover, such as `@method` or `content-type;sf`. `content-digest` is required in addition if
    * there is content. Default: `@method`, `@authority`, `@path` and `@query`.
    */
-  readonly components?: readonly string[];
+  readonly components?: readonly string[] | undefined;
   /** Seconds by which `created` may differ from the clock, in both directions. Range: 1 to 86 400. Default: 300. */
-  readonly window?: number;
+  readonly window?: number | undefined;
   /** Whether a signature must have a nonce. A nonce is accepted once, unless this is `off`. Default: `optional`. */
-  readonly nonce?: 'off' | 'optional' | 'required';
+  readonly nonce?: 'off' | 'optional' | 'required' | undefined;
   /** The value of the parameter `tag`. Default: any, or none. */
-  readonly tag?: string;
+  readonly tag?: string | undefined;
   /** The types of structured fields that are not registered, for the component parameters `sf` and `key`. */
-  readonly structuredFields?: Readonly<Record<string, 'item' | 'list' | 'dictionary'>>;
+  readonly structuredFields?: Readonly<Record<string, 'item' | 'list' | 'dictionary'>> | undefined;
   /** Signs responses: those for which a request has Accept-Signature, or, with `components`, all. Default: none. */
-  readonly signResponses?: ResponseSigningDeclaration;
+  readonly signResponses?: ResponseSigningDeclaration | undefined;
 }
 
 /** How a service signs its responses (RFC 9421). */
@@ -36,7 +36,7 @@ export interface ResponseSigningDeclaration {
         readonly privateKey: string;
       };
   /** The components of a signature that every response has, with `@status`, such as `content-digest` or `@method;req`. */
-  readonly components?: readonly string[];
+  readonly components?: readonly string[] | undefined;
 }
 
 /** AWS Signature Version 4. */
@@ -46,17 +46,17 @@ export interface Aws4Declaration {
   /** The service of the scope: `execute-api`. */
   readonly service: string;
   /** Seconds by which the date may differ from the clock, in both directions. Range: 1 to 86 400. Default: 900. */
-  readonly window?: number;
+  readonly window?: number | undefined;
   /** Whether the signed path is normalized. Default: true, for the service `s3` false. */
-  readonly normalizePath?: boolean;
+  readonly normalizePath?: boolean | undefined;
   /** Whether the signed path is percent-encoded twice. Default: true, for the service `s3` false. */
-  readonly doubleEncode?: boolean;
+  readonly doubleEncode?: boolean | undefined;
   /** Whether `UNSIGNED-PAYLOAD` is accepted. Default: false. */
-  readonly unsignedPayload?: boolean;
+  readonly unsignedPayload?: boolean | undefined;
   /** The form of errors. Default: `problem`. */
-  readonly errors?: 'aws' | 'problem';
+  readonly errors?: 'aws' | 'problem' | undefined;
   /** Whether a signature is accepted only once. AWS allows replays. Default: `allow`. */
-  readonly replay?: 'refuse' | 'allow';
+  readonly replay?: 'refuse' | 'allow' | undefined;
 }
 
 /** Signing HTTP Messages (draft-cavage-http-signatures-12). */
@@ -65,11 +65,11 @@ export interface DraftCavageDeclaration {
    * The fields that a signature must cover. A time (`date` or `(created)`) is required in addition, and `digest` or `content-digest`
    * if there is content. Default: `(request-target)` and `host`.
    */
-  readonly headers?: readonly string[];
+  readonly headers?: readonly string[] | undefined;
   /** Seconds by which the time may differ from the clock, in both directions. Range: 1 to 86 400. Default: 300. */
-  readonly window?: number;
+  readonly window?: number | undefined;
   /** Whether a signature is accepted only once within the window. Default: `accept`. */
-  readonly replay?: 'accept' | 'refuse';
+  readonly replay?: 'accept' | 'refuse' | undefined;
 }
 
 /** A field that contains a part of the credentials, by its name. */
@@ -91,7 +91,7 @@ export interface ApiKeyDeclaration {
    * The field with the name of a user or the id of a key, or the name of the only user. Default: the secret itself identifies its
    * user.
    */
-  readonly user?: string | CredentialField;
+  readonly user?: string | CredentialField | undefined;
   /** The place of the secret; `authorization` is a scheme such as `Bearer` before it in Authorization. */
   readonly secret:
     | CredentialField
@@ -125,11 +125,11 @@ export type PresetName =
 export interface PresetDeclaration {
   readonly preset: PresetName;
   /** The name of the user that signs, or the place of its name. `coinbase` and `binance` have none: their requests name the key. */
-  readonly user?: string | CredentialField | CredentialParameter | CredentialMember;
+  readonly user?: string | CredentialField | CredentialParameter | CredentialMember | undefined;
   /** Another window than the provider's, in seconds. */
-  readonly timestamp?: { readonly window: number };
+  readonly timestamp?: { readonly window: number } | undefined;
   /** Whether a signature is accepted only once within the window. Default: `accept`. */
-  readonly replay?: 'accept' | 'refuse';
+  readonly replay?: 'accept' | 'refuse' | undefined;
 }
 
 /** A scheme that is declared by the message that it signs. */
@@ -140,45 +140,45 @@ export interface HmacDeclaration {
    * HMAC with a shared secret; a private key of the user; or a plain digest of a message that contains `{secret}`, which is weak.
    * Default: `hmac`.
    */
-  readonly algorithm?: 'hmac' | 'ed25519' | 'ecdsa-p256' | 'rsa-pss' | 'rsa-v1_5' | 'digest';
+  readonly algorithm?: 'hmac' | 'ed25519' | 'ecdsa-p256' | 'rsa-pss' | 'rsa-v1_5' | 'digest' | undefined;
   /** `md5` is for plain digests only. Default: `sha256`. */
-  readonly hash?: 'md5' | 'sha1' | 'sha256' | 'sha384' | 'sha512';
+  readonly hash?: 'md5' | 'sha1' | 'sha256' | 'sha384' | 'sha512' | undefined;
   /** The encoding of the signature. Default: `hex`. */
-  readonly encoding?: 'hex' | 'base64' | 'base64url';
+  readonly encoding?: 'hex' | 'base64' | 'base64url' | undefined;
   /** The form of a signature of ECDSA. Default: `der`. */
-  readonly dsaEncoding?: 'der' | 'ieee-p1363';
+  readonly dsaEncoding?: 'der' | 'ieee-p1363' | undefined;
   /** How the secret is decoded. Default: `utf8`. */
-  readonly key?: 'utf8' | 'hex' | 'base64';
+  readonly key?: 'utf8' | 'hex' | 'base64' | undefined;
   /** Text that is removed from the secret before it is decoded: `whsec_`. */
-  readonly keyPrefix?: string;
+  readonly keyPrefix?: string | undefined;
   /**
    * The place of the signature, and its format with `{signature}`, and possibly `{timestamp}`, `{nonce}`, `{user}` and `{key-id}`.
    * Default format: `{signature}`. `names` are further names of the scheme that are accepted in Authorization.
    */
   readonly signature: (CredentialField | CredentialParameter | CredentialMember) & {
-    readonly format?: string;
-    readonly names?: readonly string[];
+    readonly format?: string | undefined;
+    readonly names?: readonly string[] | undefined;
   };
   /** The text between several signatures, of which one must be valid. At most 16 are examined. */
-  readonly separator?: string;
+  readonly separator?: string | undefined;
   /** The name of the user that signs, or the place with the name of a user or the id of a key, unless `signature.format` has it. */
-  readonly user?: string | CredentialField | CredentialParameter | CredentialMember;
+  readonly user?: string | CredentialField | CredentialParameter | CredentialMember | undefined;
   readonly timestamp?: {
-    readonly field?: string;
-    readonly query?: string;
-    readonly json?: string;
-    readonly form?: string;
+    readonly field?: string | undefined;
+    readonly query?: string | undefined;
+    readonly json?: string | undefined;
+    readonly form?: string | undefined;
     /** Default: `s`. */
-    readonly unit?: 's' | 'fractional-s' | 'ms' | 'rfc3339' | 'http-date';
+    readonly unit?: 's' | 'fractional-s' | 'ms' | 'rfc3339' | 'http-date' | undefined;
     /** Seconds. Range: above 0, up to 86 400. Default: 300. */
-    readonly window?: number;
+    readonly window?: number | undefined;
   };
-  readonly nonce?: CredentialField | CredentialParameter | CredentialMember;
-  readonly id?: CredentialField;
+  readonly nonce?: CredentialField | CredentialParameter | CredentialMember | undefined;
+  readonly id?: CredentialField | undefined;
   /** The field with the passphrase of the key. Default: keys have none. */
-  readonly passphrase?: CredentialField;
+  readonly passphrase?: CredentialField | undefined;
   /** Whether a signature is accepted only once within the window. Default: `accept`. */
-  readonly replay?: 'accept' | 'refuse';
+  readonly replay?: 'accept' | 'refuse' | undefined;
 }
 
 /** A declared scheme. */
@@ -193,7 +193,7 @@ export type SchemeDeclaration =
 /** Schemes by name. `message-signatures`, `aws4` and `draft-cavage` are reserved for those; any other name is for a scheme of its own, declared or defined in code. */
 export interface SchemeDeclarations {
   readonly 'message-signatures'?: MessageSignaturesDeclaration;
-  readonly aws4?: Aws4Declaration;
+  readonly aws4?: Aws4Declaration | undefined;
   readonly 'draft-cavage'?: DraftCavageDeclaration;
   readonly [name: string]: SchemeDeclaration | Scheme | undefined;
 }

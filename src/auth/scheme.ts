@@ -18,9 +18,9 @@ export interface BadVerdict {
   readonly outcome: 'bad';
   readonly problem: Problem;
   /** The user that the credentials name, if they can be read. Failures are also counted for that name. */
-  readonly claimed?: string;
+  readonly claimed?: string | undefined;
   /** A challenge of the scheme that describes the error. It replaces the usual one, and is sent with any status. */
-  readonly challenge?: string;
+  readonly challenge?: string | undefined;
 }
 
 /** The result of a check of credentials. */
@@ -37,7 +37,7 @@ export type CredentialLocation =
   | {
       readonly field: string;
       /** The name of a field, in lower case, whose presence means that `field` belongs to another scheme. Default: none. */
-      readonly unless?: string;
+      readonly unless?: string | undefined;
     }
   | { readonly query: string }
   | { readonly cookie: string };
@@ -47,18 +47,18 @@ export interface Scheme {
   /** The name of the scheme, in configurations, traces and principals: `hmac`. */
   readonly name: string;
   /** The names of the credentials in `Authorization`, in lower case: `aws4-hmac-sha256`. Default: only `name`. */
-  readonly authorizationNames?: readonly string[];
+  readonly authorizationNames?: readonly string[] | undefined;
   /** The other places of its credentials. Default: none. */
-  readonly locations?: readonly CredentialLocation[];
+  readonly locations?: readonly CredentialLocation[] | undefined;
   /** Returns whether a query parameter beside `locations` belongs to its credentials. Default: none does. */
   ownsParameter?(name: string): boolean;
   /**
    * The further fields that it reads, in lower case, such as a timestamp or a nonce. Pages of other origins may send them (CORS).
    * Default: none.
    */
-  readonly requestHeaders?: readonly string[];
+  readonly requestHeaders?: readonly string[] | undefined;
   /** Whether its credentials are refused unread over plain HTTP, because an eavesdropper could use them. Default: false. */
-  readonly tlsOnly?: boolean;
+  readonly tlsOnly?: boolean | undefined;
   /**
    * Verifies credentials, synchronously if possible. Throws only on an internal error.
    *

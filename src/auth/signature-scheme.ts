@@ -35,17 +35,17 @@ export interface Fault {
   /** The likely cause. */
   readonly hint?: string | undefined;
   /** The field that is missing, with the request that lacks it. The explanation names one that was sent in its place. */
-  readonly missing?: { readonly field: string; readonly request: IncomingRequest };
+  readonly missing?: { readonly field: string; readonly request: IncomingRequest } | undefined;
   /** The check that failed. Default: `parse`. */
-  readonly check?: string;
+  readonly check?: string | undefined;
   /** The user or the id of the key, if it can be read. */
-  readonly claimed?: string;
+  readonly claimed?: string | undefined;
   /** The type of the Problem. Default: `malformed-credentials`. */
-  readonly type?: ProblemType;
+  readonly type?: ProblemType | undefined;
   /** Members that the explanation has beside the hint. Default: none. */
-  readonly members?: Readonly<Record<string, ProblemMember>>;
+  readonly members?: Readonly<Record<string, ProblemMember>> | undefined;
   /** The Problem in the form of a partner. Default: a problem document of `type`. */
-  readonly problem?: Problem;
+  readonly problem?: Problem | undefined;
 }
 
 /** Why a request is refused whose credentials could be read. */

@@ -554,6 +554,6 @@ function refuseUnread<Own extends Presented>(
   return {
     outcome: 'bad',
     problem: problem ?? new Problem(type ?? 'malformed-credentials', detail, { members: shown }),
-    ...(claimed === undefined ? {} : { claimed }),
+    claimed,
   };
 }

@@ -32,7 +32,7 @@ export interface SignedRequest {
   /** The header fields to add. */
   readonly headers: Record<string, string>;
   /** The body to send, if the scheme has its signature in it. Default: that of the request. */
-  readonly body?: Uint8Array;
+  readonly body?: Uint8Array | undefined;
 }
 
 /**

@@ -63,8 +63,8 @@ export function collectionResource(
   return {
     GET: action(access.GET, (call) => list(collection, store, call)),
     headAccess: access.HEAD,
-    ...(schemes === undefined ? {} : { schemes }),
-    ...(cors === undefined ? {} : { cors }),
+    schemes,
+    cors,
     ...(collection.idempotency !== 'off' && { requestHeaders: ['Idempotency-Key'] }),
     POST: action(access.POST, (call) => post(call), {
       reads: createBodyReaders(shape, { ...documentLimits, partial: false }),

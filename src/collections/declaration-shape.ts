@@ -49,32 +49,32 @@ export interface CollectionDeclaration {
   readonly item: string;
   /** The fields of an item, in the order in which they are written. */
   readonly fields: Declarations<FieldDeclaration>;
-  readonly access?: AccessRules;
+  readonly access?: AccessRules | undefined;
   /** Whether PUT creates an item that does not exist. Default: true. */
-  readonly createWithPut?: boolean;
+  readonly createWithPut?: boolean | undefined;
   /** The names of the authentication schemes that it accepts: `['aws4']`. Default: all. */
-  readonly schemes?: readonly string[];
+  readonly schemes?: readonly string[] | undefined;
   /**
    * The fields by which clients may select items of the list: `['title', 'price']` enables the query parameters `title`, `price`,
    * `price.min`, `price.max` and, for an attribute, `price.currency`. Default: none.
    */
-  readonly filter?: readonly string[];
+  readonly filter?: readonly string[] | undefined;
   /**
    * The fields by which clients may sort the list: with `['price', '-modified']`, the values `price`, `-price` (descending) and
    * `-modified` of the query parameter `sort`. `modified` is the time of the last change. Default: none.
    */
-  readonly sort?: readonly string[];
+  readonly sort?: readonly string[] | undefined;
   /** The format of responses to clients that accept both. Default: that of the service. */
-  readonly defaultFormat?: DocumentFormat;
+  readonly defaultFormat?: DocumentFormat | undefined;
   /** The other origins whose pages may use it in browsers: `["https://app.example"]`. Default: those of the service. */
-  readonly cors?: CorsDeclaration;
+  readonly cors?: CorsDeclaration | undefined;
   /**
    * Whether a request with an Idempotency-Key can be repeated: then it is performed once. With `required`, POST must have a key.
    * Default: `off`.
    */
-  readonly idempotency?: IdempotencyMode;
+  readonly idempotency?: IdempotencyMode | undefined;
   /** Whether PUT, POST and DELETE of an item require a precondition, such as If-Match. Default: false. */
-  readonly requirePrecondition?: boolean;
+  readonly requirePrecondition?: boolean | undefined;
 }
 
 /** The access rules, as in messages. */

@@ -82,8 +82,8 @@ export function itemResource(
       };
     }),
     headAccess: access.HEAD,
-    ...(schemes === undefined ? {} : { schemes }),
-    ...(cors === undefined ? {} : { cors }),
+    schemes,
+    cors,
     ...(collection.idempotency !== 'off' && { requestHeaders: ['Idempotency-Key'] }),
     PUT: action(access.PUT, (call) => put(call), {
       reads: createBodyReaders(shape, { ...documentLimits, partial: false }).map(keepingContent<StoredItem>),
@@ -286,9 +286,9 @@ function buildChangedOutcome(
 ): ActionResponse {
   fields.push(...formatAppliedPreference(call.incoming.headers));
   if (representation === undefined)
-    return { status: status === 200 ? 204 : status, headers: fields, ...(shows && { state: shows }) };
+    return { status: status === 200 ? 204 : status, headers: fields, state: shows };
   fields.push(['Content-Location', call.path]);
-  return { status, headers: fields, ...(shows && { state: shows }), representation };
+  return { status, headers: fields, state: shows, representation };
 }
 
 async function remove(

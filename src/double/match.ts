@@ -35,11 +35,11 @@ export type BarePath<Path extends string> = Path &
  */
 export interface Match {
   /** A method such as `GET`, or a list of methods. */
-  readonly method?: MatchMethod | readonly MatchMethod[];
+  readonly method?: MatchMethod | readonly MatchMethod[] | undefined;
   /** The path without its query: exactly, as a template (`/articles/{id}`), or as a regular expression. */
-  readonly path?: MatchPath | RegExp;
+  readonly path?: MatchPath | RegExp | undefined;
   /** The user that the credentials name, valid or not. */
-  readonly user?: string;
+  readonly user?: string | undefined;
 }
 
 /** The names of the members. The type checks that the list is complete. */

@@ -31,52 +31,52 @@ export interface DoubleOptions extends Omit<ServiceOptions, OwnOption> {
    * Users by name, or a list of names. A user `{}` and a user in a list get a generated secret and password.
    * @example { johndoe: { secret: 's3cret', password: 'pw' }, ann: {} }
    */
-  readonly users?: DoubleUsersOption;
+  readonly users?: DoubleUsersOption | undefined;
   /** The seed of all ids, nonces, tokens and other random values: equal seeds produce equal values. Default: random. */
-  readonly randomSeed?: string | number;
+  readonly randomSeed?: string | number | undefined;
   /** The time at which the clock is frozen until the test moves it. Default: the clock follows the host's. */
-  readonly now?: DateLike;
+  readonly now?: DateLike | undefined;
   /** Whether the double also listens on HTTPS. OAuth requires it. Default: true. */
-  readonly https?: boolean;
+  readonly https?: boolean | undefined;
   /**
    * Whether the process may exit while the double is open. Default: true, so that a test that does not close its double cannot block
    * the test run. With `false`, a script that only starts a double keeps running until it is closed.
    */
-  readonly unref?: boolean;
+  readonly unref?: boolean | undefined;
   /** The limits of the journal: `entries` (default: 1,000), `bytes` of all entries (16 MiB), and bytes of `content` that are recorded (64 KiB). */
-  readonly journal?: Pick<JournalOptions, 'entries' | 'bytes' | 'content'>;
+  readonly journal?: Pick<JournalOptions, 'entries' | 'bytes' | 'content'> | undefined;
   /** The port of plain HTTP. Default: 0, which picks a free one. The start rejects with ListenError if it is in use. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** The port of HTTPS, as `port`. */
-  readonly securePort?: number;
+  readonly securePort?: number | undefined;
   /**
    * Further origins that `fetch` accepts, and that redirects may lead to. Requests to them have their Host, which OAuth accepts as
    * one of the double's. Default: none.
    * @example ['http://example.com', 'https://api.example:8443']
    */
-  readonly aliases?: readonly string[];
+  readonly aliases?: readonly string[] | undefined;
   /**
    * The stubs at the start, as `double.stub` adds them. `reset` restores them.
    * @example [{ match: { path: '/rates/{currency}' }, response: { body: { rate: '1.08' } }, access: 'anyone' }]
    */
-  readonly stubs?: readonly Stub[];
+  readonly stubs?: readonly Stub[] | undefined;
   /**
    * The OpenAPI document of a partner, 3.0 or 3.1: the path of a file in JSON, or the document. It answers what no stub, resource and
    * collection does, and checks the requests. Without the option `collections` there are then none.
    * @example './partner.json'
    */
-  readonly partner?: string | object;
+  readonly partner?: string | object | undefined;
   /**
    * Compiles the schemas of the partner's document, for a complete check of JSON Schema. Default: types, required members,
    * enumerations, ranges and the like are checked.
    * @example (schema) => ajv.compile(schema)
    */
-  readonly validate?: CompileSchema;
+  readonly validate?: CompileSchema | undefined;
   /**
    * With `error`, `close` rejects with DoubleError (`pending-faults`) if a planned fault was not applied to all its requests. Default:
    * `ignore`.
    */
-  readonly pendingFaults?: 'ignore' | 'error';
+  readonly pendingFaults?: 'ignore' | 'error' | undefined;
 }
 
 const portShape = number({ min: 0, max: 65_535 });

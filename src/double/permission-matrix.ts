@@ -20,7 +20,7 @@ export interface AccessMatrixOptions {
    * Paths, or templates that are served. Default: all templates that are served. A parameter of a template that names an
    * owner is replaced by each user, one that names an item by the id of an existing item, any other by `1`.
    */
-  readonly paths?: readonly string[];
+  readonly paths?: readonly string[] | undefined;
 }
 
 /** The names of the options. The type checks that the list is complete. */

@@ -14,9 +14,9 @@ export type DocumentValue =
 /** Options for writing XML. */
 export interface XmlDocumentOptions {
   /** The default namespace. */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** Returns the element name for the items of an array. Default: `item`. */
-  readonly item?: (arrayName: string) => string;
+  readonly item?: ((arrayName: string) => string) | undefined;
 }
 
 /**

@@ -102,13 +102,13 @@ export interface RequestParts {
   method: string;
   target: string;
   /** The field lines in order. `Host` is added if it is missing. */
-  headers?: readonly (readonly [string, string])[];
+  headers?: readonly (readonly [string, string])[] | undefined;
   /** The content; a string is encoded as UTF-8. */
-  body?: string | Uint8Array;
+  body?: string | Uint8Array | undefined;
   /** The peer's address. Default: `127.0.0.1`. */
-  peer?: string;
+  peer?: string | undefined;
   /** Whether the request arrived over TLS. Default: false. */
-  secure?: boolean;
+  secure?: boolean | undefined;
 }
 
 /** Creates a request in memory, of the same type as the listener creates from a socket. */

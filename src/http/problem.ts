@@ -25,11 +25,11 @@ export interface ForeignDocument {
 /** The optional parts of a problem. */
 export interface ProblemOptions {
   /** Extension members: `field`, `line`, `column`. */
-  members?: Readonly<Record<string, ProblemMember>>;
+  members?: Readonly<Record<string, ProblemMember>> | undefined;
   /** Header fields of the response: `Allow`, `WWW-Authenticate`, `Retry-After`. */
   headers?: HeadersInput | undefined;
   /** Whether the connection is closed after the response. Default: false. */
-  close?: boolean;
+  close?: boolean | undefined;
   /** The document that the client receives instead of a problem document. Default: none. */
   document?: ForeignDocument | undefined;
 }

@@ -1,9 +1,9 @@
 /** A fault that is injected while a response is sent. The connection is closed after such a response. */
 export interface WireFault {
   /** Throttles the content to this many bytes a second. */
-  readonly dribble?: number;
+  readonly dribble?: number | undefined;
   /** How the response breaks. Default: it does not. A response without content can break only by a reset at 0. */
-  readonly break?: WireBreak;
+  readonly break?: WireBreak | undefined;
 }
 
 /**

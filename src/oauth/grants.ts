@@ -44,9 +44,9 @@ export interface GrantsOptions {
   /** Returns that many random bytes. */
   readonly random: (size: number) => Uint8Array;
   /** Called when a token is issued or revoked, or its reuse is detected. */
-  readonly onEvent?: (event: TokenEvent) => void;
+  readonly onEvent?: ((event: TokenEvent) => void) | undefined;
   /** Revocation of the grants of removed names. Lookups and issues wait for it. */
-  readonly revocation?: Pick<RevokeOnRemoval, 'done' | 'isRevoked'>;
+  readonly revocation?: Pick<RevokeOnRemoval, 'done' | 'isRevoked'> | undefined;
 }
 
 /** A grant to be created. */

@@ -92,14 +92,14 @@ export interface ActionResponse {
   /** The status code, 200 to 599. */
   readonly status: number;
   /** Fields such as `Location` and `Link`. The server adds Content-Type, Content-Length, Date and the like. */
-  readonly headers?: HeadersInput;
-  readonly representation?: Representation;
+  readonly headers?: HeadersInput | undefined;
+  readonly representation?: Representation | undefined;
   /** Whether the response is `Cache-Control: no-store`, because it contains or uses up a secret. Default: false. */
-  readonly noStore?: boolean;
+  readonly noStore?: boolean | undefined;
   /** What is wrong with the response, for the journal of a double. @internal */
-  readonly warnings?: readonly string[];
+  readonly warnings?: readonly string[] | undefined;
   /** The state that the representation shows. If given, its entity tag and Last-Modified are sent. */
-  readonly state?: ResourceState;
+  readonly state?: ResourceState | undefined;
 }
 
 /** Returned by an action if its target has changed since `find`: the steps from there on are repeated. */
@@ -114,20 +114,20 @@ export interface Action<State = unknown, Content = unknown> {
   /** Performs the action. Throws a Problem to reject the request. */
   handle(call: Call<State, Content>): MaybePromise<ActionResult>;
   /** The media types that it accepts. Default: none; content is then ignored. */
-  readonly reads?: readonly ContentReader<State, Content>[];
+  readonly reads?: readonly ContentReader<State, Content>[] | undefined;
   /** Whether a request without content is accepted although the action has `reads`. Default: false, which is 400. */
-  readonly bodyOptional?: boolean;
+  readonly bodyOptional?: boolean | undefined;
   /**
    * Whether the action stores `call.principal.nonce` with its change, in one step and before it has any other effect. An engine
    * may then claim the nonce in that step: if it was used before, the change is not made. Otherwise nonces are claimed before
    * the action is called. Ignored for GET. Default: false.
    */
-  readonly storesNonce?: boolean;
+  readonly storesNonce?: boolean | undefined;
   /**
    * The scopes that a token needs, all of one of these lists. A client that has them needs no user. Default: `read` for safe methods,
    * otherwise `write`.
    */
-  readonly scopes?: readonly (readonly Scope[])[];
+  readonly scopes?: readonly (readonly Scope[])[] | undefined;
   /** Checks fields that the action requires, such as Idempotency-Key. Throws a Problem. Default: nothing is checked. */
   checkHeaders?(call: Call<State, Content>): void;
   /** Returns whether the action may create a resource that does not exist. Throws a Problem if that can never exist. */
@@ -145,52 +145,52 @@ export interface Action<State = unknown, Content = unknown> {
  * const service = createService({ resources: { '/weather/{city}': weather } });
  */
 export interface Resource<State = unknown, Content = unknown> {
-  readonly GET?: Action<State, Content>;
-  readonly PUT?: Action<State, Content>;
-  readonly POST?: Action<State, Content>;
-  readonly PATCH?: Action<State, Content>;
-  readonly DELETE?: Action<State, Content>;
+  readonly GET?: Action<State, Content> | undefined;
+  readonly PUT?: Action<State, Content> | undefined;
+  readonly POST?: Action<State, Content> | undefined;
+  readonly PATCH?: Action<State, Content> | undefined;
+  readonly DELETE?: Action<State, Content> | undefined;
   /**
    * Further methods by name: `{ PROPFIND: action(…) }` (RFC 9110 §9.1). Over a socket, only those arrive that Node.js parses
    * (`METHODS` of node:http).
    */
-  readonly methods?: Readonly<Record<string, Action<State, Content>>>;
+  readonly methods?: Readonly<Record<string, Action<State, Content>>> | undefined;
   /** The access rule of HEAD. Default: that of GET. */
-  readonly headAccess?: Access;
+  readonly headAccess?: Access | undefined;
   /** The variants that it produces, the preferred one first. Default: any representation that its actions return. */
-  readonly produces?: readonly Variant[];
+  readonly produces?: readonly Variant[] | undefined;
   /** Returns the current state; undefined if there is none, which is 404 or allows creation. Default: it always exists. */
   find?(call: Call<State, Content>): MaybePromise<ResourceState<State> | undefined>;
   /**
    * Whether the resource authenticates requests itself, because their credentials are not those of users. Its actions then get no
    * principal, and it is available over TLS only. Default: false.
    */
-  readonly ownCredentials?: boolean;
+  readonly ownCredentials?: boolean | undefined;
   /** The names of the schemes that it accepts: `['aws4']`. Credentials of others are refused with 401. Default: all schemes. */
-  readonly schemes?: readonly string[];
+  readonly schemes?: readonly string[] | undefined;
   /** The format of its problems and of OPTIONS for clients that accept both. Default: that of the service. */
-  readonly defaultFormat?: DocumentFormat;
+  readonly defaultFormat?: DocumentFormat | undefined;
   /**
    * The other origins whose pages may use it in browsers: `['https://app.example']`. Default: as the option `cors` of the service;
    * `[]` for none.
    */
-  readonly cors?: CorsDeclaration;
+  readonly cors?: CorsDeclaration | undefined;
   /** The names of further request fields that its actions read. Pages of other origins may send them. Default: none. */
-  readonly requestHeaders?: readonly string[];
+  readonly requestHeaders?: readonly string[] | undefined;
   /**
    * Whether PUT, POST and DELETE require If-Match or If-Unmodified-Since, or PUT `If-None-Match: *`; without one, the response is
    * 428 (RFC 6585 §3). Default: false.
    */
-  readonly requirePrecondition?: boolean;
+  readonly requirePrecondition?: boolean | undefined;
   /** Returns the response to a problem in the format of the resource's protocol. Default: a problem document. @internal */
   writeProblem?(problem: Problem): ActionResponse;
   /**
    * Whether responses are sent as its actions return them: without an entity tag of the content, and without evaluating
    * preconditions or Accept. Default: false. @internal
    */
-  readonly verbatim?: boolean;
+  readonly verbatim?: boolean | undefined;
   /** Members that OPTIONS adds to the description of its methods and media types. */
-  readonly description?: Readonly<Record<string, string | readonly string[]>>;
+  readonly description?: Readonly<Record<string, string | readonly string[]>> | undefined;
 }
 
 /**

@@ -28,9 +28,9 @@ export interface Route {
 export interface Match extends Route {
   readonly parameters: Parameters;
   /** All routes at this address in the order in which they are asked, if there are several. The first that implements a method answers. */
-  readonly peers?: readonly Match[];
+  readonly peers?: readonly Match[] | undefined;
   /** Reserves the route for one request if their number is limited. Returns a function that gives the reservation back. */
-  readonly reserve?: () => () => void;
+  readonly reserve?: (() => () => void) | undefined;
 }
 
 /** Finds resources by path. */

@@ -8,23 +8,23 @@ import { createSender, failed, type RedisClient, type SendCommand } from './clie
 /** The options of `createRedisNonceStore`. All are optional. */
 export interface RedisNonceStoreOptions {
   /** The start of all keys. Services with different users need different prefixes. Default: `countersign:`. */
-  readonly prefix?: string;
+  readonly prefix?: string | undefined;
   /** The `window` of the service, or a longer one: seconds, or text such as `10m`. Range: 1 s to a year. Default: 600. */
-  readonly window?: Duration;
+  readonly window?: Duration | undefined;
   /**
    * The maximum difference in seconds between the clocks of a host and of Redis. Beyond it, claims reject. Nonces are
    * stored this much longer. Range: 1 to 3600. Default: 30.
    */
-  readonly clockTolerance?: number;
+  readonly clockTolerance?: number | undefined;
   /** The time in milliseconds after which a claim without a reply rejects. Range: 1 to 60,000. Default: 2000. */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /** The clock of the service. Default: the system's clock. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /**
    * Called with one line for each loss of nonces, and at most once a minute while claims fail, the clocks differ by more
    * than a second, or Redis may evict keys. Default: `process.emitWarning`.
    */
-  readonly onWarning?: (line: string) => void;
+  readonly onWarning?: ((line: string) => void) | undefined;
 }
 
 /** Nonces in Redis, for the option `nonces` of a service. */
@@ -84,10 +84,7 @@ export async function initializeRedisNonceStore(
   client: RedisClient,
   { prefix, timeout }: Pick<RedisNonceStoreOptions, 'prefix' | 'timeout'> = {},
 ): Promise<boolean> {
-  const checked = readOptions({
-    ...(prefix !== undefined && { prefix }),
-    ...(timeout !== undefined && { timeout }),
-  });
+  const checked = readOptions({ prefix, timeout });
   return sendInitialization(createSender(client, checked.timeout), checked.prefix);
 }
 
@@ -203,10 +200,13 @@ function emitWarning(line: string): void {
   process.emitWarning(line, 'CountersignWarning');
 }
 
+/** The options with their defaults; `window` in ms. */
+type ReadOptions = {
+  readonly [Name in keyof RedisNonceStoreOptions]-?: NonNullable<RedisNonceStoreOptions[Name]>;
+} & { readonly window: number };
+
 // A caller in JavaScript can pass any value, and an invalid one must not weaken a check.
-function readOptions(
-  options: RedisNonceStoreOptions,
-): Required<RedisNonceStoreOptions> & { readonly window: number } {
+function readOptions(options: RedisNonceStoreOptions): ReadOptions {
   const { prefix = 'countersign:', window = 600, clockTolerance = 30, timeout = 2000 } = options;
   const { clock = systemClock, onWarning: onReport = emitWarning } = options;
   if (typeof prefix !== 'string') throw new RangeError('prefix is not a string');

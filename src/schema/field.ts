@@ -28,28 +28,28 @@ export type Declarations<D> = Readonly<Record<string, D>>;
 export interface TextDeclaration {
   readonly type: 'text';
   /** The maximum length in characters (code points). */
-  readonly maxLength?: number;
+  readonly maxLength?: number | undefined;
   /** An I-Regexp (RFC 9485) that must match the whole value. */
-  readonly pattern?: string;
-  readonly enum?: readonly string[];
+  readonly pattern?: string | undefined;
+  readonly enum?: readonly string[] | undefined;
 }
 
 /** A decimal, stored as the digits that were sent. */
 export interface DecimalDeclaration {
   readonly type: 'decimal';
   /** The exact number of fraction digits. Default: 0. */
-  readonly fractionDigits?: number;
-  readonly enum?: readonly string[];
-  readonly min?: string;
-  readonly max?: string;
+  readonly fractionDigits?: number | undefined;
+  readonly enum?: readonly string[] | undefined;
+  readonly min?: string | undefined;
+  readonly max?: string | undefined;
 }
 
 /** An integer between −(2^53 − 1) and 2^53 − 1. */
 export interface IntegerDeclaration {
   readonly type: 'integer';
-  readonly enum?: readonly number[];
-  readonly min?: number;
-  readonly max?: number;
+  readonly enum?: readonly number[] | undefined;
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
 }
 
 /** `true` or `false`. */
@@ -60,22 +60,22 @@ export interface BooleanDeclaration {
 /** A calendar date (`date`: YYYY-MM-DD) or a date and time with an offset (`dateTime`: RFC 3339). */
 export interface TimeDeclaration {
   readonly type: 'date' | 'dateTime';
-  readonly enum?: readonly string[];
-  readonly min?: string;
-  readonly max?: string;
+  readonly enum?: readonly string[] | undefined;
+  readonly min?: string | undefined;
+  readonly max?: string | undefined;
 }
 
 /** An active currency code of ISO 4217. */
 export interface CurrencyDeclaration {
   readonly type: 'currency';
-  readonly enum?: readonly string[];
+  readonly enum?: readonly string[] | undefined;
 }
 
 /** Any JSON value, nested at most 32 levels deep. In XML it is the text of the element. */
 export interface JsonDeclaration {
   readonly type: 'json';
   /** The maximum length of its text without white space, in characters. Default: 65,536. */
-  readonly maxLength?: number;
+  readonly maxLength?: number | undefined;
 }
 
 /** A field with a single value. */
@@ -99,7 +99,7 @@ export interface ListDeclaration {
   readonly type: 'list';
   readonly of: SimpleTypeName | (FieldKind & WithAttributes);
   /** The element name of each value. Default: `item`. */
-  readonly item?: string;
+  readonly item?: string | undefined;
 }
 
 type FieldKind = SimpleDeclaration | ElementDeclaration | ListDeclaration;
@@ -121,18 +121,18 @@ export type FieldDeclaration = FieldKind & Requirable & WithAttributes;
 /** A declaration of a field, an attribute or a value of a list, after it was read. */
 export interface ReadField {
   readonly type: FieldTypeName;
-  readonly required?: boolean;
-  readonly attributes?: Declarations<ReadField>;
-  readonly fields?: Declarations<ReadField>;
+  readonly required?: boolean | undefined;
+  readonly attributes?: Declarations<ReadField> | undefined;
+  readonly fields?: Declarations<ReadField> | undefined;
   /** A type stands for a declaration without other members. */
-  readonly of?: FieldTypeName | ReadField;
-  readonly item?: string;
-  readonly maxLength?: number;
-  readonly fractionDigits?: number;
-  readonly pattern?: string;
-  readonly enum?: readonly (string | number)[];
-  readonly min?: string | number;
-  readonly max?: string | number;
+  readonly of?: FieldTypeName | ReadField | undefined;
+  readonly item?: string | undefined;
+  readonly maxLength?: number | undefined;
+  readonly fractionDigits?: number | undefined;
+  readonly pattern?: string | undefined;
+  readonly enum?: readonly (string | number)[] | undefined;
+  readonly min?: string | number | undefined;
+  readonly max?: string | number | undefined;
 }
 
 type FieldTypeName = SimpleTypeName | 'element' | 'list';

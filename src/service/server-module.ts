@@ -14,20 +14,20 @@ export type ServerModuleOptions = Readonly<
 /** Parts of the server, which a module of `--module` returns. All are optional. */
 export interface ServerModule {
   /** Stores items instead of the data directory. It is closed when the server stops. */
-  readonly store?: Store;
+  readonly store?: Store | undefined;
   /** Stores nonces. Default: those of the store, or of the data directory. */
-  readonly nonces?: NonceStore;
+  readonly nonces?: NonceStore | undefined;
   /** Resources in code by path template, or a function that returns them. The store may be that of the data directory. */
-  readonly resources?: ServiceOptions['resources'] | ModuleResources;
+  readonly resources?: ServiceOptions['resources'] | ModuleResources | undefined;
   /** Users by name, in addition to the others. */
-  readonly users?: NonNullable<ServiceOptions['users']>;
+  readonly users?: NonNullable<ServiceOptions['users']> | undefined;
   /** Authentication schemes by name, in addition to those of the configuration file. */
-  readonly schemes?: SchemeDeclarations;
+  readonly schemes?: SchemeDeclarations | undefined;
   /**
    * Called after each response with the entry of the access log, also if the log is off. What it throws is logged, once
    * per kind of error, and changes nothing.
    */
-  readonly onRequest?: (entry: AccessLogEntry) => unknown;
+  readonly onRequest?: ((entry: AccessLogEntry) => unknown) | undefined;
 }
 
 /** Returns resources in code that use the store of the server. */

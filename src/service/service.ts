@@ -67,18 +67,18 @@ export interface Listener {
 /** An address to listen on. */
 export interface ListenOptions {
   /** Default: `127.0.0.1`. */
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** 0 picks a free port. Default: 0. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /**
    * The TLS identity, or a function that returns one on the first connection; it must not throw. Default: none, which means
    * plain HTTP.
    */
-  readonly tls?: TlsIdentity | (() => TlsIdentity);
+  readonly tls?: (TlsIdentity | (() => TlsIdentity)) | undefined;
   /** Called for each TLS connection after its certificate was chosen. A certificate that it sets is used for the next one. */
-  readonly connected?: () => void;
+  readonly connected?: (() => void) | undefined;
   /** Whether the process may exit while this port and its connections are open. Default: false. */
-  readonly unref?: boolean;
+  readonly unref?: boolean | undefined;
 }
 
 /** An HTTP service, with or without listening on a port. */

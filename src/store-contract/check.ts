@@ -17,7 +17,7 @@ export interface ContractOptions<Engine> {
    */
   peer?(open: Engine): Promise<Engine>;
   /** The seed of random numbers, for repeating a failed check: its message contains the seed. Default: a random one. */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   /**
    * Returns the time (ms since 1970-01-01T00:00:00Z) of nonces and receipts, which expire later than that. Default: the
    * time of the system.

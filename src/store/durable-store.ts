@@ -14,25 +14,25 @@ export interface DurableStoreOptions {
    * When a change is acknowledged: when it is on the disk (`fsync`), or when the operating system has it (`os`), so that
    * it survives a crash of the process, but not a power failure. Default: `fsync`.
    */
-  readonly durability?: 'fsync' | 'os';
+  readonly durability?: 'fsync' | 'os' | undefined;
   /**
    * The `window` of the service, or a longer one: nonces are kept for it. Seconds, or text such as `10m`. Range: 1 s to a year.
    * Default: 600.
    */
-  readonly window?: Duration;
+  readonly window?: Duration | undefined;
   /** The highest number of stored nonces. Default: 10 million. */
-  readonly maxNonces?: number;
+  readonly maxNonces?: number | undefined;
   /** The highest number of stored nonces of one user. Default: a tenth of `maxNonces`. */
-  readonly maxNoncesPerUser?: number;
+  readonly maxNoncesPerUser?: number | undefined;
   /** The clock of the service. Default: the system's clock. */
-  readonly clock?: Clock;
+  readonly clock?: Clock | undefined;
   /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. */
-  readonly random?: (size: number) => Uint8Array;
+  readonly random?: ((size: number) => Uint8Array) | undefined;
   /**
    * Called with one line for each repair after a crash, each loss of nonces, and when changes cannot be stored.
    * Default: `process.emitWarning`.
    */
-  readonly onWarning?: (line: string) => void;
+  readonly onWarning?: ((line: string) => void) | undefined;
 }
 
 /** A store in a data directory. Each change survives the end of the process. */

@@ -38,14 +38,14 @@ export interface JournaledStoreOptions {
   /** Called with one line when changes cannot be stored any more, when they can again, and when a snapshot failed. */
   readonly onReport: (line: string) => void;
   /** Called with the nonce of a change when both are stored. */
-  readonly onKept?: (nonce: NonceClaim) => void;
+  readonly onKept?: ((nonce: NonceClaim) => void) | undefined;
   /** Awaited before a snapshot replaces journals: the nonces in them must then be stored elsewhere. */
-  readonly beforeForgetting?: () => Promise<void>;
-  readonly limits?: CompactionLimits;
+  readonly beforeForgetting?: (() => Promise<void>) | undefined;
+  readonly limits?: CompactionLimits | undefined;
   /** Called with the duration of each sync of the journal (ms). Default: it is not measured. */
   readonly onSync?: ((ms: number) => void) | undefined;
   /** The file operations. Default: those of the host. */
-  readonly disk?: Disk;
+  readonly disk?: Disk | undefined;
 }
 
 /**

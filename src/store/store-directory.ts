@@ -56,7 +56,7 @@ export class StoreDirectory {
   /** Reads the store, and repairs and reports the effects of a crash. Throws CorruptionError. */
   async recover(onProgress?: OnProgress): Promise<Recovered> {
     const { directory, onReport } = this.#options;
-    const recovered = await recover({ directory, ...(onProgress === undefined ? {} : { onProgress }) });
+    const recovered = await recover({ directory, onProgress });
     for (const report of recovered.reports) onReport(report);
     return recovered;
   }
@@ -77,7 +77,7 @@ export class StoreDirectory {
       // Entity tags begin with this id, so those of another store do not match.
       newStoreId: () => Buffer.from(random(4)).toString('hex'),
       onKept: (nonce) => nonces.keptWithChange(nonce),
-      ...(compaction === undefined ? {} : { limits: compaction }),
+      limits: compaction,
       async beforeForgetting() {
         await nonces.kept(true);
       },

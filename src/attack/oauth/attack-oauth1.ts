@@ -26,7 +26,7 @@ export interface AttackOAuth1Options extends ConnectionOptions {
   /** A registered client (consumer), which signs with HMAC-SHA256. */
   readonly client: OAuth1Client;
   /** Another registered client. Default: none, so the attempt as another client is skipped. */
-  readonly otherClient?: OAuth1Client;
+  readonly otherClient?: OAuth1Client | undefined;
   /** A callback that is registered for the client, or `oob`. */
   readonly callback: string;
   /**
@@ -35,9 +35,9 @@ export interface AttackOAuth1Options extends ConnectionOptions {
    */
   readonly approve: (authorizationUrl: string) => Promise<string | undefined>;
   /** The server's clock. Default: the host's clock. */
-  readonly clock?: Pick<Clock, 'now'>;
+  readonly clock?: Pick<Clock, 'now'> | undefined;
   /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. */
-  readonly random?: (size: number) => Uint8Array;
+  readonly random?: ((size: number) => Uint8Array) | undefined;
 }
 
 /**

@@ -16,20 +16,20 @@ export interface AttackOAuth2Options extends ConnectionOptions {
   /** A registered client with the grant types `authorization_code` and, to try refresh tokens, `refresh_token`. */
   readonly client: OAuthClient;
   /** Another registered client. Default: none, so attempts as another client are skipped. */
-  readonly otherClient?: OAuthClient;
+  readonly otherClient?: OAuthClient | undefined;
   /**
    * Consents as a user at the URL of an authorization request. Resolves to the URL to which the server finally redirects the
    * browser, or to undefined if the server shows an error instead. If it rejects, the attempt is `inconclusive`.
    */
   readonly approve: (authorizationUrl: string) => Promise<string | undefined>;
   /** Further parameters of authorization requests, such as `prompt`. */
-  readonly parameters?: Readonly<Record<string, string>>;
+  readonly parameters?: Readonly<Record<string, string>> | undefined;
   /** A resource that access tokens permit to GET. Default: none, so attempts with access tokens are skipped. */
-  readonly resource?: string | URL;
+  readonly resource?: string | URL | undefined;
   /** Makes issued codes expire, for example by the server's clock. Default: none, so attempts with expired codes are skipped. */
-  readonly expireCodes?: () => unknown;
+  readonly expireCodes?: (() => unknown) | undefined;
   /** Returns `size` random bytes. Default: `randomBytes` of node:crypto. */
-  readonly random?: (size: number) => Uint8Array;
+  readonly random?: ((size: number) => Uint8Array) | undefined;
 }
 
 /**

@@ -107,10 +107,10 @@ function toFault(refusal: AwsRefusal, now: number, explain: boolean, writeProble
   const claimed = refusal.facts.accessKeyId;
   return {
     detail: refusal.detail,
-    ...(hint === undefined ? {} : { hint }),
+    hint,
     check: isScope ? 'scope' : 'parse',
     problem,
-    ...(claimed === undefined ? {} : { claimed }),
+    claimed,
   };
 }
 

@@ -30,7 +30,7 @@ export function createDefinedScheme(
     name,
     authorizationNames: authorization === undefined ? [] : [authorization.toLowerCase()],
     locations: [
-      ...fields.map((field): CredentialLocation => ({ field, ...(unless !== undefined && { unless }) })),
+      ...fields.map((field): CredentialLocation => ({ field, unless })),
       ...query.map((parameter): CredentialLocation => ({ query: parameter })),
     ],
     requestHeaders: headers.map(toLowerCase),

@@ -63,7 +63,7 @@ export function createDefinedSignature(
     if (error instanceof Problem) return { detail: error.detail, problem: error };
     report(what, error);
     const hint = error instanceof Error ? error.message : String(error);
-    return { detail: `The credentials cannot be read.`, hint, ...(claimed !== undefined && { claimed }) };
+    return { detail: `The credentials cannot be read.`, hint, claimed };
   };
 
   /** Adds the message. */

@@ -38,7 +38,7 @@ export interface HmacOptions {
   /** Maximum difference (ms, inclusive) between a date and the clock, in either direction. */
   readonly window: number;
   /** The window (ms) that determines how long nonces are stored; at least `window`, which is the default. */
-  readonly nonceWindow?: number;
+  readonly nonceWindow?: number | undefined;
   /** Dates before the second of this time (ms) are refused, because their nonces are not known. Default: none. */
   readonly notBefore?: number | undefined;
   /** The requests that the simple form may sign. */

@@ -52,7 +52,7 @@ export interface QuotaOptions {
   /** Returns whether a request is not counted. Default: all are. */
   readonly exempt?: ((request: IncomingRequest) => boolean) | undefined;
   /** The maximum number of peers, and of principals, that are counted. Default: 100 000. */
-  readonly max?: number;
+  readonly max?: number | undefined;
 }
 
 /**

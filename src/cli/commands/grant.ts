@@ -86,7 +86,7 @@ function buildSelection(
 ): GrantSelection {
   const [user, client] = [given.get('--user'), given.get('--client')];
   return {
-    ...(grant === undefined ? {} : { grant }),
+    grant,
     ...(typeof user === 'string' ? { user } : {}),
     ...(typeof client === 'string' ? { client } : {}),
   };

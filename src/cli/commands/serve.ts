@@ -132,16 +132,16 @@ async function start({
     accounts,
     {
       store,
-      ...(resources === undefined ? {} : { resources }),
-      ...(dataDirectory.masterKey === undefined ? {} : { masterKey: dataDirectory.masterKey }),
-      ...(nonces === undefined ? {} : { nonces }),
+      resources,
+      masterKey: dataDirectory.masterKey,
+      nonces,
       // Nonces in memory are lost at a restart, so requests signed before this start are rejected.
       ...(module?.nonces === undefined && !dataDirectory.areNoncesStored
         ? { notBefore: systemClock.now() }
         : {}),
       onError: (error) => notices.fault(formatFault(error, module)),
       check: () => describeFailure(dataDirectory),
-      ...(onResponse === undefined ? {} : { onRequest: onResponse }),
+      onRequest: onResponse,
     },
     control?.composer(dataDirectory, partner?.prepared) ?? partner?.compose,
   );

@@ -127,8 +127,8 @@ function readModule(
     store,
     options: Object.freeze(merged),
     users: ofModule,
-    ...(nonces === undefined ? {} : { nonces }),
-    ...(onRequest === undefined ? {} : { onRequest }),
+    nonces,
+    onRequest,
   };
 }
 

@@ -171,7 +171,7 @@ function createTarget(
         partner: context.partner,
         listing: createListing(context),
       };
-      const opened = { port, ...(token !== undefined && { token }), ...(onError && { onError }) };
+      const opened = { port, token, onError };
       control = await openControl(target, opened, false);
       return control;
     },

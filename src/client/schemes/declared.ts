@@ -34,17 +34,17 @@ export function createDeclaredSigner(name: string, declared: DeclaredOptions): S
         fields,
         host: readHost(request),
         secure: url.protocol === 'https:',
-        ...(content !== undefined && { content }),
+        content,
       };
       const { secret, passphrase, privateKey } = identity;
       const signed = signDeclared(unsigned, declaration, {
         user: typeof declaration.user === 'string' ? declaration.user : chooseId(identity),
         secrets: secret === undefined ? [] : [secret],
         now: overrides.now,
-        ...(passphrase !== undefined && { passphrase }),
-        ...(privateKey !== undefined && { privateKey }),
-        ...(nonce !== undefined && { nonce }),
-        ...(id !== undefined && { id }),
+        passphrase,
+        privateKey,
+        nonce,
+        id,
       });
       const parts = signed.parts.map((part) => ({ name: part.name, value: part.piece }));
       const changed = signed.content === content ? {} : { content: signed.content };

@@ -31,14 +31,14 @@ export function createMessageSignaturesSigner(name: string, options: MessageSign
         parameters,
         types: options.structuredFields,
         created,
-        ...(options.tag !== undefined && { tag: options.tag }),
-        ...(alg !== undefined && { alg }),
-        ...(label !== undefined && { label }),
-        ...(lifetime !== undefined && { expires: created + lifetime }),
-        ...(nonce !== undefined && { nonce }),
+        tag: options.tag,
+        alg,
+        label,
+        expires: lifetime === undefined ? undefined : created + lifetime,
+        nonce,
       };
       const { method, url, target, fields, content } = request;
-      const unsigned = { method, url, target, fields, ...(content !== undefined && { content }) };
+      const unsigned = { method, url, target, fields, content };
       const { fields: signed, base } = withRangeErrors(() => signMessageWithBase(unsigned, signing));
       return { fields: Object.entries(signed), target, parts: base };
     },

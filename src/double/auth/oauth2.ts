@@ -19,15 +19,15 @@ import {
 /** The token to issue. */
 export interface IssueTokenOptions {
   /** The id of the client, or the key of the consumer of OAuth 1.0a. Default: the first registered one. */
-  readonly client?: string;
+  readonly client?: string | undefined;
   /** The user whom the token represents. Default: none, the client itself. */
-  readonly user?: string;
+  readonly user?: string | undefined;
   /** Scopes, separated by spaces or as a list. Default: `read`; with OAuth 1.0a, all that are registered for the consumer. */
-  readonly scope?: string | readonly Scope[];
+  readonly scope?: string | readonly Scope[] | undefined;
   /** Seconds, or a duration such as `5m`. Default: the lifetime in the double's options. */
-  readonly expiresIn?: Duration;
+  readonly expiresIn?: Duration | undefined;
   /** Whether a refresh token is issued too. Default: false. */
-  readonly refresh?: boolean;
+  readonly refresh?: boolean | undefined;
 }
 
 /** The names of the members. The type checks that the list is complete. */

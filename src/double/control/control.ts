@@ -33,11 +33,11 @@ import type { ControlTarget } from './target.ts';
 /** The options of a control interface. */
 export interface ControlOptions {
   /** The port on 127.0.0.1. Default: 0, a free port. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /** The bearer token: at least 16 characters of b64token (RFC 6750 §2.1). Default: generated. */
-  readonly token?: string;
+  readonly token?: string | undefined;
   /** Called with internal errors of the interface. Default: they are written to standard error. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** The names of the options. The type checks that the list is complete. */
@@ -95,7 +95,7 @@ export async function openControl(
       resources: { ...operations, ...consoleResources(routes) },
       limits: { body: maxContent },
       observer: createGuard(() => ownPort),
-      ...(onError !== undefined && { onError }),
+      onError,
     },
     { authenticator: createControlAuthenticator(token) },
   );

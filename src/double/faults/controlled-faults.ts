@@ -50,7 +50,7 @@ export function createControlledFaults({
     names,
     claimedUser,
     complete,
-    ...(onError !== undefined && { onError }),
+    onError,
     // The store may fail; then the request names no user.
     tokenUser: (request) => tokenUser(request, grants()).catch(() => undefined),
     ...(users !== undefined && {

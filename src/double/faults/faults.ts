@@ -55,21 +55,23 @@ export interface DoubleFaults {
 export interface FaultsOptions {
   readonly clock: Clock;
   /** Returns the names of all users and clients, which a match may contain. Default: any name is accepted. */
-  readonly names?: () => readonly string[];
+  readonly names?: (() => readonly string[]) | undefined;
   /** Returns the user that the credentials of a request name. Default: that of `hmac` and `basic`. */
-  readonly claimedUser?: ClaimedUser;
+  readonly claimedUser?: ClaimedUser | undefined;
   /** Returns the user or client to whom the token of a request was issued. */
   readonly tokenUser?: (request: IncomingRequest) => Promise<string | undefined>;
   /** Called with the errors of functions that select requests. Default: writes them to standard error. */
-  readonly onError?: ReportError;
+  readonly onError?: ReportError | undefined;
   /** Adds to the response of a fault what the service adds to every response. */
-  readonly complete?: (response: Response, request: IncomingRequest, trace: RequestTrace) => void;
+  readonly complete?:
+    | ((response: Response, request: IncomingRequest, trace: RequestTrace) => void)
+    | undefined;
   /** Rotates the secret of a user. */
-  readonly rotateSecret?: (user: string) => void;
+  readonly rotateSecret?: ((user: string) => void) | undefined;
   /** Makes the token of a request expire. */
-  readonly expireToken?: (request: IncomingRequest) => void | Promise<void>;
+  readonly expireToken?: ((request: IncomingRequest) => void | Promise<void>) | undefined;
   /** Sets the certificate for new TLS connections. */
-  readonly present?: (certificate: 'good' | 'stale') => void;
+  readonly present?: ((certificate: 'good' | 'stale') => void) | undefined;
 }
 
 /** The faults as a part of a double. */

@@ -19,22 +19,22 @@ export type TextsByName = Readonly<Record<string, string | RegExp>>;
 /** Selects requests for a fault. A request matches if it matches every member that is present. */
 export interface FaultMatchParts<Path extends string = string> extends Omit<Match, 'path'> {
   /** The path without its query: exactly, as a template (`/articles/{id}`), or as a regular expression. */
-  readonly path?: BarePath<Path> | RegExp;
+  readonly path?: BarePath<Path> | RegExp | undefined;
   /**
    * The user whom the credentials name, valid or not. Those of Bearer and OAuth name the user to whom the token was issued, or
    * else the client.
    */
-  readonly user?: string;
+  readonly user?: string | undefined;
   /**
    * Parameters of the query, decoded. If a parameter is repeated, one of its values must match.
    * @example { limit: '1', after: /./ }
    */
-  readonly query?: TextsByName;
+  readonly query?: TextsByName | undefined;
   /**
    * Header fields by name, in any case. If a field has several lines, one of them must match as a whole.
    * @example { 'Content-Type': /^application\/json/ }
    */
-  readonly headers?: TextsByName;
+  readonly headers?: TextsByName | undefined;
 }
 
 /** The request that the function of a match receives. */

@@ -120,25 +120,25 @@ export interface ConfiguredSchemeOptions {
    * The id of the user's key. Default: for HTTP Message Signatures, the key that `generateKey` added last; otherwise the user's
    * name and secret.
    */
-  readonly keyId?: string;
+  readonly keyId?: string | undefined;
   /** The private key, PEM (PKCS #8) or a key of node:crypto. Default: the one that `generateKey` generated. */
-  readonly privateKey?: string | KeyObject;
+  readonly privateKey?: string | KeyObject | undefined;
   /** The algorithm of the private key. Default: that of the user's key with this id, or else of the type of the private key. */
-  readonly algorithm?: SignatureAlgorithm;
+  readonly algorithm?: SignatureAlgorithm | undefined;
   /** The secret. Default: that of the key or of the user. Another one makes the server refuse the request. */
-  readonly secret?: string;
+  readonly secret?: string | undefined;
   /** The nonce of every request, if the scheme has one. Default: a new one for each. */
-  readonly nonce?: string;
+  readonly nonce?: string | undefined;
   /** The id of the message, if the scheme has one. Default: a new one for each. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** The time of the signature. Default: that of the double's clock. */
-  readonly date?: DateLike;
+  readonly date?: DateLike | undefined;
   /** The covered components of HTTP Message Signatures. Default: those that the scheme requires. */
-  readonly components?: readonly string[];
+  readonly components?: readonly string[] | undefined;
   /** Seconds for which a presigned URL of AWS is valid. Default: the signature is in Authorization. */
-  readonly presign?: number;
+  readonly presign?: number | undefined;
   /** The session token of AWS. */
-  readonly sessionToken?: string;
+  readonly sessionToken?: string | undefined;
 }
 
 /** The names of the options. The type checks that the list is complete. */

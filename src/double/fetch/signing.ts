@@ -87,7 +87,7 @@ export function createSigning(
       return {
         url: isChanged ? parsed.origin + signed.target : url,
         headers: Object.fromEntries(signed.fields),
-        ...(signed.content !== undefined && { body: signed.content }),
+        body: signed.content,
       };
     },
     secure: tlsOnly.includes(scheme.kind),

@@ -51,13 +51,13 @@ export interface DoubleJournal extends Iterable<JournalEntry> {
 export interface JournalOptions {
   readonly clock: Clock;
   /** The clock that measures durations. Default: the host's. */
-  readonly stopwatch?: Clock;
+  readonly stopwatch?: Clock | undefined;
   /** The maximum number of entries. The oldest are dropped first. Default: 1,000. */
-  readonly entries?: number;
+  readonly entries?: number | undefined;
   /** The maximum size of all entries in bytes. Default: 16 MiB. */
-  readonly bytes?: number;
+  readonly bytes?: number | undefined;
   /** The maximum number of bytes recorded of one content. Default: 64 KiB. */
-  readonly content?: number;
+  readonly content?: number | undefined;
   /** The credentials to redact. Default: none are known. */
   readonly known?: {
     /** All secrets and passwords. */
@@ -74,7 +74,7 @@ export interface JournalOptions {
     owned?(): readonly KnownSecret[];
   };
   /** Called with each entry after it was written. It must not throw. */
-  readonly onEntry?: (entry: JournalEntry) => void;
+  readonly onEntry?: ((entry: JournalEntry) => void) | undefined;
 }
 
 /** What a journal knows of the schemes of a double. */

@@ -9,9 +9,9 @@ import { type WaitEnd, Waiters } from './waiters.ts';
 /** The options of `journal.waitFor`. */
 export interface WaitOptions {
   /** The timeout in ms of the host's time. Default: 2,000. */
-  readonly timeout?: number;
+  readonly timeout?: number | undefined;
   /** An entry. It and earlier entries are ignored. Default: no entry is ignored. */
-  readonly after?: JournalEntry;
+  readonly after?: JournalEntry | undefined;
 }
 
 /** The names of the options. The type checks that the list is complete. */

@@ -39,11 +39,11 @@ import { type PartnerSecurity, readSecurity } from './security.ts';
 /** The options of a response that a test chooses. */
 export interface RespondOptions {
   /** The number of requests that get it, from 1. Default: all further ones. */
-  readonly times?: number;
+  readonly times?: number | undefined;
   /** The name of an example in the document. */
-  readonly example?: string;
+  readonly example?: string | undefined;
   /** Whether the content has all members of its schema, with values drawn from the seed of the double. Default: false. */
-  readonly dynamic?: boolean;
+  readonly dynamic?: boolean | undefined;
 }
 
 /** Controls the responses of the partner's document. */
@@ -264,7 +264,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
     const reads = readingsOf(operation);
     const implemented = action(access, (call) => respond(operation, call), {
       ...(reads !== undefined && { reads, bodyOptional: operation.body?.required !== true }),
-      ...(scopes !== undefined && { scopes }),
+      scopes,
       checkHeaders: (call) => parameters.check(operation, receivedBy(call)),
     });
     const isNamed = ['GET', 'PUT', 'POST', 'PATCH', 'DELETE'].includes(operation.method);
@@ -273,7 +273,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
       .map(({ name }) => name);
     return {
       ...(isNamed ? { [operation.method]: implemented } : { methods: { [operation.method]: implemented } }),
-      ...(schemes !== undefined && { schemes }),
+      schemes,
       requestHeaders: [...requestFields, 'Prefer'],
       defaultFormat: 'json',
       verbatim: true,

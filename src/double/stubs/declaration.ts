@@ -60,11 +60,11 @@ export type StubHandler<Body = Readonly<Record<string, unknown>>> =
 /** The options of a stub. */
 export interface StubOptions {
   /** Who may send the request, as for a resource. Default: `authenticated`. */
-  readonly access?: Access;
+  readonly access?: Access | undefined;
   /** The names of the schemes that are accepted: `['stripe']`. Default: all schemes. */
-  readonly schemes?: readonly string[];
+  readonly schemes?: readonly string[] | undefined;
   /** The number of requests that it answers, from 1. Refused requests do not count. Default: any number. */
-  readonly times?: number;
+  readonly times?: number | undefined;
 }
 
 /** A stub as a value, for the option `stubs`. */
@@ -105,7 +105,7 @@ export function checkStub(match: StubMatch, options: StubOptions): void {
     throw new RangeError(
       `path of the match of a stub must be a path or a template, is ${describeKind(path)}`,
     );
-  checkMatch({ path, ...(method !== undefined && { method }) });
+  checkMatch({ path, method });
   for (const each of listMethods(match))
     if (each === 'HEAD' || each === 'OPTIONS' || each === 'CONNECT' || !isToken(each))
       throw new RangeError(
@@ -134,7 +134,7 @@ export function stubResource(match: StubMatch, { schemes }: StubOptions, action:
   const resource: Resource = {
     ...actions(true),
     ...(Object.keys(further).length > 0 && { methods: further }),
-    ...(schemes !== undefined && { schemes }),
+    schemes,
   };
   checkResource(match.path, resource);
   return { ...resource, defaultFormat: 'json', verbatim: true };

@@ -8,13 +8,13 @@ import { describeKind } from '../../shape/fault.ts';
 /** The response of a stub. */
 export interface StubResponse {
   /** The status code, 200 to 599. Default: 200. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** Header fields, by name or as a list of lines. Content-Type names another type than that of `body`. */
-  readonly headers?: HeadersInput;
+  readonly headers?: HeadersInput | undefined;
   /**
    * The content: an object, array, number, boolean or null is sent as JSON, a string as text, bytes as they are. Default: none.
    */
-  readonly body?: unknown;
+  readonly body?: unknown | undefined;
 }
 
 const responseNames: Readonly<Record<keyof StubResponse, true>> = { status: true, headers: true, body: true };

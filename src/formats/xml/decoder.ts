@@ -17,9 +17,9 @@ export interface XmlReadingOptions {
   /** The maximum number of attributes of an element. */
   readonly maxAttributes: number;
   /** The maximum length of a tag and of a value. Default: the parser's limits. */
-  readonly maxLength?: number;
+  readonly maxLength?: number | undefined;
   /** A table of names that parsers share, which makes short documents faster. */
-  readonly names?: XmlNames;
+  readonly names?: XmlNames | undefined;
 }
 
 /**

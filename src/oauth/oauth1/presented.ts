@@ -100,7 +100,7 @@ export function chooseTokenKind(signedFor: SignedFor): SecretKind {
 
 function faultWith(problem: Problem, check: string, claimed?: string, hint?: string): Fault {
   const { detail } = problem;
-  return { detail, check, problem, hint, ...(claimed === undefined ? {} : { claimed }) };
+  return { detail, check, problem, hint, claimed };
 }
 
 /** Returns the name under which failures of the consumer are counted; undefined if it is not named. */

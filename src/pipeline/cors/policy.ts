@@ -23,9 +23,9 @@ export interface CorsOptions {
    * Whether requests may have credentials that the browser adds, as with `credentials: 'include'`. `Authorization` that a script
    * sets is none of them. Impossible with `*`. Default: false.
    */
-  readonly credentials?: boolean;
+  readonly credentials?: boolean | undefined;
   /** Seconds for which browsers may cache the response to a preflight. Range: 0 to 86 400. Default: 600. */
-  readonly maxAge?: number;
+  readonly maxAge?: number | undefined;
 }
 
 /** The options, or only the origins. */

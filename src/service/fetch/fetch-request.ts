@@ -15,9 +15,9 @@ export const unopenedOrigin = 'https://localhost';
 /** The options of the `fetch` of a service or a double: those of the platform's, and these. */
 export interface FetchInit extends RequestInit {
   /** Whether a request for a path counts as received over TLS. Ignored for a URL, which has a scheme. Default: false. */
-  readonly secure?: boolean;
+  readonly secure?: boolean | undefined;
   /** The address from which the request counts as sent. Default: `127.0.0.1`. */
-  readonly peer?: string;
+  readonly peer?: string | undefined;
 }
 
 /** A path, a URL or a Request of the platform. */

@@ -146,7 +146,7 @@ async function exchange(outgoing: FetchRequest, server: InProcessServer): Promis
     target,
     headers: fields,
     secure: url.startsWith('https:'),
-    ...(peer !== undefined && { peer }),
+    peer,
   };
   if (content instanceof ReadableStream) return streamed(parts, content, server);
   if (content === undefined && method !== 'POST' && method !== 'PUT')
@@ -158,7 +158,13 @@ async function exchange(outgoing: FetchRequest, server: InProcessServer): Promis
 
 /** Sends content of unknown length, which the server reads as a stream. Rejects with the stream's error if it fails. */
 async function streamed(
-  parts: { method: string; target: string; headers: [string, string][]; secure: boolean; peer?: string },
+  parts: {
+    method: string;
+    target: string;
+    headers: [string, string][];
+    secure: boolean;
+    peer: string | undefined;
+  },
   content: ReadableStream<Uint8Array>,
   server: InProcessServer,
 ): Promise<HttpResponse> {

@@ -28,7 +28,7 @@ export interface UnsignedRequest {
   readonly host: string;
   /** The field lines that are already set. */
   readonly fields?: readonly (readonly [name: string, value: string])[];
-  readonly content?: Uint8Array;
+  readonly content?: Uint8Array | undefined;
 }
 
 /** The secrets and values with which a request is signed. */
@@ -40,15 +40,15 @@ export interface SigningParts {
   /** The time (ms since 1970-01-01T00:00:00Z). */
   readonly now: number;
   /** Required if the declaration has a place for it. */
-  readonly nonce?: string;
+  readonly nonce?: string | undefined;
   /** Required if the declaration has a field for it. */
-  readonly id?: string;
+  readonly id?: string | undefined;
   /** Required if the declaration has a field for it. */
-  readonly passphrase?: string;
+  readonly passphrase?: string | undefined;
   /** The private key, or the Ed25519 key for a list that may contain such a signature (Standard Webhooks, `v1a`). */
-  readonly privateKey?: KeyObject;
+  readonly privateKey?: KeyObject | undefined;
   /** The public origin that `{url}` begins with. Default: the scheme and Host. */
-  readonly origin?: string;
+  readonly origin?: string | undefined;
 }
 
 /** A signed request. */

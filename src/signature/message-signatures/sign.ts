@@ -21,11 +21,11 @@ export interface RequestToSign {
   /** An absolute URL. */
   readonly url: string | URL;
   /** The request target, byte for byte, if the client sends another one than `URL` serializes. */
-  readonly target?: string;
+  readonly target?: string | undefined;
   /** The field lines that are sent. `Host` is that of the URL unless it is given. */
-  readonly fields?: readonly (readonly [name: string, value: string])[];
+  readonly fields?: readonly (readonly [name: string, value: string])[] | undefined;
   /** The content as sent. A string is sent as UTF-8. */
-  readonly content?: string | Uint8Array;
+  readonly content?: string | Uint8Array | undefined;
 }
 
 /** The parameters of the signature, and what it covers. Times are in seconds since 1970-01-01T00:00:00Z. */
@@ -35,21 +35,21 @@ export interface MessageSigning {
    * The covered components, such as `@method` or `content-type;sf`. `content-digest` is added if there is content. Default:
    * method, authority, path and query.
    */
-  readonly components?: readonly string[];
+  readonly components?: readonly string[] | undefined;
   /** The covered components, without `content-digest` unless it is among them. Default: `components`. */
   readonly covered?: readonly string[] | undefined;
   /** Other values of the parameters, as an adversary signs them; undefined removes one. */
   readonly parameters?: Readonly<Record<string, BareItem | undefined>> | undefined;
-  readonly created?: number;
-  readonly expires?: number;
-  readonly nonce?: string;
-  readonly tag?: string;
+  readonly created?: number | undefined;
+  readonly expires?: number | undefined;
+  readonly nonce?: string | undefined;
+  readonly tag?: string | undefined;
   /** Whether the parameter `alg` names the algorithm. Default: false, because the key determines it. */
-  readonly alg?: boolean;
+  readonly alg?: boolean | undefined;
   /** Default: `sig1`. */
-  readonly label?: string;
+  readonly label?: string | undefined;
   /** The types of structured fields beside the registered ones, for `sf` and `key`. */
-  readonly types?: StructuredFieldTypes;
+  readonly types?: StructuredFieldTypes | undefined;
 }
 
 /** The components that are covered by default. */

@@ -35,7 +35,7 @@ export interface NonceFileOptions {
   /** Called with one line when nonces were lost, when none can be stored, and when they can again. */
   readonly onReport: (line: string) => void;
   /** The file operations. Default: those of the host. */
-  readonly disk?: Disk;
+  readonly disk?: Disk | undefined;
   /** Returns the id of the current boot of the host. Default: read from the host. */
   readonly boot?: () => Promise<string | undefined>;
 }

@@ -55,9 +55,9 @@ export interface RecoveryOptions {
 /** The options of an examination. */
 export interface ExamineOptions extends RecoveryOptions {
   /** Whether a server uses the directory: if files do not match, it may have replaced them, and they are read again. */
-  readonly inUse?: boolean;
+  readonly inUse?: boolean | undefined;
   /** Whether corrupt records are rejected with CorruptionError, or skipped. Default: `reject`. */
-  readonly corrupt?: 'reject' | 'skip';
+  readonly corrupt?: 'reject' | 'skip' | undefined;
 }
 
 /** The content of a data directory, and the actions that are necessary before it can be changed. */

@@ -19,7 +19,7 @@ export interface ImportOptions {
   /** Returns why an item of a collection cannot be imported, or undefined. */
   readonly findFault: (path: string, entry: StoredItem) => string | undefined;
   /** Returns whether a document has a known name. Default: none has. */
-  readonly isDocument?: (name: string) => boolean;
+  readonly isDocument?: ((name: string) => boolean) | undefined;
 }
 
 /** The content of an export. */

@@ -38,8 +38,8 @@ export function attackOperations(target: ControlTarget): readonly Operation[] {
         const good = {
           url: request.url,
           headers: headers.map(readPair),
-          ...(request.method !== undefined && { method: request.method }),
-          ...(body !== undefined && { body }),
+          method: request.method,
+          body,
         };
         const made = createAttempts(good, await createControlSigner(signing, target), {
           ...options,

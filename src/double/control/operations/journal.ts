@@ -73,12 +73,10 @@ export function journalOperations({
         after: optional(number({ min: 0 }, 'the number of an entry; it and earlier ones are ignored')),
       }),
       run: ({ match, timeout, after }) =>
-        journal
-          .waitFor(match, { ...(timeout !== undefined && { timeout }), ...findLatest(journal, after) })
-          .catch((error: unknown) => {
-            if (error instanceof DoubleError) throw new Problem('not-found', error.message);
-            throw error;
-          }),
+        journal.waitFor(match, { timeout, ...findLatest(journal, after) }).catch((error: unknown) => {
+          if (error instanceof DoubleError) throw new Problem('not-found', error.message);
+          throw error;
+        }),
     }),
     operation({
       method: 'POST',

@@ -52,8 +52,8 @@ export function signOperations(target: ControlTarget): readonly Operation[] {
         const signed = await target.as(user, { ...options, ...key, scheme }).signUrl({
           method,
           url,
-          ...(headers !== undefined && { headers }),
-          ...(body !== undefined && { body }),
+          headers,
+          body,
         });
         return {
           headers: signed.headers,
