@@ -19,7 +19,7 @@ export const benchmark: Benchmark = {
   requirements: [{ contestant: ours, figure: 'p999', atMost: 30e6 }],
   async open(stage) {
     const loader = await Loader.start(stage);
-    const part = { part: 0.7, ...(!stage.full && { ms: 400 }) };
+    const part = { part: 0.7, ...(!stage.full && { ms: 300 }) };
     const get = plain('GET', target, 200);
     const [server, synced] = await Promise.all([
       startOurs(stage, 'steady'),

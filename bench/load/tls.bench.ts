@@ -29,7 +29,7 @@ export const benchmark: Benchmark = {
     const server = await startOurs(stage, 'tls', { secure: true, config });
     const origin = `https://127.0.0.1:${server.port}`;
     const requests = plain('GET', target, 200);
-    const yardstick = await startBare(stage, server, requests, makePair());
+    const yardstick = await startBare(stage, server, requests, { tls: makePair() });
     const by = (value: string) => plain('GET', target, 200, [`Authorization: ${value}`]);
     const oauth1 = signedByOAuth1(origin, target, await oauth1Keys(origin));
     const bearer = by(`Bearer ${await bearerToken(origin)}`);

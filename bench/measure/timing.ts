@@ -29,9 +29,9 @@ function since(before: NodeJS.CpuUsage, begun: bigint, count: number): Sample {
 }
 
 /** The duration of a round (ns of CPU time). */
-const roundLength = 1e8;
+const roundLength = 6e7;
 /** The duration of the warm-up, during which code is compiled (ns of CPU time). */
-const warmUpLength = 5e8;
+const warmUpLength = 3e8;
 
 /**
  * Returns rounds of some work. The warm-up, for `warmUp` ns of CPU time, determines how often a round repeats the work,

@@ -7,9 +7,9 @@ import { type Check, type Peer, peers } from './peers.ts';
 const batch = 250;
 const batchesInRound = 24;
 /** The maximum CPU time of a round (ns). */
-const roundLength = 1e8;
+const roundLength = 5e7;
 /** The CPU time of the warm-up, during which code is compiled (µs). */
-const warmUp = 1.2e6;
+const warmUp = 6e5;
 
 /** Creates the peer with this name, and checks that it accepts valid and rejects invalid requests. */
 export function part(name = ''): Promise<Answer> {

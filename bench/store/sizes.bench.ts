@@ -12,7 +12,7 @@ const many = { short: 100_000, full: 1_000_000 };
 const nameOf = (count: number): string => `${count.toLocaleString('en')} articles`;
 
 /** The duration of a round (ms), so that a hundredth of its responses are more than one or two. */
-const ms = 500;
+const ms = 350;
 
 /** The requests and their rates per second, far below the capacity of a slow machine. */
 const kinds: Readonly<Record<string, { readonly rate: number; of(count: number): Requests }>> = {

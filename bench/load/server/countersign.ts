@@ -61,20 +61,24 @@ function storedIn(data: string, durability: OursOptions['durability']): readonly
 /** The name of a server of `startBare`. */
 export const sameBytes = 'bare node:http, the same bytes';
 
+/** The name of a server of `startBare` that verifies signatures. */
+export const byHand = 'bare node:http, verified by hand';
+
 /**
  * Starts a bare node:http server that sends the response of a server to one of these requests, except for the fields
- * that node:http adds itself.
+ * that node:http adds itself. With `secret`, it verifies the signature before.
  */
 export async function startBare(
   stage: Stage,
   { port }: Running,
   requests: Requests,
-  tls?: NonNullable<BareReply['tls']>,
+  more: Pick<BareReply, 'tls' | 'secret'> = {},
 ): Promise<Running> {
-  const [request = ''] = requests.make(1, Date.now());
-  const reply = await ask(port, request, tls !== undefined);
-  const running = await startGiven(stage, tls === undefined ? reply : { ...reply, tls });
-  const same = await ask(running.port, request, tls !== undefined);
+  const [request = '', second = ''] = requests.make(2, Date.now());
+  const secure = more.tls !== undefined;
+  const reply = await ask(port, request, secure);
+  const running = await startGiven(stage, { ...reply, ...more });
+  const same = await ask(running.port, requests.once ? second : request, secure);
   if (textOf(same) !== textOf(reply)) throw new Error(`not the same bytes: ${textOf(same)}`);
   return running;
 }

@@ -4,8 +4,9 @@
  * servers of other packages do what is usual with them: find the article and write it as JSON; read JSON, store it and
  * answer 201.
  */
+import { createHmac, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { type AddressInfo, createServer as createNetServer, type Server } from 'node:net';
 import { join } from 'node:path';
@@ -25,6 +26,8 @@ export interface BareReply {
   readonly content: string;
   /** The certificate and key; with them, the server uses TLS. */
   readonly tls?: { readonly cert: string; readonly key: string };
+  /** The secret of the only user, whose signatures are verified. Default: nothing is verified. */
+  readonly secret?: string;
 }
 
 /** Starts the server with this name. Its arguments are those of the command, or one JSON document. */
@@ -81,16 +84,43 @@ async function start(name: string, given: readonly string[]): Promise<number> {
   }
 }
 
-function bare({ status, fields, content, tls }: BareReply): Server {
+function bare({ status, fields, content, tls, secret }: BareReply): Server {
+  const accepts = secret === undefined ? () => true : handWritten(secret);
   const answer: RequestListener = (request, response) => {
     const end = (): void => {
-      response.writeHead(status, [...fields]);
+      const code = accepts(request) ? status : 401;
+      response.writeHead(code, [...fields]);
       response.end(content);
     };
     if (request.method === 'GET') end();
     else request.resume().on('end', end);
   };
   return tls === undefined ? createServer(answer) : createSecureServer(tls, answer);
+}
+
+/**
+ * Verifies the full form of `hmac` as an application would by hand, with what nobody can leave out: the time, one HMAC, a
+ * comparison in constant time, and nonces that are kept for as long as the time is accepted.
+ */
+function handWritten(secret: string): (request: IncomingMessage) => boolean {
+  let [current, previous] = [new Set<string>(), new Set<string>()];
+  let since = Date.now();
+  const window = 600_000;
+  return ({ method, url, headers }) => {
+    const { date = '', authentication = '' } = headers;
+    const [, user, nonce, digest = ''] = /^hmac ([^:]+):([^:]+):(.+)$/.exec(String(authentication)) ?? [];
+    const now = Date.now();
+    if (nonce === undefined || !(Math.abs(Date.parse(date) - now) <= window)) return false;
+    const message = `${method}+${url}+${date.replaceAll(' ', '')}+${nonce}`;
+    const expected = createHmac('sha256', secret).update(message).digest();
+    const given = Buffer.from(digest, 'base64');
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return false;
+    if (now - since > 2 * window) [previous, current, since] = [current, new Set(), now];
+    const key = `${user}:${nonce}`;
+    if (current.has(key) || previous.has(key)) return false;
+    current.add(key);
+    return true;
+  };
 }
 
 /** Starts the command with a free port in place of the word PORT. */
