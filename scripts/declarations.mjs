@@ -22,15 +22,47 @@ export async function writeDeclarations(root, entries) {
   const compiled = mkdtempSync(join(tmpdir(), 'declarations-'));
   try {
     await compile(root, compiled);
-    const owners = findOwners(entries, compiled);
+    const { owners, values } = findExports(entries, compiled);
     for (const entry of entries) {
-      const { code, owners: loaded } = await bundle(entry, compiled, owners);
+      const { code: bundled, owners: loaded } = await bundle(entry, compiled, owners);
+      const code = inlineInterfaces(exportTypes(bundled, values.get(entry)));
       write(root, `cjs/${entry}`, code);
       write(root, `esm/${entry}`, reexport(entry, loaded));
     }
   } finally {
     rmSync(compiled, { recursive: true });
   }
+}
+
+/**
+ * Declares interfaces that are not exported as type aliases. TypeScript writes the members of an alias into an inferred type; an
+ * interface it would have to name, which a user cannot (TS4023).
+ */
+function inlineInterfaces(code) {
+  const file = ts.createSourceFile('entry.d.ts', code, ts.ScriptTarget.Latest);
+  const exported = new Set(
+    file.statements
+      .filter((statement) => ts.isExportDeclaration(statement) && statement.exportClause !== undefined)
+      .flatMap(({ exportClause }) => exportClause.elements.map(({ name }) => name.text)),
+  );
+  let inlined = '';
+  let end = 0;
+  for (const statement of file.statements) {
+    if (!ts.isInterfaceDeclaration(statement) || exported.has(statement.name.text)) continue;
+    const start = statement.getStart(file);
+    const opening = code.indexOf(
+      '{',
+      statement.heritageClauses?.end ?? statement.typeParameters?.end ?? statement.name.end,
+    );
+    const parameters = statement.typeParameters?.map((each) => each.getText(file)).join(', ');
+    const name = statement.name.text + (parameters === undefined ? '' : `<${parameters}>`);
+    const extended = (statement.heritageClauses ?? []).flatMap(({ types }) =>
+      types.map((type) => `${type.getText(file)} & `),
+    );
+    inlined += `${code.slice(end, start)}type ${name} = ${extended.join('')}${code.slice(opening, statement.end)};`;
+    ({ end } = statement);
+  }
+  return inlined + code.slice(end);
 }
 
 /** Writes a declaration file for each module into a folder. */
@@ -41,22 +73,48 @@ async function compile(root, folder) {
   if (status !== 0) throw new Error(`tsc exited with ${status}`);
 }
 
-/** Returns the owner of each exported declaration, and the name that it exports, by `keyOf`. */
-function findOwners(entries, folder) {
+/**
+ * Returns the owner of each exported declaration, and the name that it exports, by `keyOf`; and the names that each entry does not
+ * export as types only.
+ */
+function findExports(entries, folder) {
   const paths = entries.map((entry) => join(folder, `${entry}.d.ts`));
   const program = ts.createProgram(paths, { noLib: true, types: [], module: ts.ModuleKind.NodeNext });
   const checker = program.getTypeChecker();
   const owners = new Map();
+  const values = new Map();
   for (const [at, entry] of entries.entries()) {
     const module = checker.getSymbolAtLocation(program.getSourceFile(paths[at]));
-    for (const exported of checker.getExportsOfModule(module)) {
+    const exports = checker.getExportsOfModule(module);
+    values.set(entry, new Set(exports.filter((each) => !isTypeOnly(each)).map(({ name }) => name)));
+    for (const exported of exports) {
       const isAlias = (exported.flags & ts.SymbolFlags.Alias) !== 0;
       const { name, declarations } = isAlias ? checker.getAliasedSymbol(exported) : exported;
       const key = keyOf(declarations[0].getSourceFile().fileName, name);
       if (!owners.has(key)) owners.set(key, { entry, name: exported.name });
     }
   }
-  return owners;
+  return { owners, values };
+}
+
+function isTypeOnly({ declarations: [declaration] }) {
+  return ts.isExportSpecifier(declaration) && ts.isTypeOnlyExportDeclaration(declaration);
+}
+
+/** Exports classes as types if the entry does: the bundler exports every class as a value, which does not exist at run time. */
+function exportTypes(code, values) {
+  const types = [];
+  const withValues = code.replace(/^export \{ (.*) \};$/m, (_, names) => {
+    const [exported, others] = [[], []];
+    for (const name of names.split(', ')) (values.has(name) ? exported : others).push(name);
+    types.push(...others);
+    return `export { ${exported.join(', ')} };`;
+  });
+  if (types.length === 0) return code;
+  return withValues.replace(/^export type \{ (.*) \};$/m, (_, names) => {
+    const all = [...names.split(', '), ...types].sort();
+    return `export type { ${all.join(', ')} };`;
+  });
 }
 
 function keyOf(file, name) {

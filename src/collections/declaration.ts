@@ -30,27 +30,35 @@ export { DeclarationError } from '../schema/error.ts';
 export type { FieldDeclaration } from '../schema/field.ts';
 export type { Shape } from '../schema/schema.ts';
 
+/** Marks collections, so that no other object has their type. */
+const collectionBrand: unique symbol = Symbol('collection');
+
 /** A compiled collection. */
 export interface Collection {
-  /** The path template: `/users/{username}/financialrecords`. */
+  readonly [collectionBrand]: true;
+  /** The path template: `/users/{username}/financialrecords`. @internal */
   readonly path: string;
+  /** @internal */
   readonly shape: ItemShape;
-  /** A short identifier of the declaration, which is part of every entity tag. */
+  /** A short identifier of the declaration, which is part of every entity tag. @internal */
   readonly form: string;
-  /** The access rule of every method. */
+  /** The access rule of every method. @internal */
   readonly access: Readonly<Record<CollectionMethod, Access>>;
+  /** @internal */
   readonly createWithPut: boolean;
-  /** The names of the authentication schemes that it accepts; undefined for all. */
+  /** The names of the authentication schemes that it accepts; undefined for all. @internal */
   readonly schemes: readonly string[] | undefined;
-  /** The fields by which clients may select the items of its list. */
+  /** The fields by which clients may select the items of its list. @internal */
   readonly filter: readonly string[];
-  /** The fields by which clients may sort its list, with a leading `-` if only in descending order. */
+  /** The fields by which clients may sort its list, with a leading `-` if only in descending order. @internal */
   readonly sort: readonly string[];
-  /** The format of responses to clients that accept both; undefined for that of the service. */
+  /** The format of responses to clients that accept both; undefined for that of the service. @internal */
   readonly defaultFormat: DocumentFormat | undefined;
-  /** The other origins that may use it; undefined for those of the service. */
+  /** The other origins that may use it; undefined for those of the service. @internal */
   readonly cors: CorsDeclaration | undefined;
+  /** @internal */
   readonly idempotency: IdempotencyMode;
+  /** @internal */
   readonly requirePrecondition: boolean;
 }
 
@@ -86,6 +94,7 @@ export function readCollection(path: string, declaration: unknown): Collection {
   checkPatternCosts(shape.root, `${at}.fields`);
   compileListRules({ path, shape, filter, sort });
   return {
+    [collectionBrand]: true,
     path,
     shape,
     form: computeForm([element, item, fields]),

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import type { CollectionDeclaration } from '../collections/declaration.ts';
-import type { RequestListener } from '../net/request-listener.ts';
 import type { Addresses } from '../service/fetch/fetch-request.ts';
 import type { OpenApiDocument } from '../service/openapi/document.ts';
-import type { ControllableService } from '../service/service.ts';
+import type { ControllableService, Service } from '../service/service.ts';
 import { createDoubleApi, type DoubleApi } from './api.ts';
 import { type CertificateAuthority, createCertificateAuthority } from './certificate-authority.ts';
 import { type ComposedDouble, composeDouble } from './compose.ts';
@@ -38,10 +37,10 @@ export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, As
    * A request listener for a server of node:http or node:https.
    * @example const server = http.createServer(double.handler);
    */
-  readonly handler: RequestListener;
+  readonly handler: Service['handler'];
   /**
-   * Controls the responses of the partner's document, and returns what a test suite has used of it. Throws Error without the option
-   * `partner`, with the paths that there are.
+   * Controls the responses of the partner's document, and returns what a test suite has used of it. Throws DoubleError
+   * (`unavailable`) without the option `partner`, with the paths that there are.
    */
   readonly partner: DoublePartner;
   /**

@@ -15,14 +15,14 @@ export class HttpHeaders {
   readonly #names: string[] = [];
   /** A bit set of hashes of the names present. It rejects most absent names faster than the list. */
   #present = 0;
-  /** Whether any name occurs on more than one line. */
+  /** Whether any name occurs on more than one line. @internal */
   readonly repeated: boolean;
-  /** The bytes of the header section: names, values, and per line a colon, a space and the line end. */
+  /** The bytes of the header section: names, values, and per line a colon, a space and the line end. @internal */
   readonly size: number;
-  /** Alternating names and values, as passed to the constructor. */
+  /** Alternating names and values, as passed to the constructor. @internal */
   readonly raw: readonly string[];
 
-  /** Takes alternating names and values as received (`rawHeaders` of node:http). */
+  /** Takes alternating names and values as received (`rawHeaders` of node:http). @internal */
   constructor(raw: readonly string[]) {
     let size = raw.length * 2;
     let mayRepeat = false;

@@ -22,7 +22,7 @@ export interface ForeignDocument {
   readonly body: Readonly<Record<string, ProblemMember>>;
 }
 
-/** The optional parts of a problem. */
+/** The options of a problem. */
 export interface ProblemOptions {
   /** Extension members: `field`, `line`, `column`. */
   members?: Readonly<Record<string, ProblemMember>> | undefined;
@@ -30,7 +30,7 @@ export interface ProblemOptions {
   headers?: HeadersInput | undefined;
   /** Whether the connection is closed after the response. Default: false. */
   close?: boolean | undefined;
-  /** The document that the client receives instead of a problem document. Default: none. */
+  /** The document that the client receives instead of a problem document. Default: none. @internal */
   document?: ForeignDocument | undefined;
 }
 
@@ -61,24 +61,26 @@ export class Problem implements Error {
   /** What happened in this occurrence, for a human reader. */
   readonly detail: string;
   readonly members: Readonly<Record<string, ProblemMember>>;
+  /** The header fields of the response. */
   readonly headers: readonly FieldLine[];
   readonly close: boolean;
+  /** The document that the client receives instead of a problem document. @internal */
   readonly document: ForeignDocument | undefined;
 
-  constructor(type: ProblemType, detail: string, parts: ProblemOptions = {}) {
+  constructor(type: ProblemType, detail: string, options: ProblemOptions = {}) {
     this.message = `${type}: ${detail}`;
     const { status, title } = problemTypes[type];
     this.type = type;
     this.status = status;
     this.title = title;
     this.detail = detail;
-    this.members = parts.members ?? {};
-    this.headers = parts.headers === undefined ? [] : toFieldLines(parts.headers);
-    this.close = parts.close ?? false;
-    this.document = parts.document;
+    this.members = options.members ?? {};
+    this.headers = options.headers === undefined ? [] : toFieldLines(options.headers);
+    this.close = options.close ?? false;
+    this.document = options.document;
   }
 
-  /** Returns a copy of the problem with additional field lines. */
+  /** Returns a copy of the problem with additional field lines. @internal */
   with(fields: readonly FieldLine[]): Problem {
     return new Problem(this.type, this.detail, {
       members: this.members,

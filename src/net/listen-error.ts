@@ -1,12 +1,28 @@
 import { CountersignError } from '../countersign-error.ts';
 
+/**
+ * The system's error code, or `UNSUPPORTED_RUNTIME` in Bun. Other codes of the system are possible.
+ */
+export type ListenErrorCode =
+  /** Another process uses the port. */
+  | 'EADDRINUSE'
+  /** This user has no permission to open the port. */
+  | 'EACCES'
+  /** The host is not an address of this machine. */
+  | 'EADDRNOTAVAIL'
+  /** The host is neither an address nor a name that can be resolved. */
+  | 'ENOTFOUND'
+  /** The runtime is Bun. */
+  | 'UNSUPPORTED_RUNTIME'
+  | (string & Record<never, never>);
+
 /** Thrown if an address cannot be listened on. */
 export class ListenError extends CountersignError {
   override readonly name = 'ListenError';
-  /** The system's error code: `EADDRINUSE`, `EACCES`, `EADDRNOTAVAIL`; or `UNSUPPORTED_RUNTIME`. */
-  readonly code: string;
+  readonly code: ListenErrorCode;
 
-  constructor(code: string, message: string, cause?: Error) {
+  /** @param cause the error of the system. Default: none */
+  constructor(code: ListenErrorCode, message: string, cause?: Error) {
     super(message, cause === undefined ? {} : { cause });
     this.code = code;
   }

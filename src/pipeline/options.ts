@@ -42,7 +42,7 @@ export interface PipelineOptions {
   readonly requestId?: boolean | undefined;
   /** Called for every answered request. */
   readonly onRequest?: ((entry: AccessLogEntry) => void) | undefined;
-  /** Observes every request and response in full. Default: none, at no cost. */
+  /** Observes every request and response in full. Default: none, at no cost. @internal */
   readonly observer?: Observer | undefined;
   /** Called with internal errors, which a client sees as 500. Default: writes to standard error. */
   readonly onError?: ((error: unknown) => void) | undefined;

@@ -38,7 +38,7 @@ export interface ContentReader<State = unknown, Content = unknown> {
   readonly type: string;
   /** Bytes of content, both as sent and decompressed. Default: the server's limit, which always applies. */
   readonly maxLength?: number;
-  /** Creates the decoder of `call.content`, or a promise of one. */
+  /** Creates the decoder of `call.body`, or a promise of one. */
   decoder(call: Call<State, Content>): Decoder | PromiseLike<Decoder>;
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import type { DocumentStore } from '../store/documents.ts';
+import type { NonceStore } from '../store/nonces/nonces.ts';
 import { createRefusal } from '../store/nonces/nonces.ts';
 import type {
   ReceiptCount,
@@ -45,16 +46,12 @@ export interface PostgresStoreOptions {
  * two seconds. If it was lost while a change was made, the change may have been made although `apply` rejects; it was
  * not acknowledged. Ids and paths of collections may have up to 2,000 bytes.
  */
-export interface PostgresStore extends Store {
-  exportState(): AsyncIterable<TransferPart>;
-  importState(parts: AsyncIterable<TransferPart>, noncesUntil: number): Promise<boolean>;
+export interface PostgresStore extends Required<Omit<Store, 'watch'>>, AsyncDisposable {
   read(collection: string, id: string): Promise<StoredItem | undefined>;
   list(collection: string, after: number, limit: number, bytes?: number): Promise<StoredPage>;
   receipt(key: string, now: number): Promise<StoredReceipt | undefined>;
-  /** Returns the number of unexpired receipts of a user. */
-  receiptsOf(user: string, now: number): Promise<ReceiptCount>;
   /** The nonces of all processes. */
-  readonly nonces: PostgresNonces;
+  readonly nonces: Required<Omit<NonceStore, 'window'>>;
   /** Users, clients, consumers and keys, which all processes share. */
   readonly documents: DocumentStore;
 }
@@ -66,7 +63,7 @@ export interface PostgresStore extends Store {
  * Rejects with StoreError `unreachable`, `newer`, `unsuitable` or `refused`, and with RangeError for an invalid schema name.
  *
  * @example
- * const store = await openPostgresStore(new pg.Pool({ connectionString: process.env.DATABASE_URL }));
+ * await using store = await openPostgresStore(new pg.Pool({ connectionString: process.env.DATABASE_URL }));
  */
 export async function openPostgresStore(
   client: PostgresClient,
@@ -203,5 +200,9 @@ class OpenStore implements PostgresStore {
   close(): Promise<void> {
     this.#closing ??= this.#parts.close();
     return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }

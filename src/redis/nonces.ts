@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
 import { type Duration, requireSeconds } from '../duration.ts';
 import { StoreError } from '../store/errors.ts';
+import type { NonceStore } from '../store/nonces/nonces.ts';
 import { endOfLost, lostUntil, type NoncesLost } from '../store/nonces/time.ts';
 import { createSender, failed, type RedisClient, type SendCommand } from './client.ts';
 
@@ -55,6 +56,8 @@ const rounding = 2000;
 /** The difference (ms) of the clocks from which it is reported. */
 const reportedDifference = 1000;
 
+/** Creates nonces in Redis, whose methods are all present. @internal */
+export function createRedisNonceStore(client: RedisClient, options?: RedisNonceStoreOptions): RedisNonces;
 /**
  * Creates nonces in Redis 6.2 or later, for services that share them. A claim is one round trip.
  *
@@ -68,6 +71,7 @@ const reportedDifference = 1000;
  * const client = await createClient({ url: process.env.REDIS_URL }).on('error', console.error).connect();
  * const service = createService({ users, nonces: createRedisNonceStore(client) });
  */
+export function createRedisNonceStore(client: RedisClient, options?: RedisNonceStoreOptions): NonceStore;
 export function createRedisNonceStore(
   client: RedisClient,
   options: RedisNonceStoreOptions = {},

@@ -75,7 +75,7 @@ export interface ListenOptions {
    * plain HTTP.
    */
   readonly tls?: (TlsIdentity | (() => TlsIdentity)) | undefined;
-  /** Called for each TLS connection after its certificate was chosen. A certificate that it sets is used for the next one. */
+  /** Called for each TLS connection after its certificate was chosen. A certificate that it sets is used for the next one. @internal */
   readonly connected?: (() => void) | undefined;
   /** Whether the process may exit while this port and its connections are open. Default: false. */
   readonly unref?: boolean | undefined;
@@ -165,7 +165,7 @@ export interface ControllableService extends Service {
 }
 
 /**
- * Creates a service. It answers `handle` at once, and listens after `listen`.
+ * Creates a service. It answers `fetch` at once, and listens after `listen`.
  *
  * @throws DeclarationError on an invalid collection or seed
  * @throws RangeError on another invalid option, also if two users, clients or consumers have the same secret

@@ -11,10 +11,10 @@ import type {
 } from './store.ts';
 
 /** The options of a store in memory. */
-export interface MemoryStoreOptions {
-  /** A few characters that identify this store. */
+type MemoryStoreOptions = {
+  /** A few characters that identify the store. They are part of every entity tag. */
   readonly storeId: string;
-}
+};
 
 /** An immutable copy of a store in memory: its items, its counters and its receipts. */
 export interface MemorySnapshot {
@@ -43,7 +43,14 @@ export interface MemoryStore extends Store {
   restore(snapshot: MemorySnapshot): void;
 }
 
-/** Creates a store whose data is lost when the process ends. Each change is validated and made synchronously. */
+/** Creates a store that can also be copied and restored, and that makes changes synchronously. @internal */
+export function createMemoryStore(options: MemoryStoreOptions): MemoryStore;
+/**
+ * Creates a store in memory, for tests: its data is lost when the process ends.
+ *
+ * @example const service = createService({ store: createMemoryStore({ storeId: 'test' }) });
+ */
+export function createMemoryStore(options: MemoryStoreOptions): Store;
 export function createMemoryStore(options: MemoryStoreOptions): MemoryStore {
   const timelines = createTimelines();
   let state = new State(0, timelines.assign);

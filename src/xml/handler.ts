@@ -30,7 +30,7 @@ export interface XmlParserOptions {
   readonly maxToken?: number | undefined;
   /** Whether the parser enforces Namespaces in XML 1.0. Default: true. */
   readonly namespaces?: boolean | undefined;
-  /** A table of names to share between parsers, which makes short documents faster. Default: a new table. */
+  /** A table of names to share between parsers, which makes short documents faster. Default: a new table. @internal */
   readonly names?: XmlNames | undefined;
 }
 

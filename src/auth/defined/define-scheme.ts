@@ -9,14 +9,15 @@ import { decodeKey } from '../../signature/declared/key.ts';
 import type { SignatureAlgorithm } from '../account-key.ts';
 import { maxWindow, readFlag, readMembers, readText, readWord } from '../option-values.ts';
 import { isAsymmetric, keyAlgorithms } from '../parse-account-key.ts';
-import type {
-  ParsedCredentials,
-  PublicKeySchemeDefinition,
-  Scheme,
-  SchemeCredentials,
-  SchemeDefinition,
-  SecretSchemeDefinition,
-  SignedParts,
+import {
+  type ParsedCredentials,
+  type PublicKeySchemeDefinition,
+  type Scheme,
+  type SchemeCredentials,
+  type SchemeDefinition,
+  type SecretSchemeDefinition,
+  type SignedParts,
+  schemeBrand,
 } from './definition.ts';
 import { createSchemeRequest } from './request.ts';
 import type { DefinitionPlaces, SealedDefinition, SignaturePlace, UnplacedDefinition } from './sealed.ts';
@@ -80,7 +81,7 @@ export function defineScheme<Parsed extends ParsedCredentials>(definition: Schem
 
 /** Returns a sealed definition as a value of the option `schemes`. */
 function publish(definition: SealedDefinition): Scheme {
-  const scheme: Scheme = Object.freeze({ type: 'defined' });
+  const scheme: Scheme = Object.freeze({ [schemeBrand]: true } as const);
   definitions.set(scheme, definition);
   return scheme;
 }

@@ -175,7 +175,10 @@ export type SchemeDefinition<Parsed extends ParsedCredentials = ParsedCredential
   | SecretSchemeDefinition<Parsed>
   | PublicKeySchemeDefinition<Parsed>;
 
+/** Marks schemes, so that no other object has their type. */
+export const schemeBrand: unique symbol = Symbol('scheme');
+
 /** A scheme that `defineScheme` returned: a value of the option `schemes`. */
 export interface Scheme {
-  readonly type: 'defined';
+  readonly [schemeBrand]: true;
 }

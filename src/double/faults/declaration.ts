@@ -1,6 +1,6 @@
 import { didYouMean } from '../../did-you-mean.ts';
-import { toLines } from '../../http/field-lines.ts';
-import { type FieldLine, sendableLine } from '../../http/fields.ts';
+import { type HeadersInput, toLines } from '../../http/field-lines.ts';
+import { sendableLine } from '../../http/fields.ts';
 import type { WireBreak, WireFault } from '../../http/wire-fault.ts';
 import { checkFlag, checkObject } from '../../service/argument-checks.ts';
 import { maxSkew } from '../state/clock.ts';
@@ -12,7 +12,7 @@ export interface FaultParts {
   /** The content of that response. A string is sent as UTF-8, and as `text/plain` unless `headers` name another type. Default: none. */
   readonly body?: string | Uint8Array;
   /** Further header fields of that response, by name or as lines. */
-  readonly headers?: Readonly<Record<string, string>> | readonly FieldLine[];
+  readonly headers?: HeadersInput;
   /** The Retry-After of that response: seconds, or a date as sent. */
   readonly retryAfter?: number | string;
   /** Delays the response by this many ms of the host's time, after the request was processed, or before with `before`. */

@@ -1,6 +1,6 @@
 import { linesInTurn } from '../../http/field-lines.ts';
-import { type FieldLine, HttpHeaders } from '../../http/fields.ts';
-import { createRequest, type IncomingRequest, type Response } from '../../http/message.ts';
+import { HttpHeaders } from '../../http/fields.ts';
+import { createRequest, type IncomingRequest } from '../../http/message.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
 import type { JournalCors } from '../../pipeline/cors/cors.ts';
 import { type ClaimedUser, claimedUser } from '../claimed-user.ts';
@@ -27,15 +27,29 @@ export type { FirstDifference, JournalAuth, JournalRequest, JournalResponse } fr
 export interface RawEntry {
   /** The request as received. Undefined if it could not be parsed. */
   readonly request:
-    | (Pick<IncomingRequest, 'method' | 'target' | 'version'> & {
-        readonly headers: readonly FieldLine[];
+    | {
+        readonly method: string;
+        /** Path and query as sent; each octet is one character. */
+        readonly target: string;
+        /** The version of HTTP: `1.0` or `1.1`. */
+        readonly version: string;
+        /** Header field lines in the order sent. */
+        readonly headers: readonly (readonly [name: string, value: string])[];
         readonly body: Uint8Array;
-      })
+      }
     | undefined;
   /** The received text if the request could not be parsed, one character for each octet. */
   readonly received: string | undefined;
   /** The response as sent. Undefined if there was none. */
-  readonly response: Response | undefined;
+  readonly response:
+    | {
+        readonly status: number;
+        /** Header field lines in the order sent, without those that the connection requires. */
+        readonly headers: readonly (readonly [name: string, value: string])[];
+        /** Text is sent as UTF-8. Undefined if there is none. */
+        readonly body: string | Uint8Array | undefined;
+      }
+    | undefined;
 }
 
 /** An entry as a list shows it. Secrets are redacted. */
@@ -114,7 +128,7 @@ export class JournalEntry {
     return this.#aborted;
   }
 
-  /** Records that the client disconnected. Called by the listener only. */
+  /** Records that the client disconnected. Called by the listener only. @internal */
   abandon(): void {
     this.#aborted = true;
   }

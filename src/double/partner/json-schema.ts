@@ -27,7 +27,7 @@ interface SchemaError {
 }
 
 /** Compiles a schema of JSON Schema 2020-12, whose references are local. */
-export type CompileSchema = (schema: JsonSchema) => SchemaValidator;
+export type CompileSchema = (schema: Readonly<Record<string, unknown>>) => SchemaValidator;
 
 /** Returns a checker that uses a validator. Each schema is compiled on first use. */
 export function createValidatingChecker(

@@ -1,12 +1,6 @@
 import { isToken } from '../../http/syntax/token.ts';
 import type { MaybePromise } from '../../maybe-promise.ts';
-import {
-  type Access,
-  type Action,
-  namedMethods,
-  type Parameters,
-  type Resource,
-} from '../../pipeline/resource.ts';
+import { type Access, type Action, namedMethods, type Resource } from '../../pipeline/resource.ts';
 import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
 import { checkResource } from '../../service/resource-checks.ts';
 import { describeKind } from '../../shape/fault.ts';
@@ -33,7 +27,7 @@ export interface StubRequest<Body = Readonly<Record<string, unknown>>> {
   /** The normalized path: unreserved octets are decoded. */
   readonly path: string;
   /** The decoded parameters of the path template. */
-  readonly parameters: Parameters;
+  readonly parameters: Readonly<Record<string, string>>;
   /** The parameters of the query, decoded. */
   readonly query: URLSearchParams;
   /** The header fields. */
