@@ -1,4 +1,5 @@
-import { types } from 'node:util';
+import { inspect, types } from 'node:util';
+import { type Duration, readSignedDuration } from './duration.ts';
 
 /** A point in time: a Date, milliseconds since 1970-01-01T00:00:00Z, or an ISO 8601 date such as `2026-03-01T12:00:00Z`. */
 export type DateLike = Date | number | string;
@@ -37,31 +38,56 @@ function steady(): number {
 
 /** A clock that moves only by its own methods. */
 export interface ManualClock extends Clock {
-  /** Advances the clock by `ms` milliseconds. A negative number sets it back; the monotonic time then stays. */
-  advance(ms: number): void;
-  /** Sets the time to `ms` milliseconds since 1970-01-01T00:00:00Z. The monotonic time stays. */
-  set(ms: number): void;
+  /**
+   * Advances the clock by a duration: ms, or text such as `11m`. A negative one sets it back; the monotonic time then stays.
+   * @throws RangeError if it is invalid
+   */
+  advance(by: Duration): void;
+  /**
+   * Sets the time. The monotonic time stays.
+   * @throws RangeError if it is invalid
+   */
+  set(to: DateLike): void;
 }
 
-/** Creates a clock that shows `start` (milliseconds since 1970-01-01T00:00:00Z) until it is moved. */
-export function createManualClock(start: number): ManualClock {
-  let time = start;
+/**
+ * Creates a clock that shows the time `start` until it is moved.
+ * @throws RangeError if `start` is invalid
+ * @example const clock = createManualClock('2026-03-01T12:00:00Z');
+ */
+export function createManualClock(start: DateLike): ManualClock {
+  let time = requireTime(start);
   let passed = 0;
   return {
     now: () => time,
     steady: () => passed,
-    advance(ms) {
+    advance(by) {
+      const ms = readSignedDuration(by);
+      if (ms === undefined)
+        throw new RangeError(`${inspect(by)} is not a duration such as 1500, '90s', '11m' or '-24h'`);
       time += ms;
       passed += Math.max(0, ms);
     },
-    set(ms) {
-      time = ms;
+    set(to) {
+      time = requireTime(to);
     },
   };
 }
 
+function requireTime(moment: DateLike): number {
+  const time = readTime(moment);
+  if (time !== undefined) return time;
+  throw new RangeError(
+    `${inspect(moment)} is not a time such as '2026-03-01T12:00:00Z', a Date or ms since 1970`,
+  );
+}
+
 /** A clock that follows another one at an offset, or is frozen. It can be moved in both directions. */
-export interface AdjustableClock extends ManualClock {
+export interface AdjustableClock extends Clock {
+  /** Advances the clock by `ms` milliseconds. A negative number sets it back; the monotonic time then stays. */
+  advance(ms: number): void;
+  /** Sets the time to `ms` milliseconds since 1970-01-01T00:00:00Z. The monotonic time stays. */
+  set(ms: number): void;
   /** Freezes the clock at its present time. */
   freeze(): void;
   /** Sets the clock to the time of the other one, and follows it. */

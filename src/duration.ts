@@ -4,6 +4,9 @@
  */
 export type Duration = number | string;
 
+/** A duration as text, unless it is `0`. */
+export const durationForm = /^([0-9]{1,6})(ms|[smhd])$/;
+
 const unitLengths: ReadonlyMap<string | undefined, number> = new Map([
   ['ms', 1],
   ['s', 1000],
@@ -21,10 +24,18 @@ export function readDuration(value: unknown, unit: 1 | 1000): number | undefined
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value * unit : undefined;
 }
 
+/** Reads a duration that may be negative, such as `-24h`, as milliseconds. A number is in ms. Undefined if it is malformed. */
+export function readSignedDuration(value: unknown): number | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : undefined;
+  if (typeof value !== 'string') return undefined;
+  const length = parseDuration(value.replace(/^[+-]/, ''));
+  return length !== undefined && value.startsWith('-') ? -length : length;
+}
+
 /** Parses a duration such as `250ms`, `90s`, `15m`, `24h`, `7d` or `0`. Returns milliseconds; undefined if malformed. */
 export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
-  const [, digits, unit] = /^([0-9]{1,6})(ms|[smhd])$/.exec(text) ?? [];
+  const [, digits, unit] = durationForm.exec(text) ?? [];
   const length = unitLengths.get(unit);
   return length === undefined ? undefined : Number(digits) * length;
 }

@@ -207,11 +207,12 @@ test('no random number comes from Math.random', () => {
   );
 });
 
-test('http and the clock import no other folder, signature imports http only, and xml the class of errors', () => {
+test('http imports no other folder, signature http only, xml the class of errors, and the clock durations', () => {
   for (const folder of ['src/http', 'src/xml', 'src/signature', 'src/clock.ts']) {
     const further = new Map([
       ['src/signature', 'src/http'],
       ['src/xml', 'src/countersign-error.ts'],
+      ['src/clock.ts', 'src/duration.ts'],
     ]);
     const allowed = [folder, ...[further.get(folder)].filter((each) => each !== undefined)];
     assert.deepEqual(

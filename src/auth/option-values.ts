@@ -1,7 +1,8 @@
 import { didYouMean } from '../did-you-mean.ts';
 import { isToken } from '../http/syntax/token.ts';
 import { formatPath, type ShapeFault } from '../shape/fault.ts';
-import { type JsonSchema, number, type Shape, text } from '../shape/shape.ts';
+import { seconds } from '../shape/seconds.ts';
+import { type JsonSchema, type Shape, text } from '../shape/shape.ts';
 
 /** The members of a JSON object in a configuration, by name. */
 export type Members = Readonly<Record<string, unknown>>;
@@ -74,11 +75,8 @@ export function readFlag(value: unknown, where: string, fallback: boolean): bool
 /** The maximum window (s): one day. */
 export const maxWindow = 86_400;
 
-/** Describes a window in whole seconds. */
-export const windowShape = number(
-  { min: 1, max: maxWindow, expected: `a whole number of seconds from 1 to ${maxWindow}` },
-  'seconds',
-);
+/** Describes a window: whole seconds, or text such as `5m`. It is read as seconds. */
+export const windowShape = seconds({ min: 1, max: maxWindow });
 
 /** Returns a text that is not empty. Throws RangeError otherwise. */
 export function readText(value: unknown, where: string): string {

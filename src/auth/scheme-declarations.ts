@@ -1,3 +1,4 @@
+import type { Duration } from '../duration.ts';
 // The declarations of schemes, as configurations and options of a service contain them.
 import type { Scheme } from './defined/definition.ts';
 
@@ -8,8 +9,11 @@ export interface MessageSignaturesDeclaration {
    * there is content. Default: `@method`, `@authority`, `@path` and `@query`.
    */
   readonly components?: readonly string[] | undefined;
-  /** Seconds by which `created` may differ from the clock, in both directions. Range: 1 to 86 400. Default: 300. */
-  readonly window?: number | undefined;
+  /**
+   * By how much `created` may differ from the clock, in both directions: whole seconds, or text such as `5m`. Range: 1 to 86 400 s. Default:
+   * 300.
+   */
+  readonly window?: Duration | undefined;
   /** Whether a signature must have a nonce. A nonce is accepted once, unless this is `off`. Default: `optional`. */
   readonly nonce?: 'off' | 'optional' | 'required' | undefined;
   /** The value of the parameter `tag`. Default: any, or none. */
@@ -45,8 +49,11 @@ export interface Aws4Declaration {
   readonly region: string;
   /** The service of the scope: `execute-api`. */
   readonly service: string;
-  /** Seconds by which the date may differ from the clock, in both directions. Range: 1 to 86 400. Default: 900. */
-  readonly window?: number | undefined;
+  /**
+   * By how much the date may differ from the clock, in both directions: whole seconds, or text such as `5m`. Range: 1 to 86 400 s. Default:
+   * 900.
+   */
+  readonly window?: Duration | undefined;
   /** Whether the signed path is normalized. Default: true, for the service `s3` false. */
   readonly normalizePath?: boolean | undefined;
   /** Whether the signed path is percent-encoded twice. Default: true, for the service `s3` false. */
@@ -66,8 +73,11 @@ export interface DraftCavageDeclaration {
    * if there is content. Default: `(request-target)` and `host`.
    */
   readonly headers?: readonly string[] | undefined;
-  /** Seconds by which the time may differ from the clock, in both directions. Range: 1 to 86 400. Default: 300. */
-  readonly window?: number | undefined;
+  /**
+   * By how much the time may differ from the clock, in both directions: whole seconds, or text such as `5m`. Range: 1 to 86 400 s. Default:
+   * 300.
+   */
+  readonly window?: Duration | undefined;
   /** Whether a signature is accepted only once within the window. Default: `accept`. */
   readonly replay?: 'accept' | 'refuse' | undefined;
 }
@@ -126,8 +136,8 @@ export interface PresetDeclaration {
   readonly preset: PresetName;
   /** The name of the user that signs, or the place of its name. `coinbase` and `binance` have none: their requests name the key. */
   readonly user?: string | CredentialField | CredentialParameter | CredentialMember | undefined;
-  /** Another window than the provider's, in seconds. */
-  readonly timestamp?: { readonly window: number } | undefined;
+  /** Another window than the provider's: seconds, or text such as `5m`. */
+  readonly timestamp?: { readonly window: Duration } | undefined;
   /** Whether a signature is accepted only once within the window. Default: `accept`. */
   readonly replay?: 'accept' | 'refuse' | undefined;
 }
@@ -170,8 +180,11 @@ export interface HmacDeclaration {
     readonly form?: string | undefined;
     /** Default: `s`. */
     readonly unit?: 's' | 'fractional-s' | 'ms' | 'rfc3339' | 'http-date' | undefined;
-    /** Seconds. Range: above 0, up to 86 400. Default: 300. */
-    readonly window?: number | undefined;
+    /**
+     * By how much the time may differ from the clock, in both directions: seconds, or text such as `5m`. Range: above 0, up to
+     * 86 400 s. Default: 300.
+     */
+    readonly window?: Duration | undefined;
   };
   readonly nonce?: CredentialField | CredentialParameter | CredentialMember | undefined;
   readonly id?: CredentialField | undefined;

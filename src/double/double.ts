@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../clock.ts';
 import type { CollectionDeclaration } from '../collections/declaration.ts';
+import { type Duration, requireDuration } from '../duration.ts';
 import type { Addresses } from '../service/fetch/fetch-request.ts';
 import type { OpenApiDocument } from '../service/openapi/document.ts';
 import type { ControllableService, Service } from '../service/service.ts';
@@ -74,9 +75,10 @@ export interface Double extends DoubleApi, Omit<MemoryControl, 'collection'>, As
   /**
    * Stops listening and releases all resources. With `pendingFaults: 'error'`, rejects with DoubleError (`pending-faults`) after closing if
    * a planned fault was not applied.
-   * @param options `grace`: the ms that requests in flight have to finish. Default: 500.
+   * @param options `grace`: the time that requests in flight have to finish, in ms or as text such as `2s`. Default: 500.
+   * @throws RangeError (as a rejection) if `grace` is text that is not a duration
    */
-  close(options?: { readonly grace?: number }): Promise<void>;
+  close(options?: { readonly grace?: Duration }): Promise<void>;
 }
 
 /**
@@ -212,10 +214,11 @@ function buildDouble(
   };
 }
 
-/** Returns the grace period in ms. A test framework that calls `close` as a hook passes values of its own, which are ignored. */
+/** Returns the grace period. A test framework that calls `close` as a hook passes values of its own, which are ignored. */
 function readGrace(options: unknown): number {
   const grace: unknown =
     typeof options === 'object' && options !== null ? Reflect.get(options, 'grace') : 500;
+  if (typeof grace === 'string') return requireDuration(grace, 'grace');
   return typeof grace === 'number' ? grace : 500;
 }
 

@@ -17,7 +17,7 @@ import {
   word,
 } from '../shape/shape.ts';
 import { checkAliases } from './fetch/origins.ts';
-import type { JournalOptions } from './journal/journal.ts';
+import type { JournalLimits } from './journal/journal.ts';
 import type { CompileSchema } from './partner/json-schema.ts';
 import type { DoubleUsersOption } from './state/users.ts';
 import type { Stub } from './stubs/declaration.ts';
@@ -43,8 +43,8 @@ export interface DoubleOptions extends Omit<ServiceOptions, OwnOption> {
    * the test run. With `false`, a script that only starts a double keeps running until it is closed.
    */
   readonly unref?: boolean | undefined;
-  /** The limits of the journal: `entries` (default: 1,000), `bytes` of all entries (16 MiB), and bytes of `content` that are recorded (64 KiB). */
-  readonly journal?: Pick<JournalOptions, 'entries' | 'bytes' | 'content'> | undefined;
+  /** The limits of the journal. */
+  readonly journal?: JournalLimits | undefined;
   /** The port of plain HTTP. Default: 0, which picks a free one. The start rejects with ListenError if it is in use. */
   readonly port?: number | undefined;
   /** The port of HTTPS, as `port`. */
@@ -88,7 +88,7 @@ const doubleMembers = {
   https: optional(flag()),
   unref: optional(flag()),
   journal: optional(
-    object({ entries: optional(anything), bytes: optional(anything), content: optional(anything) }),
+    object({ entries: optional(anything), bytes: optional(anything), body: optional(anything) }),
   ),
   pendingFaults: optional(word(['ignore', 'error'])),
   port: optional(portShape),

@@ -1,24 +1,30 @@
 import { type Duration, readDuration } from '../duration.ts';
 
-/** Lifetimes of codes, tokens and tickets, in ms. */
-export interface Lifetimes {
-  /** An authorization code of OAuth 2.0. */
-  readonly code: number;
-  /** An access token of OAuth 2.0. */
-  readonly access: number;
-  /** One refresh token. Rotation starts the time anew. */
-  readonly refresh: number;
-  /** All refresh tokens of a grant together. */
-  readonly refreshTotal: number;
-  /** A request token of OAuth 1.0a. */
-  readonly requestToken: number;
-  /** An access token of OAuth 1.0a. */
-  readonly oauth1Access: number;
-  /** The ticket of a consent page. */
-  readonly ticket: number;
-  /** Maximum difference between the timestamp of an OAuth 1.0a request and the clock, in either direction. */
-  readonly oauth1Window: number;
+/** Lifetimes of codes, tokens and tickets: seconds, or text such as `10m`. */
+export interface LifetimeOptions {
+  /** The lifetime of an authorization code of OAuth 2.0: seconds, or text such as `10m`. Default: 60. */
+  readonly code?: Duration | undefined;
+  /** The lifetime of an access token of OAuth 2.0: seconds, or text such as `10m`. Default: an hour. */
+  readonly access?: Duration | undefined;
+  /** The lifetime of one refresh token: seconds, or text such as `7d`. Rotation starts the time anew. Default: 14 days. */
+  readonly refresh?: Duration | undefined;
+  /** The lifetime of all refresh tokens of a grant together: seconds, or text such as `30d`. Default: 30 days. */
+  readonly refreshTotal?: Duration | undefined;
+  /** The lifetime of a request token of OAuth 1.0a: seconds, or text such as `10m`. Default: 10 minutes. */
+  readonly requestToken?: Duration | undefined;
+  /** The lifetime of an access token of OAuth 1.0a: seconds, or text such as `24h`. Default: a day. */
+  readonly oauth1Access?: Duration | undefined;
+  /** The lifetime of a consent page: seconds, or text such as `5m`. Default: 5 minutes. */
+  readonly ticket?: Duration | undefined;
+  /**
+   * The maximum difference between the timestamp of an OAuth 1.0a request and the clock, in either direction: seconds, or text such as
+   * `5m`. Default: 300.
+   */
+  readonly oauth1Window?: Duration | undefined;
 }
+
+/** Lifetimes of codes, tokens and tickets, in ms. See `LifetimeOptions`. */
+export type Lifetimes = { readonly [Name in keyof LifetimeOptions]-?: number };
 
 const second = 1000;
 const minute = 60 * second;
@@ -41,7 +47,7 @@ export const defaultLifetimes: Lifetimes = {
  * Returns the lifetimes (ms) of an option, whose numbers are seconds; the others have their defaults.
  * @throws RangeError if text is not a duration
  */
-export function readLifetimes(given: { readonly [Name in keyof Lifetimes]?: Duration } = {}): Lifetimes {
+export function readLifetimes(given: LifetimeOptions = {}): Lifetimes {
   const lifetimes: { -readonly [Name in keyof Lifetimes]: number } = { ...defaultLifetimes };
   for (const name of lifetimeNames) lifetimes[name] = readLifetime(given[name], name) ?? lifetimes[name];
   return lifetimes;

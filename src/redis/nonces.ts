@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Clock, systemClock } from '../clock.ts';
-import { type Duration, requireSeconds } from '../duration.ts';
+import { type Duration, readDuration, requireSeconds } from '../duration.ts';
 import { StoreError } from '../store/errors.ts';
 import type { NonceStore } from '../store/nonces/nonces.ts';
 import { endOfLost, lostUntil, type NoncesLost } from '../store/nonces/time.ts';
@@ -13,12 +13,12 @@ export interface RedisNonceStoreOptions {
   /** The `window` of the service, or a longer one: seconds, or text such as `10m`. Range: 1 s to a year. Default: 600. */
   readonly window?: Duration | undefined;
   /**
-   * The maximum difference in seconds between the clocks of a host and of Redis. Beyond it, claims reject. Nonces are
-   * stored this much longer. Range: 1 to 3600. Default: 30.
+   * The maximum difference between the clocks of a host and of Redis, in seconds or as text. Beyond it, claims reject. Nonces are
+   * stored this much longer. Range: 1 s to an hour. Default: 30.
    */
-  readonly clockTolerance?: number | undefined;
-  /** The time in milliseconds after which a claim without a reply rejects. Range: 1 to 60,000. Default: 2000. */
-  readonly timeout?: number | undefined;
+  readonly clockTolerance?: Duration | undefined;
+  /** The time after which a claim without a reply rejects: ms, or text such as `5s`. Range: 1 ms to a minute. Default: 2000. */
+  readonly timeout?: Duration | undefined;
   /** The clock of the service. Default: the system's clock. */
   readonly clock?: Clock | undefined;
   /**
@@ -111,7 +111,7 @@ class NoncesInRedis implements RedisNonces {
     this.window = window / 1000;
     this.#window = window;
     this.#prefix = prefix;
-    this.#tolerance = clockTolerance * 1000;
+    this.#tolerance = clockTolerance;
     this.#clock = clock;
     this.#send = createSender(client, timeout);
     this.#report = createReporter(onReport, clock);
@@ -204,25 +204,30 @@ function emitWarning(line: string): void {
   process.emitWarning(line, 'CountersignWarning');
 }
 
-/** The options with their defaults; `window` in ms. */
+/** The options with their defaults; durations in ms. */
 type ReadOptions = {
   readonly [Name in keyof RedisNonceStoreOptions]-?: NonNullable<RedisNonceStoreOptions[Name]>;
-} & { readonly window: number };
+} & Readonly<Record<'window' | 'clockTolerance' | 'timeout', number>>;
 
 // A caller in JavaScript can pass any value, and an invalid one must not weaken a check.
 function readOptions(options: RedisNonceStoreOptions): ReadOptions {
   const { prefix = 'countersign:', window = 600, clockTolerance = 30, timeout = 2000 } = options;
   const { clock = systemClock, onWarning: onReport = emitWarning } = options;
   if (typeof prefix !== 'string') throw new RangeError('prefix is not a string');
-  checkRange(clockTolerance, 'clockTolerance', 'seconds', 3600);
-  checkRange(timeout, 'timeout', 'milliseconds', 60_000);
-  const length = requireSeconds(window, 'window', 1, year);
-  return { prefix, window: length, clockTolerance, timeout, clock, onWarning: onReport };
+  return {
+    prefix,
+    window: requireSeconds(window, 'window', 1, year),
+    clockTolerance: requireSeconds(clockTolerance, 'clockTolerance', 1, 3600),
+    timeout: requireTimeout(timeout),
+    clock,
+    onWarning: onReport,
+  };
 }
 
-function checkRange(value: unknown, name: string, unit: string, max: number): void {
-  if (typeof value === 'number' && value >= 1 && value <= max) return;
-  throw new RangeError(`${name} is not a number of ${unit} from 1 to ${max}`);
+function requireTimeout(timeout: unknown): number {
+  const length = readDuration(timeout, 1);
+  if (length !== undefined && length >= 1 && length <= 60_000) return length;
+  throw new RangeError("timeout is not a number of milliseconds from 1 to 60000, or text such as '5s'");
 }
 
 /** The reply to a claim. */

@@ -5,7 +5,7 @@ import type { UserDeclaration } from '../auth/user-declaration.ts';
 import type { Clock, DateLike } from '../clock.ts';
 import type { Collection, CollectionDeclaration } from '../collections/declaration.ts';
 import type { Duration } from '../duration.ts';
-import type { Lifetimes } from '../oauth/lifetimes.ts';
+import type { LifetimeOptions } from '../oauth/lifetimes.ts';
 import type { CorsDeclaration } from '../pipeline/cors/policy.ts';
 import type { PipelineOptions } from '../pipeline/options.ts';
 import type { DocumentFormat, Resource } from '../pipeline/resource.ts';
@@ -106,7 +106,7 @@ export interface ServiceOptions extends PipelineOptions {
    * The lifetimes of tokens, codes and temporary credentials, in seconds or as text.
    * @example { access: '10m', code: 30 }
    */
-  readonly lifetimes?: { readonly [Name in keyof Lifetimes]?: Duration } | undefined;
+  readonly lifetimes?: LifetimeOptions | undefined;
   /** The origin in the issuer and in absolute links behind a proxy. Default: that of the HTTPS listener. */
   readonly publicUrl?: string | undefined;
   /**

@@ -52,11 +52,11 @@ function noncesCheck(
 }
 
 /**
- * The rules of the interface `Nonces`, for any test runner. Each check opens nonces of its own; the test that runs it closes
+ * The rules of the interface `NonceStore`, for any test runner. Each check opens nonces of its own; the test that runs it closes
  * them.
  *
  * @example
- * for (const { name, run } of noncesContract) test(name, () => run(async () => createMyNonces()));
+ * for (const { name, run } of nonceContract) test(name, () => run(async () => createMyNonceStore()));
  */
 export const nonceContract: readonly ContractCheck<NonceStore>[] = [
   noncesCheck('a nonce is fresh once', async (nonces, { now }) => {

@@ -274,7 +274,7 @@ describe('a wrong option is refused', () => {
     [{ scheme: { ...aws4, region: undefined } }, 'scheme.region: a value is required'],
     [
       { scheme: { ...aws4, presign: 0 } },
-      'scheme.presign: a whole number of seconds, at least 1, is expected',
+      'scheme.presign: a whole number of seconds, at least 1, or text such as 5m is expected',
     ],
     [{ scheme: { ...aws4, presign: 604_801 } }, 'expires must be a number of seconds from 1 to 604800'],
     [{ scheme: aws4, secret }, 'options.secret: the scheme aws4 has its own credentials'],

@@ -84,7 +84,7 @@ test(
 );
 
 test('an action that fails is reported in a notice, which is dismissed', inBrowser, async (t) => {
-  const double = await startDouble({ https: false, journal: { content: 4 } });
+  const double = await startDouble({ https: false, journal: { body: 4 } });
   t.after(() => double.close());
   await double.fetch('/articles');
   const { page } = await openConsole(t, double, { path: '/exchanges/1' });

@@ -68,12 +68,12 @@ const wrongCalls: readonly WrongCall[] = [
   [
     'waitFor with an endless timeout',
     ({ journal }) => call(journal.waitFor, {}, { timeout: Infinity }),
-    'timeout of waitFor must be a number of ms from 0 to 2147483647, is Infinity',
+    "timeout of waitFor must be from 0 to 2147483647 ms, or text such as '2s'",
   ],
   [
-    'waitFor with a duration as its timeout',
-    ({ journal }) => call(journal.waitFor, {}, { timeout: '500ms' }),
-    'timeout of waitFor must be a number of ms from 0 to 2147483647, is a string',
+    'waitFor with text that is no duration',
+    ({ journal }) => call(journal.waitFor, {}, { timeout: '500 ms' }),
+    "timeout of waitFor must be from 0 to 2147483647 ms, or text such as '2s'",
   ],
   [
     'waitFor after the number of an entry',

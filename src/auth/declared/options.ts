@@ -1,4 +1,5 @@
 import { didYouMean } from '../../did-you-mean.ts';
+import { durationForm, readDuration } from '../../duration.ts';
 import {
   described,
   grammar,
@@ -80,10 +81,11 @@ const userSchema = {
 };
 
 const windowSchema = {
-  description: 'seconds',
-  type: 'number',
-  exclusiveMinimum: 0,
-  maximum: maxWindow,
+  description: 'seconds, or a duration such as 90s or 5m',
+  anyOf: [
+    { type: 'number', exclusiveMinimum: 0, maximum: maxWindow },
+    { type: 'string', pattern: durationForm.source },
+  ],
 };
 
 function describeTimestamp(): JsonSchema {
@@ -413,11 +415,14 @@ function readTimestamp(
   const place = isInFormat ? ({ format: true } as const) : given;
   if (place === undefined)
     throw new RangeError(`${where}.field: a field is expected, or {timestamp} in signature.format`);
-  const { window = defaultWindow } = members;
-  if (typeof window !== 'number' || !(window > 0 && window <= maxWindow))
-    throw new RangeError(`${where}.window: a number of seconds up to ${maxWindow} is expected`);
+  const { window: declared = defaultWindow } = members;
+  const window = readDuration(declared, 1000) ?? 0;
+  if (!(window > 0 && window <= maxWindow * 1000))
+    throw new RangeError(
+      `${where}.window: a number of seconds up to ${maxWindow} or text such as 5m is expected`,
+    );
   const unit = readWord(members['unit'], `${where}.unit`, timestampUnits, 's');
-  return { place, unit, window: window * 1000 };
+  return { place, unit, window };
 }
 
 /** Throws RangeError if an option does not belong to the algorithm. */

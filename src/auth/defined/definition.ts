@@ -1,5 +1,7 @@
 // The public types of signature schemes in code.
 import type { KeyObject } from 'node:crypto';
+import type { DateLike } from '../../clock.ts';
+import type { Duration } from '../../duration.ts';
 import type { SignatureAlgorithm } from '../account-key.ts';
 
 /** The header fields of a request, by name in any letter case. UTF-8 is decoded. */
@@ -43,9 +45,9 @@ export interface ParsedCredentials {
   /** The signature as sent. */
   readonly signature: string | null | undefined;
   /** The signed time: ms since 1970-01-01T00:00:00Z, a Date, or text that `Date` parses. It must be within the window. */
-  readonly date?: number | string | Date | null | undefined;
+  readonly date?: DateLike | null | undefined;
   /** The time at which the signature expires, in the same forms. It never extends the window. */
-  readonly expires?: number | string | Date | null | undefined;
+  readonly expires?: DateLike | null | undefined;
   /** A text of at most 128 characters that the user may use once. */
   readonly nonce?: string | null | undefined;
 }
@@ -120,7 +122,7 @@ interface CommonDefinition<Parsed extends ParsedCredentials> {
    * Maximum difference between `date` and the clock, in either direction: seconds, or text such as `5m`; at most a day. Without a
    * date, nonces are remembered for so long. Default: 5 minutes; a day if `format` writes no date.
    */
-  readonly window?: number | string;
+  readonly window?: Duration;
   /** Whether a request must have the nonce that `parse` returns; `off` remembers none. Default: `required`. */
   readonly nonce?: 'off' | 'optional' | 'required';
   /** Whether a message without a nonce is accepted only once within the window. Default: `accept`. */

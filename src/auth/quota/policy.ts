@@ -1,4 +1,4 @@
-import { parseDuration } from '../../duration.ts';
+import { type Duration, parseDuration } from '../../duration.ts';
 import { formatLast, formatOwned, type ShapeFault } from '../../shape/fault.ts';
 import { grammar, leaf, number, object, optional, type Shape, text } from '../../shape/shape.ts';
 
@@ -18,7 +18,7 @@ export interface QuotaPolicyDeclaration {
   /** 1 to a billion. */
   readonly requests: number;
   /** Whole seconds, or a duration such as `30s`, `1h` or `7d`. At most a year. */
-  readonly window: number | string;
+  readonly window: Duration;
 }
 
 /**

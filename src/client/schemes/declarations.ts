@@ -8,6 +8,7 @@ import type {
   PresetDeclaration,
   SchemeDeclarations,
 } from '../../auth/scheme-declarations.ts';
+import type { Duration } from '../../duration.ts';
 
 /** A declared scheme to sign with. The members of the server's declaration have the same meaning. */
 export type SigningScheme =
@@ -29,8 +30,8 @@ export type SigningScheme =
             readonly algorithm?: 'hmac-sha256' | undefined;
             readonly secret: string;
           };
-      /** Seconds until the parameter `expires`. Default: the signature has none. */
-      readonly lifetime?: number | undefined;
+      /** The time until the parameter `expires`: whole seconds, or text such as `5m`. Default: the signature has none. */
+      readonly lifetime?: Duration | undefined;
       /** Whether the parameter `alg` names the algorithm. Default: false. */
       readonly alg?: boolean | undefined;
       /** The label of the signature. Default: `sig1`. */
@@ -43,8 +44,11 @@ export type SigningScheme =
       readonly accessKeyId: string;
       readonly secret: string;
       readonly sessionToken?: string | undefined;
-      /** Seconds for which a presigned URL is valid, from 1 to 604 800; `signUrl` returns it. Default: the fields are signed. */
-      readonly presign?: number | undefined;
+      /**
+       * How long a presigned URL, which `signUrl` returns, is valid: seconds, or text such as `5m`. Range: 1 to 604 800 s. Default: the
+       * fields are signed.
+       */
+      readonly presign?: Duration | undefined;
     })
   | (NonNullable<SchemeDeclarations['draft-cavage']> & {
       /** Signing HTTP Messages (draft-cavage-http-signatures-12). */

@@ -6,6 +6,7 @@ import { readDraftCavage } from '../../auth/draft-cavage/definition.ts';
 import { readMessageSignaturesOptions } from '../../auth/message-signatures/options.ts';
 import { type Members, readMembers, readText, readWord } from '../../auth/option-values.ts';
 import { algorithmNamed, isAsymmetric } from '../../auth/parse-account-key.ts';
+import { readDuration } from '../../duration.ts';
 import type { SigningChoices, SigningIdentity } from '../../signature/signing.ts';
 import { parsePrivateKey } from './private-key.ts';
 import type { SignableScheme } from './signer.ts';
@@ -136,6 +137,7 @@ function selectMembers(members: Members, names: readonly string[]): Members {
 }
 
 function readSeconds(value: unknown, where: string): number {
-  if (typeof value === 'number' && Number.isInteger(value) && value >= 1) return value;
-  throw new RangeError(`${where}: a whole number of seconds, at least 1, is expected`);
+  const length = (readDuration(value, 1000) ?? 0) / 1000;
+  if (Number.isInteger(length) && length >= 1) return length;
+  throw new RangeError(`${where}: a whole number of seconds, at least 1, or text such as 5m is expected`);
 }

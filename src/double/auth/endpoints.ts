@@ -1,4 +1,5 @@
 import { didYouMean } from '../../did-you-mean.ts';
+import type { Duration } from '../../duration.ts';
 import { checkMembers, checkString, checkText } from '../../service/argument-checks.ts';
 import type { DoubleFaults } from '../faults/faults.ts';
 import { type FaultMatchParts, faultMatchNames } from '../faults/match.ts';
@@ -12,8 +13,8 @@ export interface EndpointFailure {
   readonly error?: string;
   /** The number of requests that fail. Default: 1. */
   readonly times?: number;
-  /** The delay of the response, in ms of the host's time. */
-  readonly delay?: number;
+  /** The delay of the response: ms of the host's time, or text such as `2s`. Default: none. */
+  readonly delay?: Duration;
   /** Selects requests to the endpoint. Default: all. */
   readonly match?: Omit<FaultMatchParts, 'path'>;
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock } from '../../clock.ts';
+import type { Duration } from '../../duration.ts';
 import { writeProblem } from '../../formats/server-documents.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import { formatDate } from '../../http/headers/date.ts';
@@ -53,9 +54,9 @@ export interface ControlServer extends AsyncDisposable {
   readonly console: string;
   /**
    * Closes the interface.
-   * @param options `grace`: the ms that requests in flight have to finish. Default: 500.
+   * @param options `grace`: the time that requests in flight have to finish, in ms or as text such as `2s`. Default: 500.
    */
-  close(options?: { readonly grace?: number }): Promise<void>;
+  close(options?: { readonly grace?: Duration }): Promise<void>;
 }
 
 /** The length in bytes of a generated token. */
@@ -101,7 +102,7 @@ export async function openControl(
   );
   const { url, port: opened } = await service.listen({ port, unref });
   ownPort = opened;
-  const close = ({ grace = 500 }: { readonly grace?: number } = {}): Promise<void> => {
+  const close = ({ grace = 500 }: { readonly grace?: Duration } = {}): Promise<void> => {
     log.close();
     return service.close({ grace });
   };

@@ -1,4 +1,5 @@
 import { didYouMean } from '../../did-you-mean.ts';
+import { type Duration, readDuration, readSignedDuration } from '../../duration.ts';
 import { type HeadersInput, toLines } from '../../http/field-lines.ts';
 import { sendableLine } from '../../http/fields.ts';
 import type { WireBreak, WireFault } from '../../http/wire-fault.ts';
@@ -15,8 +16,11 @@ export interface FaultParts {
   readonly headers?: HeadersInput;
   /** The Retry-After of that response: seconds, or a date as sent. */
   readonly retryAfter?: number | string;
-  /** Delays the response by this many ms of the host's time, after the request was processed, or before with `before`. */
-  readonly delay?: number;
+  /**
+   * Delays the response, after the request was processed, or before with `before`: ms of the host's time, or text such as `2s`. At
+   * most 2,147,483,647 ms.
+   */
+  readonly delay?: Duration;
   /** Sends the content at this rate, in bytes per second of the host's time. */
   readonly dribble?: number;
   /** Closes the connection after this many bytes of the content, although a greater length was declared. */
@@ -48,8 +52,8 @@ export interface FaultParts {
   readonly expiredToken?: boolean;
   /** Treats the nonce of the request as used. */
   readonly nonceSeen?: boolean;
-  /** Moves the clock, and the response's `Date`, by this many ms for this request only. */
-  readonly skewedDate?: number;
+  /** Moves the clock, and the response's `Date`, for this request only: ms, or text such as `-5m`. At most 366 days. */
+  readonly skewedDate?: Duration;
   /** With `delay`: the delay precedes the processing. With `reset: 'before'`: the request is not processed. */
   readonly before?: boolean;
 }
@@ -164,7 +168,7 @@ function checkNumbers({
     (value) => Number.isInteger(value) && value >= 200 && value <= 599,
     'an integer from 200 to 599',
   );
-  checkNumber('delay', delay, (value) => value >= 0 && value <= longestDelay, `from 0 to ${longestDelay} ms`);
+  checkDelay(delay, 'delay of a fault');
   checkNumber('dribble', dribble, (value) => value > 0 && Number.isFinite(value), 'a positive number');
   checkNumber('truncate', truncate, isCount, 'a non-negative integer');
   checkNumber(
@@ -173,14 +177,18 @@ function checkNumbers({
     (value) => Number.isInteger(value) && value !== 0,
     'a non-zero integer',
   );
-  checkNumber(
-    'skewedDate',
-    skewedDate,
-    (value) => Math.abs(value) <= maxSkew,
-    `a number of ms, at most ${maxSkew}`,
-  );
+  if (skewedDate !== undefined && !(Math.abs(readSignedDuration(skewedDate) ?? Infinity) <= maxSkew))
+    throw new RangeError(
+      `skewedDate of a fault must be a number of ms, at most ${maxSkew}, or text such as '-5m'`,
+    );
   if (reset !== undefined && reset !== 'before' && reset !== 'amid')
     checkNumber('reset', reset, isCount, "'before', 'amid' or a non-negative integer");
+}
+
+/** Throws RangeError unless a duration is undefined, or one that setTimeout can wait. */
+export function checkDelay(delay: Duration | undefined, what: string): void {
+  if (delay === undefined || (readDuration(delay, 1) ?? Infinity) <= longestDelay) return;
+  throw new RangeError(`${what} must be from 0 to ${longestDelay} ms, or text such as '2s'`);
 }
 
 /** The longest delay of setTimeout, in ms. */

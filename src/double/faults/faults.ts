@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../clock.ts';
+import { readDuration } from '../../duration.ts';
 import type { IncomingRequest, Response } from '../../http/message.ts';
 import type { RequestTrace } from '../../pipeline/call.ts';
 import type { Next } from '../../pipeline/observer.ts';
@@ -7,6 +8,7 @@ import { type ReportError, writeError } from '../callback.ts';
 import { type ClaimedUser, claimedUser as claimedUserInFields } from '../claimed-user.ts';
 import { DoubleError } from '../error.ts';
 import { checkName, type RuleHandle } from '../match.ts';
+import { toMilliseconds } from '../state/clock.ts';
 import type { Snapshottable } from '../state/snapshot.ts';
 import type { Fault } from './declaration.ts';
 import { Delays } from './delays.ts';
@@ -155,7 +157,8 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     fault: Fault,
   ): Promise<Response> => {
     const prepared = fault.malformedXml === true ? removeAcceptEncoding(request) : request;
-    const { skewedDate: skew = 0, nonceSeen: burns = false } = fault;
+    const { skewedDate = 0, nonceSeen: burns = false } = fault;
+    const skew = toMilliseconds(skewedDate);
     if (skew === 0 && !burns) return answer(prepared, trace);
     return circumstances.run({ skew, burns }, () => answer(prepared, trace));
   };
@@ -168,7 +171,8 @@ export function createFaults(options: FaultsOptions): FaultsPart {
     answer: Next,
   ): Promise<InterceptedResponse> => {
     const { fault } = plan;
-    const { delay, before = false, status } = fault;
+    const { before = false, status } = fault;
+    const delay = readDuration(fault.delay, 1);
     await changeCredentials(fault, request, options);
     if (delay !== undefined && before) await delays.wait(delay);
     if (before && fault.reset === 'before') return { response: noResponse, fault, acted: false };

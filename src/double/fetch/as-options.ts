@@ -2,7 +2,8 @@
 import type { KeyObject } from 'node:crypto';
 import type { SignatureAlgorithm } from '../../auth/account-key.ts';
 import type { DateLike } from '../../clock.ts';
-import { checkFlag, checkMembers, checkNumber, checkText, checkWord } from '../../service/argument-checks.ts';
+import { type Duration, requireSeconds } from '../../duration.ts';
+import { checkFlag, checkMembers, checkText, checkWord } from '../../service/argument-checks.ts';
 import { toTime } from '../state/clock.ts';
 
 /** The named options, and no others. */
@@ -135,8 +136,8 @@ export interface ConfiguredSchemeOptions {
   readonly date?: DateLike | undefined;
   /** The covered components of HTTP Message Signatures. Default: those that the scheme requires. */
   readonly components?: readonly string[] | undefined;
-  /** Seconds for which a presigned URL of AWS is valid. Default: the signature is in Authorization. */
-  readonly presign?: number | undefined;
+  /** How long a presigned URL of AWS is valid: seconds, or text such as `5m`. Default: the signature is in Authorization. */
+  readonly presign?: Duration | undefined;
   /** The session token of AWS. */
   readonly sessionToken?: string | undefined;
 }
@@ -164,12 +165,22 @@ const algorithms: Readonly<Record<SignatureAlgorithm, true>> = {
   'rsa-v1_5-sha256': true,
 };
 
+/** Returns the seconds for which a presigned URL is valid. Throws RangeError if they are invalid. */
+export function readPresign(presign: Duration): number {
+  const length = requireSeconds(presign, 'presign', 1, maxPresign) / 1000;
+  if (Number.isInteger(length)) return length;
+  throw new RangeError('presign is not a whole number of seconds');
+}
+
+/** The maximum lifetime (s) of a presigned URL of AWS: a week. */
+const maxPresign = 604_800;
+
 /** Throws RangeError if an option is unknown, or has a value that it cannot have. */
 export function checkConfiguredOptions(options: ConfiguredSchemeOptions): void {
   checkMembers(options, Object.keys(names), 'the options of as', 'such as { scheme: … }');
   for (const name of ['keyId', 'secret', 'nonce', 'id', 'sessionToken'] as const)
     checkText(options[name], name);
   checkWord(options.algorithm, Object.keys(algorithms), 'an algorithm with a private key');
-  checkNumber(options.presign, 'presign', { min: 1, whole: true, unit: 'seconds' });
+  if (options.presign !== undefined) readPresign(options.presign);
   if (options.date !== undefined) toTime(options.date);
 }

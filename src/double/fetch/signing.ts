@@ -19,6 +19,7 @@ import {
   type ConfiguredSchemeOptions,
   checkAsOptions,
   checkConfiguredOptions,
+  readPresign,
 } from './as-options.ts';
 
 /** The parts of a double that signing requires. */
@@ -170,7 +171,8 @@ function chooseConfigured(
   { users }: SigningParts,
 ): Choice {
   checkConfiguredOptions(options);
-  const { nonce, id, components, presign, sessionToken } = options;
+  const { nonce, id, components, sessionToken } = options;
+  const presign = options.presign === undefined ? undefined : readPresign(options.presign);
   const choices = { nonce, id, components, presign, sessionToken };
   const identity = () => readIdentity(scheme, user, options, users);
   createSign(scheme, identity(), choices);

@@ -34,7 +34,7 @@ export interface DoubleJournal extends Iterable<JournalEntry> {
    * Waits for an entry that matches. Resolves to the first matching entry, at once if the journal already contains it.
    * Rejects with DoubleError (`timeout`, or `closed` if the double was closed), which lists the other entries and how each differs. Rejects
    * with RangeError if an argument is invalid, and with the error of a function that throws.
-   * @param options `timeout` in ms of the host's time (default: 2,000), and `after`, an entry that is ignored with all earlier ones
+   * @param options `timeout`: ms of the host's time, or text such as `5s` (default: 2,000), and `after`, an entry that is ignored with all earlier ones
    * @example
    * await double.journal.waitFor({ method: 'PUT', path: '/articles/1' });
    * @example
@@ -47,17 +47,21 @@ export interface DoubleJournal extends Iterable<JournalEntry> {
   toString(): string;
 }
 
-/** The options of a journal. */
-export interface JournalOptions {
-  readonly clock: Clock;
-  /** The clock that measures durations. Default: the host's. */
-  readonly stopwatch?: Clock | undefined;
+/** The limits of a journal. */
+export interface JournalLimits {
   /** The maximum number of entries. The oldest are dropped first. Default: 1,000. */
   readonly entries?: number | undefined;
   /** The maximum size of all entries in bytes. Default: 16 MiB. */
   readonly bytes?: number | undefined;
-  /** The maximum number of bytes recorded of one content. Default: 64 KiB. */
-  readonly content?: number | undefined;
+  /** The maximum number of bytes that are recorded of one body. Default: 64 KiB. */
+  readonly body?: number | undefined;
+}
+
+/** The options of a journal. */
+export interface JournalOptions extends JournalLimits {
+  readonly clock: Clock;
+  /** The clock that measures durations. Default: the host's. */
+  readonly stopwatch?: Clock | undefined;
   /** The credentials to redact. Default: none are known. */
   readonly known?: {
     /** All secrets and passwords. */
@@ -141,7 +145,7 @@ export function createJournal(
   ): Promise<Response> => {
     const time = clock.now();
     const begun = stopwatch.steady();
-    const content = request.body.present ? new RecordedContent(request.body, limits.content) : undefined;
+    const content = request.body.present ? new RecordedContent(request.body, limits.body) : undefined;
     const authTrace = new AuthenticationTrace({
       userNames: () => known?.userNames?.() ?? [],
       secrets: () => known?.owned?.() ?? [],
@@ -199,19 +203,15 @@ export function createJournal(
 interface Limits {
   readonly entries: number;
   readonly bytes: number;
-  readonly content: number;
+  readonly body: number;
 }
 
-function readLimits({
-  entries = 1000,
-  bytes = 16 * 1024 * 1024,
-  content = 64 * 1024,
-}: JournalOptions): Limits {
-  for (const [name, limit] of Object.entries({ entries, bytes, content })) {
+function readLimits({ entries = 1000, bytes = 16 * 1024 * 1024, body = 64 * 1024 }: JournalOptions): Limits {
+  for (const [name, limit] of Object.entries({ entries, bytes, body })) {
     if (!Number.isInteger(limit) || limit < 1)
       throw new RangeError(`${name} of the journal must be a positive integer`);
   }
-  return { entries, bytes, content };
+  return { entries, bytes, body };
 }
 
 /** The latest entries of a journal, within limits. The oldest are dropped first. */

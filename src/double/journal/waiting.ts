@@ -1,6 +1,7 @@
-import { checkMembers, checkNumber } from '../../service/argument-checks.ts';
+import { type Duration, readDuration } from '../../duration.ts';
+import { checkMembers } from '../../service/argument-checks.ts';
 import { DoubleError } from '../error.ts';
-import { longestDelay } from '../faults/declaration.ts';
+import { checkDelay } from '../faults/declaration.ts';
 import { describeMatch } from '../match.ts';
 import { JournalEntry } from './entry.ts';
 import { checkEntryMatch, type EntryMatch, fits, listDifferences } from './match.ts';
@@ -8,8 +9,8 @@ import { type WaitEnd, Waiters } from './waiters.ts';
 
 /** The options of `journal.waitFor`. */
 export interface WaitOptions {
-  /** The timeout in ms of the host's time. Default: 2,000. */
-  readonly timeout?: number | undefined;
+  /** The timeout: ms of the host's time, or text such as `5s`. Default: 2,000. */
+  readonly timeout?: Duration | undefined;
   /** An entry. It and earlier entries are ignored. Default: no entry is ignored. */
   readonly after?: JournalEntry | undefined;
 }
@@ -49,7 +50,8 @@ export class Waiting {
     } catch (error) {
       return Promise.reject(error);
     }
-    const { timeout = defaultTimeout, after } = options;
+    const { after } = options;
+    const timeout = readDuration(options.timeout, 1) ?? defaultTimeout;
     const since = after?.number ?? 0;
     const isMatch = (entry: JournalEntry): boolean => entry.number > since && fits(entry, match);
     return this.#waiters.waitFor(this.#entries(), isMatch, timeout, (why) => {
@@ -72,7 +74,7 @@ export class Waiting {
 function checkOptions(options: WaitOptions): void {
   checkMembers(options, Object.keys(waitOptions), 'the options of waitFor');
   const { timeout, after } = options;
-  checkNumber(timeout, 'timeout of waitFor', { min: 0, max: longestDelay, unit: 'ms' });
+  checkDelay(timeout, 'timeout of waitFor');
   if (after !== undefined && !(after instanceof JournalEntry))
     throw new RangeError('after of waitFor must be an entry of the journal');
 }

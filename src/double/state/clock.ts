@@ -6,7 +6,7 @@ import {
   type DateLike,
   readTime,
 } from '../../clock.ts';
-import { type Duration, parseDuration } from '../../duration.ts';
+import { type Duration, readSignedDuration } from '../../duration.ts';
 import { formatArgument } from '../../service/argument-checks.ts';
 import type { Snapshottable } from './snapshot.ts';
 
@@ -134,14 +134,9 @@ function checkRange(time: number): number {
 
 /** Returns a duration in ms. Throws RangeError if it is invalid. */
 export function toMilliseconds(duration: Duration): number {
-  const size = typeof duration === 'string' ? lengthOfText(duration) : duration;
-  if (typeof size === 'number' && Number.isFinite(size)) return size;
+  const length = readSignedDuration(duration);
+  if (length !== undefined) return length;
   throw new RangeError(`${formatArgument(duration)} is not a duration such as 1500, '90s', '11m' or '-24h'`);
-}
-
-function lengthOfText(text: string): number | undefined {
-  const size = parseDuration(text.replace(/^[+-]/, ''));
-  return size !== undefined && text.startsWith('-') ? -size : size;
 }
 
 /** Returns a moment in ms since 1970-01-01T00:00:00Z. Throws RangeError if it is invalid. */

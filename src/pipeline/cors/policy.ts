@@ -1,17 +1,9 @@
 import { didYouMean } from '../../did-you-mean.ts';
+import { type Duration, readDuration } from '../../duration.ts';
 import { originFault } from '../../http/headers/origin.ts';
 import { formatLast, type ShapeFault } from '../../shape/fault.ts';
-import {
-  flag,
-  leaf,
-  listOf,
-  number,
-  object,
-  optional,
-  type Shape,
-  type ShapesOf,
-  text,
-} from '../../shape/shape.ts';
+import { seconds } from '../../shape/seconds.ts';
+import { flag, leaf, listOf, object, optional, type Shape, type ShapesOf, text } from '../../shape/shape.ts';
 
 /** Which pages of other origins may use a resource in browsers (the CORS protocol, Fetch §3.3). */
 export interface CorsOptions {
@@ -24,8 +16,10 @@ export interface CorsOptions {
    * sets is none of them. Impossible with `*`. Default: false.
    */
   readonly credentials?: boolean | undefined;
-  /** Seconds for which browsers may cache the response to a preflight. Range: 0 to 86 400. Default: 600. */
-  readonly maxAge?: number | undefined;
+  /**
+   * How long browsers may cache the response to a preflight: seconds, or text such as `10m`. Range: 0 to 86 400 s. Default: 600.
+   */
+  readonly maxAge?: Duration | undefined;
 }
 
 /** The options, or only the origins. */
@@ -46,6 +40,7 @@ export interface CorsPolicy {
   /** The serialized origins. */
   readonly origins: ReadonlySet<string>;
   readonly credentials: boolean;
+  /** In seconds. */
   readonly maxAge: number;
 }
 
@@ -57,7 +52,8 @@ function isList(declared: CorsDeclaration): declared is readonly string[] {
 /** Returns the policy of a declaration that was checked. */
 export function toCorsPolicy(declared: CorsDeclaration): CorsPolicy {
   const options: CorsOptions = isList(declared) ? { origins: declared } : declared;
-  const { origins, credentials = false, maxAge = defaultCorsMaxAge } = options;
+  const { origins, credentials = false } = options;
+  const maxAge = (readDuration(options.maxAge, 1000) ?? defaultCorsMaxAge * 1000) / 1000;
   const any = origins.includes('*');
   return { any, origins: new Set(any ? [] : origins), credentials, maxAge };
 }
@@ -84,16 +80,7 @@ export const originsShape: Shape<readonly string[]> = leaf(
 export const corsShape = object({
   origins: originsShape,
   credentials: optional(flag()),
-  maxAge: optional(
-    number(
-      {
-        min: 0,
-        max: longestCorsMaxAge,
-        expected: `a whole number of seconds from 0 to ${longestCorsMaxAge}`,
-      },
-      'seconds',
-    ),
-  ),
+  maxAge: optional(seconds({ min: 0, max: longestCorsMaxAge })),
 } satisfies ShapesOf<CorsOptions>);
 
 /**

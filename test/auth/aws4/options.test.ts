@@ -33,8 +33,14 @@ const refused: [value: unknown, message: string][] = [
     'schemes.aws4.region: 1 to 64 letters, digits, hyphens and underscores are expected',
   ],
   [{ ...least, regoin: 'x' }, 'schemes.aws4.regoin: unknown key; did you mean "region"?'],
-  [{ ...least, window: '900' }, 'schemes.aws4.window: a whole number of seconds from 1 to 86400 is expected'],
-  [{ ...least, window: 0 }, 'schemes.aws4.window: a whole number of seconds from 1 to 86400 is expected'],
+  [
+    { ...least, window: '900' },
+    'schemes.aws4.window: a whole number of seconds from 1 to 86400 or text such as 5m is expected',
+  ],
+  [
+    { ...least, window: 0 },
+    'schemes.aws4.window: a whole number of seconds from 1 to 86400 or text such as 5m is expected',
+  ],
   [{ ...least, doubleEncode: 'no' }, 'schemes.aws4.doubleEncode: true or false is expected'],
   [{ ...least, errors: 'awss' }, 'schemes.aws4.errors: "awss" is not known; did you mean "aws"?'],
   [{ ...least, replay: true }, 'schemes.aws4.replay: true is not known; known are allow, refuse'],

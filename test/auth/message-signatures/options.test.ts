@@ -31,7 +31,10 @@ const faults: readonly (readonly [value: unknown, message: RegExp])[] = [
   [null, /^schemes\.m: an object is expected$/],
   [[], /^schemes\.m: an object is expected$/],
   [{ windows: 1 }, /^schemes\.m\.windows: unknown key; did you mean "window"\?$/],
-  [{ window: '300' }, /^schemes\.m\.window: a whole number of seconds from 1 to 86400 is expected$/],
+  [
+    { window: '300' },
+    /^schemes\.m\.window: a whole number of seconds from 1 to 86400 or text such as 5m is expected$/,
+  ],
   [{ window: 0 }, /schemes\.m\.window/],
   [{ window: 1.5 }, /schemes\.m\.window/],
   [{ nonce: 'require' }, /^schemes\.m\.nonce: "require" is not known; did you mean "required"\?$/],

@@ -120,7 +120,7 @@ test('content that is not one request is refused', async () => {
 });
 
 test('an entry whose content was not recorded as a whole is not sent again', async () => {
-  await using double = await startDouble({ https: false, journal: { content: 4 } });
+  await using double = await startDouble({ https: false, journal: { body: 4 } });
   double.resource('/echo', {
     POST: {
       access: 'anyone',

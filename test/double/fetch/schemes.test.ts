@@ -308,7 +308,11 @@ describe('a wrong call is refused', () => {
       { scheme: 'aws4', privateKey },
       'privateKey is an option of HTTP Message Signatures and declared schemes, not of the scheme aws4',
     ],
-    ['ann', { scheme: 'aws4', presign: 0 }, 'presign must be an integer of seconds from 1, is 0'],
+    [
+      'ann',
+      { scheme: 'aws4', presign: 0 },
+      "presign is not a number of seconds from 1 to 604800, or text such as '10m'",
+    ],
     [
       'ann',
       { scheme: 'message-signatures', privateKey: 'x' },

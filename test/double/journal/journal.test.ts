@@ -195,7 +195,7 @@ test('the oldest entries go when there are too many, or too many bytes', async (
 });
 
 test('of long content the beginning is kept, and its whole length', async () => {
-  await using double = await startDouble({ users, journal: { content: 10 } });
+  await using double = await startDouble({ users, journal: { body: 10 } });
   await double.as('johndoe').fetch('/articles/a', { method: 'PUT', body: article });
   const { request } = latest(double);
   assert.deepEqual([request?.body, request?.length], [article.slice(0, 10), article.length]);

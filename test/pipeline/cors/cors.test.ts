@@ -506,7 +506,10 @@ const refused: readonly (readonly [cors: unknown, message: string])[] = [
   [{}, 'cors.origins: must be a list of origins such as https://app.example'],
   [{ origin: [] }, 'cors.origin: is not known; did you mean "origins"?'],
   [{ origins: [], credentials: 'no' }, 'cors.credentials: must be true or false'],
-  [{ origins: [], maxAge: -1 }, 'cors.maxAge: must be a whole number of seconds from 0 to 86400'],
+  [
+    { origins: [], maxAge: -1 },
+    'cors.maxAge: must be a whole number of seconds from 0 to 86400 or text such as 5m',
+  ],
   [['*', 'https://app.example'], 'cors.origins: "*" includes all origins; remove the others'],
   [
     { origins: ['*'], credentials: true },

@@ -126,7 +126,13 @@ const faultMembers = {
   body: optional(text('content of that response')),
   headers: optional(mapOf(text(), 'further header fields of that response')),
   retryAfter: optional(either(number({ min: 0 }), text(), 'Retry-After of that response')),
-  delay: optional(number({ min: 0, whole: false }, 'ms by which the response is delayed')),
+  delay: optional(
+    either(
+      number({ min: 0, whole: false }),
+      text(),
+      'ms, or text such as 2s, by which the response is delayed',
+    ),
+  ),
   dribble: optional(number({ whole: false }, 'rate of the content in bytes per second')),
   truncate: optional(number(bytes, 'the connection is closed after this number of bytes of the content')),
   reset: optional(
@@ -146,6 +152,12 @@ const faultMembers = {
   rotatedSecret: optional(flag('the user’s secret is rotated before the request is verified')),
   expiredToken: optional(flag('the request’s token expires before the request is verified')),
   nonceSeen: optional(flag('the nonce of the request counts as used')),
-  skewedDate: optional(number({ whole: false }, 'ms by which the clock is ahead for this request')),
+  skewedDate: optional(
+    either(
+      number({ whole: false }),
+      text(),
+      'ms, or text such as -5m, by which the clock is ahead for this request',
+    ),
+  ),
   before: optional(flag('with delay: the delay precedes processing; with reset: nothing is processed')),
 };

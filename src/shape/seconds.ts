@@ -1,0 +1,35 @@
+import { durationForm, readDuration } from '../duration.ts';
+import { convert, leaf, type Shape } from './shape.ts';
+
+/** The range of a duration in seconds, both inclusive. */
+export interface SecondsRange {
+  readonly min: number;
+  readonly max: number;
+  /** Whether it must be a whole number of seconds. Default: true. */
+  readonly whole?: boolean;
+}
+
+/** A duration in seconds, or as text such as `5m`. It is read as seconds. */
+export function seconds({ min, max, whole = true }: SecondsRange): Shape<number> {
+  const readSeconds = (value: unknown): number | undefined => {
+    const ms = readDuration(value, 1000);
+    const isValid =
+      ms !== undefined && ms >= min * 1000 && ms <= max * 1000 && (!whole || Number.isInteger(ms / 1000));
+    return isValid ? ms / 1000 : undefined;
+  };
+  const schema = {
+    description: 'seconds, or a duration such as 90s or 5m',
+    anyOf: [
+      { type: whole ? 'integer' : 'number', minimum: min, maximum: max },
+      { type: 'string', pattern: durationForm.source },
+    ],
+  };
+  return convert(
+    leaf(
+      schema,
+      `a ${whole ? 'whole ' : ''}number of seconds from ${min} to ${max} or text such as 5m`,
+      (value): value is number | string => readSeconds(value) !== undefined,
+    ),
+    (value) => readSeconds(value) ?? min,
+  );
+}
