@@ -31,7 +31,7 @@ const alone = [
   'postgres/',
   'schemes/',
   'secrets',
-  'service/intrusion/passwords/basic-over-tls',
+  'service/passwords/basic-over-tls',
   'service/pages',
   'store/',
 ];
@@ -48,7 +48,7 @@ const first = [
   'packaging/',
   'package/examples',
   'net/over-tls',
-  'service/intrusion/',
+  'service/',
   'attack/',
   'schemes/',
   'cli/',

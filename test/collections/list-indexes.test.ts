@@ -9,7 +9,7 @@ import { createRequest, type Response } from '../../src/http/message.ts';
 import { createMemoryStore, type MemoryStore } from '../../src/store/memory.ts';
 import type { Store, StoredRecord } from '../../src/store/store.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
-import { type Answer, openService, start } from '../support/service/guest.ts';
+import { type Answer, openService, start } from '../support/service/open-service.ts';
 
 const declaration = {
   element: 'things',

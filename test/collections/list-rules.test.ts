@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DeclarationError, readCollection } from '../../src/collections/declaration.ts';
-import { openService } from '../support/service/guest.ts';
+import { openService } from '../support/service/open-service.ts';
 
 const fields = {
   title: { type: 'text' },

@@ -4,7 +4,7 @@ import type { CollectionDeclaration } from '../../src/collections/declaration.ts
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store, StoredRecord } from '../../src/store/store.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
-import { type Answer, type Asking, openService, start } from '../support/service/guest.ts';
+import { type Answer, type Asking, openService, start } from '../support/service/open-service.ts';
 
 const declaration = {
   element: 'things',

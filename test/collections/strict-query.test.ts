@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
-import { openService } from '../support/service/guest.ts';
+import { openService } from '../support/service/open-service.ts';
 
 const thing = {
   element: 'things',

@@ -4,7 +4,7 @@ import { signRequest } from '../../src/client/sign.ts';
 import { createRequest } from '../../src/http/message.ts';
 import { createService } from '../../src/index.ts';
 import { createBasePathRewrite, isBasePath } from '../../src/pipeline/proxy.ts';
-import { type Answer, article, openService } from '../support/service/guest.ts';
+import { type Answer, article, openService } from '../support/service/open-service.ts';
 
 const basePath = '/api/v1';
 const service = openService({ basePath, explain: true, clients: {} });

@@ -4,7 +4,7 @@ import { createRequest, type IncomingRequest } from '../../src/http/message.ts';
 import { createForwardedRewrite } from '../../src/pipeline/proxy.ts';
 import { hostile } from '../support/http/hostile.ts';
 import { seeded } from '../support/seeded.ts';
-import { openService } from '../support/service/guest.ts';
+import { openService } from '../support/service/open-service.ts';
 
 const proxy = '10.0.0.1';
 const client = '192.0.2.1';

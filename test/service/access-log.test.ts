@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createRequest } from '../../src/http/message.ts';
 import type { AccessLogEntry } from '../../src/index.ts';
 import { createControllableService } from '../../src/service/service.ts';
-import { article, openService } from '../support/service/guest.ts';
+import { article, openService } from '../support/service/open-service.ts';
 
 const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 

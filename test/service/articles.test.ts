@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { type CollectionDeclaration, createMemoryStore, type Store, StoreError } from '../../src/index.ts';
-import { article, openService } from '../support/service/guest.ts';
+import { article, openService } from '../support/service/open-service.ts';
 
 const ann = { user: 'ann' };
 

@@ -4,7 +4,7 @@ import { hashPassword } from '../../src/accounts/passwords.ts';
 import type { Response } from '../../src/http/message.ts';
 import { createRequest } from '../../src/http/message.ts';
 import type { ServiceOptions } from '../../src/index.ts';
-import { openService } from '../support/service/guest.ts';
+import { openService } from '../support/service/open-service.ts';
 
 const users = { ann: { secret: 'ann-secret', password: 'ann:pw£' }, bob: { secret: 'bob-secret' } };
 

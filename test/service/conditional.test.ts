@@ -3,7 +3,7 @@ import test from 'node:test';
 import { createManualClock } from '../../src/clock.ts';
 import { openJournaledStore } from '../../src/store/durable.ts';
 import { recover } from '../../src/store/recovery/recovery.ts';
-import { article, openService, start } from '../support/service/guest.ts';
+import { article, openService, start } from '../support/service/open-service.ts';
 import { faultyDisk } from '../support/store/faulty-disk.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
 import { action, createService, json, xml } from '../../src/index.ts';
-import { openService } from '../support/service/guest.ts';
+import { openService } from '../support/service/open-service.ts';
 
 const thing = {
   element: 'things',

@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test';
 import { hashPassword } from '../../src/accounts/passwords.ts';
 import type { Response } from '../../src/http/message.ts';
 import { createRequest } from '../../src/http/message.ts';
-import { openService } from '../support/service/guest.ts';
+import { openService } from '../support/service/open-service.ts';
 
 const salt = new Uint8Array(16);
 const basic = (pair: string): [string, string] => [

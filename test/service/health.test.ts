@@ -6,7 +6,7 @@ import type { AccessLogEntry } from '../../src/index.ts';
 import { createControllableService } from '../../src/service/service.ts';
 import { StoreError } from '../../src/store/errors.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
-import { openService } from '../support/service/guest.ts';
+import { openService } from '../support/service/open-service.ts';
 
 test('a health check gets 200 without credentials, and 503 with the reason if the service is not healthy', async () => {
   let reason: string | undefined;

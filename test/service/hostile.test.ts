@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createService } from '../../src/index.ts';
-import { formatRequest, simpleSignature } from '../support/intrusion/guarded.ts';
 import { exchange, open } from '../support/net/wire.ts';
 import { seeded } from '../support/seeded.ts';
-import { article } from '../support/service/guest.ts';
+import { article } from '../support/service/open-service.ts';
+import { formatRequest, simpleSignature } from '../support/service/test-server.ts';
 
 const faults: unknown[] = [];
 

@@ -7,7 +7,7 @@ import { isPromiseLike } from '../../src/maybe-promise.ts';
 import { createMemoryStore } from '../../src/store/memory.ts';
 import type { Store, StoredPage, StoredRecord } from '../../src/store/store.ts';
 import { seeded } from '../support/seeded.ts';
-import { type Answer, openService, start } from '../support/service/guest.ts';
+import { type Answer, openService, start } from '../support/service/open-service.ts';
 
 const mebibyte = 1024 * 1024;
 

@@ -7,7 +7,7 @@ import { createRequest } from '../../src/http/message.ts';
 import { Problem } from '../../src/http/problem.ts';
 import { createControllableService } from '../../src/service/service.ts';
 
-import { type Answer, openService } from '../support/service/guest.ts';
+import { type Answer, openService } from '../support/service/open-service.ts';
 
 const field = ({ headers: fields }: Response, name: string): string | undefined =>
   fields.find(([known]) => known === name)?.[1];

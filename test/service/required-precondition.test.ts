@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { defaultDeclarations } from '../../src/collections/declaration.ts';
-import { type Asking, article, openService } from '../support/service/guest.ts';
+import { type Asking, article, openService } from '../support/service/open-service.ts';
 
 const declared = defaultDeclarations['/articles'] ?? assert.fail();
 const collections = { '/articles': { ...declared, requirePrecondition: true } };

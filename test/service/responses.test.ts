@@ -6,7 +6,7 @@ import { createRequest } from '../../src/http/message.ts';
 import { problemTypes } from '../../src/http/problem-types.ts';
 import { type ActionResponse, action, json, readBytes, xml } from '../../src/index.ts';
 import { createControllableService } from '../../src/service/service.ts';
-import { article, openService } from '../support/service/guest.ts';
+import { article, openService } from '../support/service/open-service.ts';
 
 const ann = { user: 'ann' };
 

@@ -5,25 +5,25 @@ import { startDouble } from '../../../src/double/index.ts';
 import { createRequest } from '../../../src/http/message.ts';
 import { action, type Resource, text } from '../../../src/index.ts';
 import { createControllableService } from '../../../src/service/service.ts';
-import { type Answer, article, type Guest, openService } from '../../support/service/guest.ts';
+import { type Answer, article, type OpenedService, openService } from '../../support/service/open-service.ts';
 
 const app = 'https://app.example';
 const other = 'https://other.example';
 
 /** Sends a request from a page of another origin. */
 function from(
-  testService: Guest,
+  testService: OpenedService,
   origin: string,
   method: string,
   target: string,
-  asking: Parameters<Guest['ask']>[2] = {},
+  asking: Parameters<OpenedService['ask']>[2] = {},
 ): Promise<Answer> {
   return testService.ask(method, target, { ...asking, fields: { Origin: origin, ...asking.fields } });
 }
 
 /** Sends the preflight of a request with a method and further fields. */
 function preflight(
-  testService: Guest,
+  testService: OpenedService,
   origin: string,
   target: string,
   method: string,
@@ -343,7 +343,7 @@ describe('every response is shared, and exposes exactly its fields that are neit
     status: number,
     method: string,
     target: string,
-    asking: Parameters<Guest['ask']>[2],
+    asking: Parameters<OpenedService['ask']>[2],
     exposed: string,
   ])[] = [
     [201, 'PUT', '/articles/tea', { user: 'ann', content: article('Tea') }, 'ETag'],

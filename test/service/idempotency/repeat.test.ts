@@ -6,7 +6,13 @@ import type { CollectionDeclaration, ServiceOptions } from '../../../src/index.t
 import { StoreError } from '../../../src/store/errors.ts';
 import { createMemoryStore } from '../../../src/store/memory.ts';
 import type { Store } from '../../../src/store/store.ts';
-import { type Answer, type Asking, article, type Guest, openService } from '../../support/service/guest.ts';
+import {
+  type Answer,
+  type Asking,
+  article,
+  type OpenedService,
+  openService,
+} from '../../support/service/open-service.ts';
 
 const day = 86_400_000;
 const articles = defaultDeclarations['/articles'] ?? assert.fail();
@@ -24,7 +30,7 @@ function keyed(key: string, content?: string, more: Record<string, string> = {})
   return content === undefined ? asking : { ...asking, content };
 }
 
-async function countArticles({ ask }: Guest): Promise<number> {
+async function countArticles({ ask }: OpenedService): Promise<number> {
   const list = await ask('GET', '/articles', { fields: { Accept: 'application/json' } });
   return JSON.parse(list.text).articles.length;
 }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { open } from '../../support/net/wire.ts';
+import { article } from '../../support/service/open-service.ts';
 import {
   computeSignature,
   date,
@@ -9,14 +11,12 @@ import {
   formatRequest,
   fullLines,
   fullSignature,
-  openGuarded,
+  openTestServer,
   outcome,
   signed,
-} from '../../../support/intrusion/guarded.ts';
-import { open } from '../../../support/net/wire.ts';
-import { article } from '../../../support/service/guest.ts';
+} from '../../support/service/test-server.ts';
 
-const testServer = await openGuarded();
+const testServer = await openTestServer();
 after(() => testServer.close());
 
 const place = { verb: 'PUT', target: '/articles/1' };
@@ -184,7 +184,7 @@ for (const [name, sent] of Object.entries(attempts)) {
   });
 }
 
-test('content under its digest passes, in each algorithm and in both', async () => {
+test('content that matches its signed digest is accepted with each algorithm and with both', async () => {
   for (const [field, value] of [
     ['Content-Digest', good],
     ['Content-Digest', sha512(content)],
@@ -196,8 +196,8 @@ test('content under its digest passes, in each algorithm and in both', async () 
   }
 });
 
-test('where a digest is required, unsigned content is refused, also of length 0 in chunks', async (context) => {
-  const server = await openGuarded({ requireBodyDigest: true });
+test('a service that requires a digest refuses unsigned content, also in chunks', async (context) => {
+  const server = await openTestServer({ requireBodyDigest: true });
   context.after(() => server.close());
   const before = await server.state();
   const lines = fullLines({ ...place, nonce: 'n' });
@@ -213,7 +213,7 @@ test('where a digest is required, unsigned content is refused, also of length 0 
   assert.equal(await outcome(server.port, bytesFor(sent, 'n')), '200');
 });
 
-test('a large body under a wrong signature is refused before it is sent', async () => {
+test('a request with a wrong signature is refused before its content is sent', async () => {
   const before = await testServer.state();
   for (const length of [
     'Content-Length: 1048576',
@@ -235,7 +235,7 @@ test('a large body under a wrong signature is refused before it is sent', async 
   assert.equal(await testServer.state(), before);
 });
 
-test('who expects 100 Continue under a wrong signature is refused instead', async () => {
+test('a wrong signature with Expect: 100-continue is refused without 100 Continue', async () => {
   const wire = await open(testServer.port);
   const lines = [
     `Authentication: hmac ann:n:${computeSignature('no')}`,
@@ -249,7 +249,7 @@ test('who expects 100 Continue under a wrong signature is refused instead', asyn
   await wire.close();
 });
 
-test('a signed body that breaks off changes nothing, and its signature is used up', async () => {
+test('a signed request whose content is incomplete changes nothing, and its nonce is claimed', async () => {
   const nonce = testServer.freshNonce();
   const before = (await testServer.state()).replace(/\d+ nonces$/, '');
   const bytes = bytesFor(

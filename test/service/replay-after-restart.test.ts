@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Running, startServer } from '../../support/cli/command.ts';
-import { outcome, secrets, signed } from '../../support/intrusion/guarded.ts';
-import { temporaryDirectory } from '../../support/temporary-directory.ts';
+import { type Running, startServer } from '../support/cli/command.ts';
+import { outcome, secrets, signed } from '../support/service/test-server.ts';
+import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 /** A file of configuration with ann in it. */
 function configuration(): string {
@@ -30,7 +30,7 @@ const args = (): string[] => ['--port', '0', '--no-tls', '--config', configurati
 
 // UTC+9, and one where clocks change twice a year.
 for (const zone of ['Asia/Tokyo', 'America/New_York', 'Australia/Lord_Howe']) {
-  test(`under TZ=${zone} a date is of UTC: now passes, and an hour or nine off does not`, async () => {
+  test(`with TZ=${zone}, dates are in UTC`, async () => {
     const server = await startServer([...args(), '--memory'], { environment: { TZ: zone } });
     const at = (hours: number): Promise<string> =>
       outcome(readPort(server), signed({ nonce: `n${hours + 20}`, date: dateIn(hours * 3600) }));
@@ -43,7 +43,7 @@ for (const zone of ['Asia/Tokyo', 'America/New_York', 'Australia/Lord_Howe']) {
   });
 }
 
-test('a replay is refused after a restart with the same data, in order or by kill -9', async () => {
+test('a replay is refused after a restart and after kill -9', async () => {
   const data = join(temporaryDirectory(), 'data');
   const given = [...args(), '--data', data];
   let server = await startServer(given);

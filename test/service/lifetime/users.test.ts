@@ -3,9 +3,12 @@ import { createHmac } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { userFile } from '../../../../src/accounts/users.ts';
-import { waitForUsage } from '../../../../src/accounts/watcher.ts';
-import { type Running, run, startServer } from '../../../support/cli/command.ts';
+import { userFile } from '../../../src/accounts/users.ts';
+import { waitForUsage } from '../../../src/accounts/watcher.ts';
+import { type Running, run, startServer } from '../../support/cli/command.ts';
+import { makeIdentity } from '../../support/net/transport.ts';
+import type { WireReply } from '../../support/net/wire.ts';
+import { basic, connected, hashed } from '../../support/service/passwords.ts';
 import {
   formatOutcome,
   formatRequest,
@@ -14,11 +17,8 @@ import {
   secrets,
   simpleSignature,
   target,
-} from '../../../support/intrusion/guarded.ts';
-import { basic, connected, hashed } from '../../../support/intrusion/passwords.ts';
-import { makeIdentity } from '../../../support/net/transport.ts';
-import type { WireReply } from '../../../support/net/wire.ts';
-import { temporaryDirectory } from '../../../support/temporary-directory.ts';
+} from '../../support/service/test-server.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const refused = '401 credentials-refused';
 
@@ -91,7 +91,7 @@ async function stop(server: Running): Promise<{ stdout: string; stderr: string }
   return ended;
 }
 
-test('a users file that is edited by hand counts from then on, on connections that are open', async (context) => {
+test('an edited users file applies to open connections', async (context) => {
   const { server, write, used, outcomes } = await opened(context, ['--log', 'off']);
   const fresh = 'Q7-hushed-fresh-secret';
   const after = async (users: Readonly<Record<string, unknown>>, secret?: string): Promise<string[]> => {
@@ -117,7 +117,7 @@ test('a users file that is edited by hand counts from then on, on connections th
   await stop(server);
 });
 
-test('a users file that is damaged lets nobody in who was not, and one that is gone lets nobody in', async (context) => {
+test('a damaged users file adds no user, and without the file no user is accepted', async (context) => {
   const { server, path, write, used, outcomes } = await opened(context, ['--log', 'off']);
   write({ ann: { ...ann, disabled: true } });
   await used();
@@ -136,7 +136,7 @@ test('a users file that is damaged lets nobody in who was not, and one that is g
 });
 
 for (const explain of [[], ['--explain']]) {
-  test(`with ${explain.join() || 'nothing to explain'} neither replies nor the log tell a secret, a password or a good digest`, async (context) => {
+  test(`with ${explain.join() || 'no option'}, responses and log contain no secret, password or valid signature`, async (context) => {
     const { server, plain, secure, ask } = await opened(context, ['--log', 'json', ...explain]);
     const date = dateIn(0);
     const stamp = date.replaceAll(' ', '');

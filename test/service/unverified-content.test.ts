@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { type ActionResponse, action } from '../../../src/index.ts';
+import { type ActionResponse, action } from '../../src/index.ts';
+import { deferred } from '../support/net/service.ts';
+import { exchange, open, type Wire, type WireReply } from '../support/net/wire.ts';
 import {
   formatRequest,
-  type Guarded,
-  openGuarded,
+  openTestServer,
   secrets,
   simpleSignature,
-} from '../../support/intrusion/guarded.ts';
-import { deferred } from '../../support/net/service.ts';
-import { exchange, open, type Wire, type WireReply } from '../../support/net/wire.ts';
+  type TestServer,
+} from '../support/service/test-server.ts';
 
 const limits = { body: 60_000, unverifiedContent: 100_000 };
 const content = Buffer.alloc(50_000, 'x').toString();
@@ -19,7 +19,7 @@ const content = Buffer.alloc(50_000, 'x').toString();
 async function openHooked(
   context: TestContext,
   handle: () => Promise<void> = () => Promise.resolve(),
-): Promise<Guarded> {
+): Promise<TestServer> {
   const answer = async (): Promise<ActionResponse> => {
     await handle();
     return { status: 204 };
@@ -27,7 +27,7 @@ async function openHooked(
   const received = action('authenticated', answer);
   const ignored = { type: 'text/plain', decoder: () => ({ write() {}, end: () => undefined }) };
   const read = action('anyone', answer, { reads: [ignored] });
-  const server = await openGuarded({
+  const server = await openTestServer({
     limits,
     hmacSimple: 'all',
     schemes: { hub: { preset: 'github', user: 'bob' } },

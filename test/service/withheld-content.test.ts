@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { openGuarded } from '../../support/intrusion/guarded.ts';
-import { open } from '../../support/net/wire.ts';
+import { open } from '../support/net/wire.ts';
+import { openTestServer } from '../support/service/test-server.ts';
 
 const consumers = { printer: { secret: 'printer-secret-0123456789', callbacks: ['oob'] } };
 const form = 'oauth_consumer_key=printer&a=b';
@@ -10,7 +10,7 @@ const digest = `Content-Digest: sha-256=:${createHash('sha256').update(form).dig
 
 /** The reply to a request over TLS, as a proxy says, of which no more is sent than this. */
 async function replyTo(context: TestContext, start: string, lines: readonly string[], content = '') {
-  const server = await openGuarded({ consumers, trustProxy: ['127.0.0.0/8'] });
+  const server = await openTestServer({ consumers, trustProxy: ['127.0.0.0/8'] });
   context.after(() => server.close());
   const wire = await open(server.port);
   const head = [`${start} HTTP/1.1`, 'Host: localhost', 'X-Forwarded-Proto: https', ...lines];

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { ServiceOptions } from '../../../src/index.ts';
-import {
-  formatOutcome,
-  formatRequest,
-  fullLines,
-  password,
-  secrets,
-  signed,
-} from '../../support/intrusion/guarded.ts';
+import { article } from '../../support/service/open-service.ts';
 import {
   type BothWays,
   basic,
@@ -21,8 +14,15 @@ import {
   outcomeFrom,
   replyTo,
   type Way,
-} from '../../support/intrusion/passwords.ts';
-import { article } from '../../support/service/guest.ts';
+} from '../../support/service/passwords.ts';
+import {
+  formatOutcome,
+  formatRequest,
+  fullLines,
+  password,
+  secrets,
+  signed,
+} from '../../support/service/test-server.ts';
 
 const blocked = '429 too-many-failures';
 const refused = '401 credentials-refused';
@@ -42,7 +42,7 @@ const guessed = (server: BothWays, user = 'ann'): string =>
 const guessedPassword = (user = 'ann'): string => formatRequest({ lines: [basic(`${user}:a guess`)] });
 const rightPassword = formatRequest({ lines: [basic(`ann:${password}`)] });
 
-test('wrong signatures and wrong passwords, over TLS and in the clear, are counted together', async (context) => {
+test('wrong signatures and passwords are counted together, over HTTP and HTTPS', async (context) => {
   const server = await opened(context, 4);
   const outcomes = [
     await outcomeFrom(server, guessed(server, 'a')),
@@ -55,7 +55,7 @@ test('wrong signatures and wrong passwords, over TLS and in the clear, are count
   assert.equal(await outcomeFrom(server, rightPassword, secure), blocked);
 });
 
-test('a user is counted whichever way he is guessed, and the right signature still passes from elsewhere', {
+test('failures of a user are counted for all schemes, and a correct signature from another peer is accepted', {
   skip,
 }, async (context) => {
   const server = await opened(context, 2);
@@ -68,7 +68,7 @@ test('a user is counted whichever way he is guessed, and the right signature sti
   assert.equal(await outcomeFrom(server, signed({ nonce: 'n' }), third), '200');
 });
 
-test('who is guessed at too often is told alike whether there is such a user', { skip }, async (context) => {
+test('the response at the limit does not depend on whether the user exists', { skip }, async (context) => {
   const server = await opened(context, 2, { explain: true });
   const messages: string[] = [];
   for (const user of ['ann', 'bob', 'eve']) {
@@ -83,7 +83,7 @@ test('who is guessed at too often is told alike whether there is such a user', {
   assert.doesNotMatch(messages[0] ?? '', /<message>|<check>/);
 });
 
-test('a 429 asks for nothing and is kept by nobody', async (context) => {
+test('a response with 429 has no challenge and cannot be cached', async (context) => {
   const server = await opened(context, 1);
   await outcomeFrom(server, guessed(server));
   const reply = await replyTo(server, rightPassword, secure);
@@ -93,7 +93,7 @@ test('a 429 asks for nothing and is kept by nobody', async (context) => {
   assert.match(reply.field('Vary') ?? '', /Authorization, Authentication/);
 });
 
-test('what a blocked peer sends is not looked at: no hash, no nonce, no change, and no failure of the user', {
+test('credentials of a blocked peer are not read: no hash, no nonce, no failure of the user', {
   skip,
 }, async (context) => {
   const users = {
@@ -123,7 +123,7 @@ test('what a blocked peer sends is not looked at: no hash, no nonce, no change, 
   assert.equal(await outcomeFrom(server, guessedPassword(), elsewhere), refused);
 });
 
-test('guesses that are pipelined on one connection do not get past the limit', async (context) => {
+test('pipelined requests do not exceed the limit', async (context) => {
   const server = await opened(context, 5);
   const wire = await connected(server);
   const guesses = Array.from({ length: 40 }, () => guessed(server));
@@ -141,7 +141,7 @@ test('guesses that are pipelined on one connection do not get past the limit', a
   );
 });
 
-test('one client with a wrong secret does not block the others behind the same address', async (context) => {
+test('a client with a wrong secret does not block other users of the same address', async (context) => {
   const server = await opened(context, 3);
   const as = (user: 'ann' | 'bob'): string =>
     signed({ nonce: server.freshNonce(), user, secret: secrets[user], target: '/articles' });
@@ -155,7 +155,7 @@ test('one client with a wrong secret does not block the others behind the same a
   assert.equal(await outcomeFrom(server, as('bob')), '200');
 });
 
-test('a user of a peer that failed for others too often is blocked with them', async (context) => {
+test('a peer that reached the limit for many users is blocked for all users', async (context) => {
   const server = await opened(context, 3);
   for (let each = 0; each < 3; each += 1) assert.equal(await outcomeFrom(server, guessed(server)), refused);
   for (const user of ['x', 'y']) assert.equal(await outcomeFrom(server, guessed(server, user)), refused);
@@ -165,7 +165,7 @@ test('a user of a peer that failed for others too often is blocked with them', a
   );
 });
 
-test('of five hundred guesses at once over as many connections no more are judged than the limit', async (context) => {
+test('of 500 simultaneous requests with wrong signatures, only as many as the limit are verified', async (context) => {
   const server = await opened(context, 20, { limits: { connections: 2000 } });
   const guesses = Array.from({ length: 500 }, (_, each) =>
     outcomeFrom(server, each === 400 ? signed({ nonce: 'n' }) : guessed(server, `user${each}`)),
@@ -179,7 +179,7 @@ test('of five hundred guesses at once over as many connections no more are judge
   assert.equal(await outcomeFrom(server, signed({ nonce: 'm' })), blocked);
 });
 
-test('of a hundred passwords at once over TLS no more are computed than the limit', async (context) => {
+test('of 100 simultaneous wrong passwords over TLS, only as many as the limit are hashed', async (context) => {
   const users = { ann: { secrets: [{ secret: secrets.ann }], password: hashed(password) } };
   const server = await opened(context, 10, { users });
   const hashesSince = countHashes(context);
@@ -192,7 +192,7 @@ test('of a hundred passwords at once over TLS no more are computed than the limi
   assert.equal(hashesSince(), 10);
 });
 
-test('one who gets in between his guesses is forgiven nothing', async (context) => {
+test('an accepted request does not reset the number of failures', async (context) => {
   const server = await opened(context, 3);
   for (let round = 0; round < 3; round += 1) {
     assert.equal(
@@ -207,7 +207,7 @@ test('one who gets in between his guesses is forgiven nothing', async (context) 
   assert.equal(await outcomeFrom(server, guessed(server)), blocked);
 });
 
-test('the next minute forgives all, and counts anew', async (context) => {
+test('the number of failures begins at 0 in the next minute', async (context) => {
   const server = await opened(context, 2);
   for (let minute = 0; minute < 3; minute += 1) {
     const outcomes: string[] = [];
@@ -219,7 +219,7 @@ test('the next minute forgives all, and counts anew', async (context) => {
   assert.equal(await outcomeFrom(server, rightPassword, secure), '200');
 });
 
-test('a limit of 100 lets a hundred failures through on one connection, and then nothing', async (context) => {
+test('a limit of 100 permits 100 failures on one connection', async (context) => {
   const server = await openBothWays({ maxAuthFailures: 100 });
   context.after(() => server.close());
   const wire = await connected(server);
@@ -315,7 +315,7 @@ each(
   },
 );
 
-test('addresses of one network of IPv6 are one peer, and those of IPv4 are each one', async (context) => {
+test('addresses of an IPv6 network count as one peer, IPv4 addresses count separately', async (context) => {
   const server = await opened(context, 2, { trustProxy: ['127.0.0.1/32'] });
   let user = 0;
   const by = (client: string, right = false): Promise<string> => {

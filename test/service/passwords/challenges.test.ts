@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
 import {
-  formatOutcome,
-  formatRequest,
-  password,
-  secrets,
-  signed,
-} from '../../../support/intrusion/guarded.ts';
-import {
   type BothWays,
   basic,
   each,
@@ -15,7 +8,14 @@ import {
   openBothWays,
   replyTo,
   type Way,
-} from '../../../support/intrusion/passwords.ts';
+} from '../../support/service/passwords.ts';
+import {
+  formatOutcome,
+  formatRequest,
+  password,
+  secrets,
+  signed,
+} from '../../support/service/test-server.ts';
 
 const [stranger, believing] = await Promise.all([
   openBothWays(),

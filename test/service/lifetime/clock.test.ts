@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import { createManualClock } from '../../../../src/clock.ts';
-import { openNonces } from '../../../../src/store/nonces/file.ts';
-import { openGuarded, outcome, signed } from '../../../support/intrusion/guarded.ts';
-import { each } from '../../../support/intrusion/passwords.ts';
-import { start } from '../../../support/service/guest.ts';
-import { temporaryDirectory } from '../../../support/temporary-directory.ts';
+import { createManualClock } from '../../../src/clock.ts';
+import { openNonces } from '../../../src/store/nonces/file.ts';
+import { start } from '../../support/service/open-service.ts';
+import { each } from '../../support/service/passwords.ts';
+import { openTestServer, outcome, signed } from '../../support/service/test-server.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const minute = 60_000;
 const replayed = '401 nonce-replayed';
@@ -27,7 +27,7 @@ async function startedAnew(context: TestContext) {
       onReport: (loss) => assert.fail(loss),
     });
     await nonces.begin();
-    const server = await openGuarded({ clock, nonces });
+    const server = await openTestServer({ clock, nonces });
     const outcomes: string[] = [];
     for (const each of bytes) outcomes.push(await outcome(server.port, each));
     await server.close();

@@ -4,10 +4,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { promisify } from 'node:util';
-import { password, secrets, target } from '../../../support/intrusion/guarded.ts';
-import { each, openBothWays } from '../../../support/intrusion/passwords.ts';
-import { missing } from '../../../support/net/program.ts';
-import { temporaryDirectory } from '../../../support/temporary-directory.ts';
+import { missing } from '../../support/net/program.ts';
+import { each, openBothWays } from '../../support/service/passwords.ts';
+import { password, secrets, target } from '../../support/service/test-server.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 const skip = missing('curl');
 const run = promisify(execFile);

@@ -1,23 +1,23 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
+import { makeIdentity, transport } from '../../support/net/transport.ts';
+import { open } from '../../support/net/wire.ts';
+import { article } from '../../support/service/open-service.ts';
 import {
   type Attempt,
   formatOutcome,
   formatRequest,
   fullLines,
-  openGuarded,
+  openTestServer,
   outcome,
   password,
   refuses,
   secrets,
-} from '../../../support/intrusion/guarded.ts';
-import { makeIdentity, transport } from '../../../support/net/transport.ts';
-import { open } from '../../../support/net/wire.ts';
-import { article } from '../../../support/service/guest.ts';
+} from '../../support/service/test-server.ts';
 
 transport.tls = makeIdentity();
 
-const testServer = await openGuarded();
+const testServer = await openTestServer();
 after(() => testServer.close());
 
 const malformed = '400 malformed-credentials';
@@ -143,7 +143,7 @@ function strayBit(base64: string): string {
   return `${base64.slice(0, end - 1)}${alphabet.charAt(alphabet.indexOf(base64.charAt(end - 1)) + 1)}${base64.slice(end)}`;
 }
 
-test('the right password passes, with its colon and under a scheme in any case', async () => {
+test('a correct password that contains a colon is accepted, with the scheme in any case', async () => {
   for (const scheme of ['Basic', 'basic', 'BASIC', 'Basic  '])
     assert.equal(
       await outcome(testServer.port, formatRequest({ lines: [`Authorization: ${scheme} ${right}`] })),
@@ -151,8 +151,8 @@ test('the right password passes, with its colon and under a scheme in any case',
     );
 });
 
-test('a password in one normalization is the same in the other, and no other one is', async (context) => {
-  const server = await openGuarded({
+test('a password is accepted in both Unicode normalizations', async (context) => {
+  const server = await openTestServer({
     users: { ann: { secret: secrets.ann, password: 'Q7-hushed-gr\u00fcn' } },
   });
   context.after(() => server.close());
@@ -163,8 +163,8 @@ test('a password in one normalization is the same in the other, and no other one
   assert.equal(await with_('Q7-hushed-grun'), refused);
 });
 
-test('a password that was right and is remembered opens nothing once its user has changed or gone', async (context) => {
-  const server = await openGuarded();
+test('a cached password is refused once its user was changed or removed', async (context) => {
+  const server = await openTestServer();
   context.after(() => server.close());
   const wire = await open(server.port);
   const ask = async (text: string): Promise<string> => {
@@ -186,7 +186,7 @@ test('a password that was right and is remembered opens nothing once its user ha
   await wire.close();
 });
 
-test('a password opens no more than its user may: another user and a change are judged as ever', async () => {
+test('a request with a password has only the permissions of its user', async () => {
   const target = '/users/bob/financialrecords';
   assert.equal(
     await outcome(testServer.port, formatRequest({ target, lines: [basic(`ann:${password}`)] })),

@@ -8,7 +8,7 @@ import { connect as connectSecurely } from 'node:tls';
 import type { ServiceOptions } from '../../../src/index.ts';
 import { makeIdentity } from '../net/transport.ts';
 import { Wire, type WireReply } from '../net/wire.ts';
-import { formatOutcome, type Guarded, openGuarded } from './guarded.ts';
+import { formatOutcome, openTestServer, type TestServer } from './test-server.ts';
 
 /** The line of Basic for a user and a password in UTF-8, or for bytes. */
 export function basic(pair: string | Uint8Array): string {
@@ -41,15 +41,15 @@ export function countHashes(context: TestContext, begun: () => void = () => {}):
   };
 }
 
-/** A guarded server on two ports: plain HTTP, and HTTPS. */
-export interface BothWays extends Guarded {
+/** A test server on two ports: plain HTTP, and HTTPS. */
+export interface BothWays extends TestServer {
   readonly ca: string;
   readonly securePort: number;
 }
 
 /** Opens a server on both. */
 export async function openBothWays(options: ServiceOptions = {}): Promise<BothWays> {
-  const testServer = await openGuarded(options);
+  const testServer = await openTestServer(options);
   const tls = makeIdentity();
   const { port: securePort } = await testServer.service.listen({ tls });
   return { ...testServer, securePort, ca: tls.cert };

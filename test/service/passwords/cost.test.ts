@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import {
-  formatRequest,
-  fullSignature,
-  password,
-  secrets,
-  signed,
-} from '../../../support/intrusion/guarded.ts';
-import {
   basic,
   countHashes,
   each,
@@ -15,7 +8,14 @@ import {
   openBothWays,
   outcomeFrom,
   replyTo,
-} from '../../../support/intrusion/passwords.ts';
+} from '../../support/service/passwords.ts';
+import {
+  formatRequest,
+  fullSignature,
+  password,
+  secrets,
+  signed,
+} from '../../support/service/test-server.ts';
 
 const users = {
   ann: { secrets: [{ secret: secrets.ann }], password: hashed(password) },
@@ -99,11 +99,11 @@ for (const [over, secure, list] of [
   });
 }
 
-test('no nonce is taken by what was sent as a password', async () => {
+test('a request with a password claims no nonce', async () => {
   assert.equal(await outcomeFrom(server, signed({ nonce: 'd' })), '200');
 });
 
-test('a right password costs one hash once, and over plain HTTP it is refused even when it is remembered', async (context) => {
+test('a correct password is hashed once, and is refused over plain HTTP afterwards too', async (context) => {
   const fresh = await openBothWays({ users });
   context.after(() => fresh.close());
   const hashesSince = countHashes(context);
@@ -119,7 +119,7 @@ test('a right password costs one hash once, and over plain HTTP it is refused ev
   assert.deepEqual(await over(true), ['200', 0]);
 });
 
-test('the reply to a wrong password says nothing of why: unknown, without a password, disabled or wrong', async () => {
+test('the response to a wrong password does not depend on whether the user exists, is disabled or has a password', async () => {
   const replies = await Promise.all(
     ['ann:wrong', 'eve:wrong', 'cid:wrong', 'dot:wrong', 'dot:Q7-hushed-dot'].map(async (pair) => {
       const reply = await replyTo(server, formatRequest({ lines: [basic(pair)] }), { secure: true });

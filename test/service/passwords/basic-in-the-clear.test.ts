@@ -3,15 +3,15 @@ import { createHash } from 'node:crypto';
 import { after, test } from 'node:test';
 import {
   formatRequest,
-  openGuarded,
+  openTestServer,
   outcome,
   password,
   refuses,
   secrets,
-} from '../../../support/intrusion/guarded.ts';
+} from '../../support/service/test-server.ts';
 
-const testServer = await openGuarded();
-const believing = await openGuarded({ trustProxy: ['127.0.0.1/32'] });
+const testServer = await openTestServer();
+const believing = await openTestServer({ trustProxy: ['127.0.0.1/32'] });
 after(() => Promise.all([testServer.close(), believing.close()]));
 
 const unread = '403 tls-required';
@@ -84,7 +84,7 @@ refuses(
   ),
 );
 
-test('what a trusted proxy says of https is believed, and a wrong password is then compared', async () => {
+test('a trusted proxy may declare https, and then the password is compared', async () => {
   for (const line of [
     'X-Forwarded-Proto: https',
     'Forwarded: proto=https',
@@ -99,18 +99,21 @@ test('what a trusted proxy says of https is believed, and a wrong password is th
   }
 });
 
-test('a proxy in another network than the trusted one is a stranger', async (context) => {
+test('fields of a proxy outside the trusted network are ignored', async (context) => {
   for (const trustProxy of [['127.0.0.2/32'], ['10.0.0.0/8', '::1/128'], ['127.0.0.128/25']]) {
-    const server = await openGuarded({ trustProxy });
+    const server = await openTestServer({ trustProxy });
     context.after(() => server.close());
     for (const lines of Object.values(claims))
       assert.equal(await outcome(server.port, formatRequest({ lines: [right, ...lines] })), unread);
   }
 });
 
-test('over plain HTTP no password is ever compared, however often it is sent', async (context) => {
+test('a password over plain HTTP is never compared', async (context) => {
   const compared: string[] = [];
-  const server = await openGuarded({ maxAuthFailures: 1, onError: (error) => compared.push(String(error)) });
+  const server = await openTestServer({
+    maxAuthFailures: 1,
+    onError: (error) => compared.push(String(error)),
+  });
   context.after(() => server.close());
   for (let time = 0; time < 20; time += 1)
     assert.equal(
@@ -120,14 +123,14 @@ test('over plain HTTP no password is ever compared, however often it is sent', a
   assert.deepEqual(compared, []);
 });
 
-test('over plain HTTP no challenge asks for a password', async () => {
+test('challenges over plain HTTP do not offer Basic', async () => {
   const reply = await fetch(`http://127.0.0.1:${testServer.port}/users/ann/financialrecords`);
   assert.equal(reply.status, 401);
   assert.match(reply.headers.get('WWW-Authenticate') ?? '', /^hmac /);
   assert.doesNotMatch(reply.headers.get('WWW-Authenticate') ?? '', /Basic|OAuth|Bearer/);
 });
 
-test('a wrong and a right password over plain HTTP get the same reply, to the byte', async () => {
+test('a wrong and a correct password over plain HTTP get identical responses', async () => {
   const replyTo = async (line: string): Promise<string> => {
     const reply = await fetch(`http://127.0.0.1:${testServer.port}/users/ann/financialrecords`, {
       headers: { Authorization: line.slice('Authorization: '.length) },

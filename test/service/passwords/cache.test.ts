@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { createRequest } from '../../../../src/http/message.ts';
-import type { ServiceOptions, UserDeclaration } from '../../../../src/index.ts';
-import {
-  formatOutcome,
-  formatRequest,
-  password,
-  secrets,
-  target,
-} from '../../../support/intrusion/guarded.ts';
+import { createRequest } from '../../../src/http/message.ts';
+import type { ServiceOptions, UserDeclaration } from '../../../src/index.ts';
 import {
   basic,
   connected,
@@ -16,7 +9,14 @@ import {
   each,
   hashed,
   openBothWays,
-} from '../../../support/intrusion/passwords.ts';
+} from '../../support/service/passwords.ts';
+import {
+  formatOutcome,
+  formatRequest,
+  password,
+  secrets,
+  target,
+} from '../../support/service/test-server.ts';
 
 const refused = '401 credentials-refused';
 const kept = [{ secret: secrets.ann }];
@@ -76,7 +76,7 @@ each(
   },
 );
 
-test('a user who comes back as he was passes, and with another password only with that', async (context) => {
+test('a user who was removed and added again needs the present password', async (context) => {
   const { server, ask } = await opened(context);
   assert.equal(await ask(rightPair), '200');
   server.service.replaceUsers({});
@@ -85,7 +85,7 @@ test('a user who comes back as he was passes, and with another password only wit
   assert.deepEqual([await ask(rightPair), await ask('ann:another')], [refused, '200']);
 });
 
-test('a remembered password opens nothing under another name, nor another one under this', async (context) => {
+test('a cached password is accepted for its own user only', async (context) => {
   const users = {
     ann,
     bob: { ...bob, password: hashed('Q7-hushed-bob') },
@@ -106,7 +106,7 @@ test('a remembered password opens nothing under another name, nor another one un
   for (const pair of pairs) assert.equal(await ask(pair, '/articles'), refused, pair);
 });
 
-test('of two users with the same password each has his own: one who changes it leaves the other as he was', async (context) => {
+test('changing the password of one user does not affect another user with the same password', async (context) => {
   const { server, ask } = await opened(context, { users: { ann, bob } });
   const both = async (): Promise<string[]> => [
     await ask(rightPair, '/articles'),
@@ -118,7 +118,7 @@ test('of two users with the same password each has his own: one who changes it l
   assert.deepEqual(await both(), [refused, '200']);
 });
 
-test('a wrong password is no better after a right one, nor a right one worse after many wrong ones', async (context) => {
+test('earlier attempts do not change whether a password is accepted', async (context) => {
   const { ask } = await opened(context);
   assert.equal(await ask(rightPair), '200');
   for (let time = 0; time < 20; time += 1) assert.equal(await ask(`ann:wrong ${time % 3}`), refused);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { type Running, startServer } from '../../../support/cli/command.ts';
-import { outcome, secrets, signed } from '../../../support/intrusion/guarded.ts';
-import { article } from '../../../support/service/guest.ts';
-import { temporaryDirectory } from '../../../support/temporary-directory.ts';
+import { type Running, startServer } from '../../support/cli/command.ts';
+import { article } from '../../support/service/open-service.ts';
+import { outcome, secrets, signed } from '../../support/service/test-server.ts';
+import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
 /** A data directory of a server that ended, and two requests that passed there. */
 interface Lived {

@@ -4,13 +4,13 @@ import { after, test } from 'node:test';
 import {
   date,
   formatRequest,
-  openGuarded,
+  openTestServer,
   outcome,
   secrets,
   target,
-} from '../../support/intrusion/guarded.ts';
+} from '../../support/service/test-server.ts';
 
-const testServer = await openGuarded();
+const testServer = await openTestServer();
 after(() => testServer.close());
 
 const missing = (program: string): string | false =>
@@ -44,7 +44,7 @@ const signers = {
 };
 
 for (const [program, sign] of Object.entries(signers)) {
-  test(`what ${program} signs passes once, and not for anything else`, {
+  test(`a signature by ${program} is accepted once, and only for its own request`, {
     skip: missing(program),
   }, async () => {
     const nonce = testServer.freshNonce();
@@ -60,7 +60,7 @@ for (const [program, sign] of Object.entries(signers)) {
     assert.equal(await outcome(testServer.port, bytes('GET', target)), '401 nonce-replayed');
   });
 
-  test(`what ${program} signs in the simple form passes`, { skip: missing(program) }, async () => {
+  test(`a simple signature by ${program} is accepted`, { skip: missing(program) }, async () => {
     const digest = sign(secrets.ann, `GET+${target}`);
     assert.equal(
       await outcome(testServer.port, formatRequest({ lines: [`Authentication: hmac ann:${digest}`] })),

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
-import { formatRequest, password, signed } from '../../support/intrusion/guarded.ts';
 import {
   basic,
   countHashes,
@@ -8,7 +7,8 @@ import {
   openBothWays,
   outcomeFrom,
   type Way,
-} from '../../support/intrusion/passwords.ts';
+} from '../support/service/passwords.ts';
+import { formatRequest, password, signed } from '../support/service/test-server.ts';
 
 /** This host, which is trusted here, and another network behind it in which further proxies are. */
 const trustProxy = ['127.0.0.1/32', '10.0.0.0/8', 'fd00::/8'];
@@ -152,7 +152,7 @@ for (const secure of [false, true]) {
   );
 }
 
-test('none of it is believed from another address, and no password is computed', {
+test('fields of an untrusted address are ignored, and no password is hashed', {
   skip,
 }, async (context) => {
   const hashesSince = countHashes(context);
@@ -165,7 +165,7 @@ test('none of it is believed from another address, and no password is computed',
   assert.equal(hashesSince(), 0);
 });
 
-test('none of it takes TLS from who has it, when no proxy is trusted', async (context) => {
+test('without a trusted proxy, the fields do not turn HTTPS into HTTP', async (context) => {
   const alone = await openBothWays();
   context.after(() => alone.close());
   for (const [name, lines] of rows) {
@@ -175,7 +175,7 @@ test('none of it takes TLS from who has it, when no proxy is trusted', async (co
   }
 });
 
-test('a signature passes through a proxy whatever it tells, once', async () => {
+test('a signed request is accepted once, whatever fields a proxy adds', async () => {
   for (const [name, lines] of rows) {
     const nonce = server.freshNonce();
     const bytes = signed({ nonce }).replace('\r\n\r\n', ['', ...lines, '', ''].join('\r\n'));
@@ -241,7 +241,7 @@ each(
   },
 );
 
-test('failures of a client who is not told are those of the proxy', async (context) => {
+test('failures count for the proxy if it names no client', async (context) => {
   const { guess, sign } = await counting(context);
   assert.equal(await guess('Forwarded: for=unknown;proto=https'), refused);
   assert.equal(await guess('Forwarded: for=198.51.100.1, for=_hidden'), refused);
@@ -250,7 +250,7 @@ test('failures of a client who is not told are those of the proxy', async (conte
   assert.equal(await sign(`X-Forwarded-For: ${client}`), '200');
 });
 
-test('two fields that differ in the client let nobody choose as whom to be counted', async (context) => {
+test('failures count for the proxy if its fields name different clients', async (context) => {
   const { guess, sign } = await counting(context);
   const lines = (made: number): string[] => [
     `Forwarded: for=198.51.100.${made}`,
@@ -263,7 +263,7 @@ test('two fields that differ in the client let nobody choose as whom to be count
   assert.equal(await sign(...lines(4)), blocked);
 });
 
-test('a stranger is counted by his own address over TLS too, and shuts out nobody whom he names', {
+test('over TLS, failures of an untrusted peer count for its own address', {
   skip,
 }, async (context) => {
   const { guess, sign, signByProxy } = await counting(context, { secure: true, from: '127.0.0.2' });

@@ -5,8 +5,8 @@ import type { ServiceOptions } from '../../../src/index.ts';
 import { createNonces, type NonceStore } from '../../../src/store/nonces/nonces.ts';
 import { transport } from '../net/transport.ts';
 import { exchange, type WireReply } from '../net/wire.ts';
-import { type Guest, openService } from '../service/guest.ts';
 import { keepSecret } from '../transcript.ts';
+import { type OpenedService, openService } from './open-service.ts';
 
 /** The secrets of the users `ann` and `bob`; no answer and no log may ever have them. */
 export const secrets = {
@@ -20,14 +20,14 @@ export const password = 'Q7-hushed-ann:password';
 keepSecret(password);
 keepSecret(Buffer.from(`ann:${password}`).toString('base64'));
 
-/** The time of the guarded server, as a full signature dates it. */
+/** The time of the test server, as a full signature dates it. */
 export const date = '29 feb 2024 12:00:00';
 
 /** Readable by ann alone. */
 export const target = '/users/ann/financialrecords';
 
 /** A server on a port with a clock that stands, and a look at all that a request could change. */
-export interface Guarded extends Guest {
+export interface TestServer extends OpenedService {
   readonly port: number;
   /** Every resource with its representation and entity tag, and how many nonces are taken. */
   state(): Promise<string>;
@@ -39,7 +39,7 @@ export interface Guarded extends Guest {
 /**
  * Opens a server with the users ann and bob and three articles, over what the test's file has for a transport.
  */
-export async function openGuarded(options: ServiceOptions = {}): Promise<Guarded> {
+export async function openTestServer(options: ServiceOptions = {}): Promise<TestServer> {
   const nonces = countedNonces();
   const service = openService({
     users: { ann: { secret: secrets.ann, password }, bob: { secret: secrets.bob } },
@@ -174,7 +174,7 @@ export type Attempt = readonly [name: string, bytes: (nonce: string) => string, 
  * Makes a test of each attempt: the outcome is the one told, nothing that a request could change has changed, and
  * the nonce that was sent in it is still good.
  */
-export function refuses(server: Guarded, attempts: readonly Attempt[]): void {
+export function refuses(server: TestServer, attempts: readonly Attempt[]): void {
   for (const [name, bytes, expected] of attempts) {
     test(`${name} is refused: ${expected}`, async () => {
       const nonce = server.freshNonce();

@@ -31,14 +31,14 @@ export interface Asking {
 }
 
 /** A service without a socket, its clock, and a way to ask it. */
-export interface Guest {
+export interface OpenedService {
   readonly service: ControllableService;
   readonly clock: ManualClock;
   ask(method: string, target: string, asking?: Asking): Promise<Answer>;
 }
 
 /** Opens a service with the users ann and bob (secrets `ann-secret`, `bob-secret`) on a clock that stands. */
-export function openService(options: ServiceOptions = {}): Guest {
+export function openService(options: ServiceOptions = {}): OpenedService {
   const clock = createManualClock(start);
   const random = seeded(1);
   const service = createControllableService({
