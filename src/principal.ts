@@ -1,5 +1,6 @@
 /** An authenticated user or client. `undefined` stands for an anonymous one. */
 export interface Principal {
+  /** The name of the user, or the id of the client. */
   readonly name: string;
   /** The scheme that authenticated it: `hmac`. */
   readonly scheme: string;
@@ -22,6 +23,7 @@ export const knownScopes: readonly ('read' | 'write')[] = ['read', 'write'];
 export interface LentRights {
   /** The client to which the token was issued. */
   readonly client: string;
+  /** The scopes of the token. */
   readonly scopes: readonly Scope[];
   /** The users for whom a client acts on its own behalf, `*` for all; undefined if the token was issued for the principal. */
   readonly users: '*' | readonly string[] | undefined;
@@ -29,7 +31,9 @@ export interface LentRights {
 
 /** A nonce that was claimed and is not stored yet, or that is claimed only when it is stored. */
 export interface NonceClaim {
+  /** The name of the user. */
   readonly user: string;
+  /** The nonce. */
   readonly nonce: string;
   /** The time (ms) until which a request with this nonce could be accepted. */
   readonly until: number;

@@ -6,9 +6,18 @@ export type GrantType = 'authorization_code' | 'refresh_token' | 'client_credent
 
 /** A stored client secret: plain text in a configuration, SHA-256 of a generated secret, scrypt hash of a chosen one. */
 export type ClientSecret =
-  | { readonly plain: string }
-  | { readonly sha256: string }
-  | { readonly scrypt: string };
+  | {
+      /** The secret in plain text. */
+      readonly plain: string;
+    }
+  | {
+      /** The SHA-256 of a generated secret, in base64url. */
+      readonly sha256: string;
+    }
+  | {
+      /** The scrypt hash of a chosen secret. */
+      readonly scrypt: string;
+    };
 
 /** A registered client of OAuth 2.0. */
 export interface Client {
@@ -47,6 +56,7 @@ export interface Consumer {
 export interface ClientDeclaration {
   /** Default: none, a public client. */
   readonly secret?: string | ClientSecret | undefined;
+  /** The redirect URIs, compared character by character. Default: none. */
   readonly redirectUris?: readonly string[] | undefined;
   /** Default: `authorization_code` and `refresh_token`. */
   readonly grants?: readonly GrantType[] | undefined;
@@ -60,9 +70,11 @@ export interface ClientDeclaration {
 
 /** A consumer of OAuth 1.0a as an option: with a secret, an RSA key, or both. */
 export interface ConsumerDeclaration {
+  /** The shared secret. Default: none, and `rsaPublicKey` is required. */
   readonly secret?: string | undefined;
   /** SPKI in PEM. */
   readonly rsaPublicKey?: string | undefined;
+  /** The callbacks that it may use: URLs, or `oob`. Default: none. */
   readonly callbacks?: readonly string[] | undefined;
   /** Default: HMAC-SHA256 and HMAC-SHA1; RSA-SHA1 without a secret. */
   readonly methods?: readonly SignatureMethod[] | undefined;

@@ -3,11 +3,13 @@ export type HeaderLine = readonly [name: string, value: string];
 
 /** A request to send: `fetch(request.url, request)` accepts it unless a field occurs twice. */
 export interface AttackRequest {
+  /** The method: `GET`. */
   readonly method: string;
   /** The absolute URL, as serialized by `URL`. */
   readonly url: string;
   /** The field lines in the order to send. A name may occur twice. */
   readonly headers: readonly HeaderLine[];
+  /** The content; text is sent as UTF-8. Default: none. */
   readonly body?: string | Uint8Array | undefined;
 }
 

@@ -7,6 +7,7 @@ export type AttackVerdict = 'passed' | 'failed' | 'inconclusive' | 'skipped';
 
 /** The outcome of an attempt. */
 export interface Outcome {
+  /** The verdict: `passed`, `failed`, `inconclusive` or `skipped`. */
   readonly verdict: AttackVerdict;
   /** Undefined if there was no response to the last request. */
   readonly status: number | undefined;
@@ -24,6 +25,7 @@ export interface AttackResult extends Outcome {
 
 /** The results of all attempts. */
 export interface AttackReport<Result extends AttackResult = AttackResult> {
+  /** The results of all attempts, in the order sent. */
   readonly results: readonly Result[];
   /** Whether the verdict on each attempt is `passed` or `skipped`, and at least one has passed. */
   readonly passed: boolean;

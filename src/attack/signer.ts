@@ -13,6 +13,7 @@ import { splitUrl, toBytes } from './target.ts';
 export interface SigningChanges {
   /** The date: ms since 1970-01-01T00:00:00Z, or the literal value of the date field. */
   readonly date?: number | string;
+  /** The nonce. Default: a new one. */
   readonly nonce?: string;
   /** The name of another user, or the id of another key. Secret, password, token or private key stay the same. */
   readonly user?: string;
@@ -47,7 +48,15 @@ export interface Signer {
         /** Where the credentials are. */
         readonly place: {
           /** The field, or the parameter of the query, that contains the proof. */
-          readonly in: { readonly field: string } | { readonly query: string };
+          readonly in:
+            | {
+                /** The name of the field. */
+                readonly field: string;
+              }
+            | {
+                /** The name of the parameter. */
+                readonly query: string;
+              };
           /** Other fields of the credentials. Default: none. */
           readonly otherFields?: readonly string[] | undefined;
           /** Matches the value, with a group each for what precedes the proof, the proof, and what follows it. */

@@ -32,14 +32,19 @@ export type AccountKey =
 /** A key as declared in a configuration or a data directory. */
 export type KeyDeclaration =
   | {
+      /** The algorithm of the key. */
       readonly algorithm: SignatureAlgorithm;
       /** A public key: PEM (SPKI), or a JWK (RFC 7517). A private key is refused. */
       readonly publicKey: string | Readonly<Record<string, unknown>>;
+      /** The time (ms since 1970-01-01T00:00:00Z) until which the key is valid. Default: it does not expire. */
       readonly until?: number | undefined;
     }
   | {
+      /** The algorithm of the key. */
       readonly algorithm: 'hmac-sha256' | 'aws4';
+      /** The shared secret. */
       readonly secret: string;
+      /** The time (ms since 1970-01-01T00:00:00Z) until which the key is valid. Default: it does not expire. */
       readonly until?: number | undefined;
       /** A second secret, which is sent beside the signature (Coinbase). Default: none. */
       readonly passphrase?: string | undefined;

@@ -28,15 +28,25 @@ export interface MessageSignaturesDeclaration {
 export interface ResponseSigningDeclaration {
   /** The key: with `secret` for `hmac-sha256`, otherwise with `privateKey` in PEM format, without a passphrase. */
   readonly key:
-    | { readonly id: string; readonly algorithm: 'hmac-sha256'; readonly secret: string }
     | {
+        /** The id of the key, as the parameter `keyid`. */
         readonly id: string;
+        /** HMAC with SHA-256. */
+        readonly algorithm: 'hmac-sha256';
+        /** The shared secret. */
+        readonly secret: string;
+      }
+    | {
+        /** The id of the key, as the parameter `keyid`. */
+        readonly id: string;
+        /** The algorithm of the private key (RFC 9421 §3.3). */
         readonly algorithm:
           | 'rsa-pss-sha512'
           | 'rsa-v1_5-sha256'
           | 'ecdsa-p256-sha256'
           | 'ecdsa-p384-sha384'
           | 'ed25519';
+        /** The private key in PEM (PKCS #8), without a passphrase. */
         readonly privateKey: string;
       };
   /** The components of a signature that every response has, with `@status`, such as `content-digest` or `@method;req`. */
@@ -84,16 +94,26 @@ export interface DraftCavageDeclaration {
 
 /** A field that contains a part of the credentials, by its name. */
 export interface CredentialField {
+  /** The name of the field, in any letter case. */
   readonly field: string;
 }
 
 /** A parameter of the query that contains a part of the credentials, by its exact name. */
 export interface CredentialParameter {
+  /** The name of the parameter of the query. */
   readonly query: string;
 }
 
 /** A part of the credentials in the content: at a JSON Pointer (RFC 6901), or a parameter of a form. */
-export type CredentialMember = { readonly json: string } | { readonly form: string };
+export type CredentialMember =
+  | {
+      /** The JSON Pointer of a member of the content (RFC 6901): `/signature`. */
+      readonly json: string;
+    }
+  | {
+      /** The name of a parameter of a form. */
+      readonly form: string;
+    };
 
 /** An API key with a secret, sent in two fields over TLS; or a single key. */
 export interface ApiKeyDeclaration {
@@ -106,8 +126,14 @@ export interface ApiKeyDeclaration {
   readonly secret:
     | CredentialField
     | CredentialParameter
-    | { readonly cookie: string }
-    | { readonly authorization: string };
+    | {
+        /** The name of the cookie. */
+        readonly cookie: string;
+      }
+    | {
+        /** The name of the scheme in Authorization: `Bearer`. */
+        readonly authorization: string;
+      };
 }
 
 /** The provider whose scheme a preset describes. */
@@ -133,11 +159,17 @@ export type PresetName =
 
 /** The scheme of a provider. */
 export interface PresetDeclaration {
+  /** The provider: `stripe`. */
   readonly preset: PresetName;
   /** The name of the user that signs, or the place of its name. `coinbase` and `binance` have none: their requests name the key. */
   readonly user?: string | CredentialField | CredentialParameter | CredentialMember | undefined;
   /** Another window than the provider's: seconds, or text such as `5m`. */
-  readonly timestamp?: { readonly window: Duration } | undefined;
+  readonly timestamp?:
+    | {
+        /** How much the time may differ from the clock, in both directions: seconds, or text such as `5m`. Above 0, up to 86 400 s. */
+        readonly window: Duration;
+      }
+    | undefined;
   /** Whether a signature is accepted only once within the window. Default: `accept`. */
   readonly replay?: 'accept' | 'refuse' | undefined;
 }
@@ -166,17 +198,24 @@ export interface HmacDeclaration {
    * Default format: `{signature}`. `names` are further names of the scheme that are accepted in Authorization.
    */
   readonly signature: (CredentialField | CredentialParameter | CredentialMember) & {
+    /** The value as sent, with `{signature}`: `v1={signature}`. Default: `{signature}`. */
     readonly format?: string | undefined;
+    /** Further names of the scheme that are accepted in Authorization. Default: none. */
     readonly names?: readonly string[] | undefined;
   };
   /** The text between several signatures, of which one must be valid. At most 16 are examined. */
   readonly separator?: string | undefined;
   /** The name of the user that signs, or the place with the name of a user or the id of a key, unless `signature.format` has it. */
   readonly user?: string | CredentialField | CredentialParameter | CredentialMember | undefined;
+  /** The place of the signed time, and its unit. Default: the scheme has none. */
   readonly timestamp?: {
+    /** The field that contains the time. Default: `signature.format` has it. */
     readonly field?: string | undefined;
+    /** The parameter of the query that contains the time. */
     readonly query?: string | undefined;
+    /** The JSON Pointer of the member of the content that contains the time. */
     readonly json?: string | undefined;
+    /** The parameter of a form that contains the time. */
     readonly form?: string | undefined;
     /** Default: `s`. */
     readonly unit?: 's' | 'fractional-s' | 'ms' | 'rfc3339' | 'http-date' | undefined;
@@ -186,7 +225,9 @@ export interface HmacDeclaration {
      */
     readonly window?: Duration | undefined;
   };
+  /** The place of the nonce, which a user may use once. Default: the scheme has none. */
   readonly nonce?: CredentialField | CredentialParameter | CredentialMember | undefined;
+  /** The field with the id of the message. Default: the scheme has none. */
   readonly id?: CredentialField | undefined;
   /** The field with the passphrase of the key. Default: keys have none. */
   readonly passphrase?: CredentialField | undefined;
@@ -205,8 +246,11 @@ export type SchemeDeclaration =
 
 /** Schemes by name. `message-signatures`, `aws4` and `draft-cavage` are reserved for those; any other name is for a scheme of its own, declared or defined in code. */
 export interface SchemeDeclarations {
+  /** HTTP Message Signatures (RFC 9421). Default: not accepted. */
   readonly 'message-signatures'?: MessageSignaturesDeclaration;
+  /** AWS Signature Version 4. Default: not accepted. */
   readonly aws4?: Aws4Declaration | undefined;
+  /** Signing HTTP Messages (draft-cavage-http-signatures-12). Default: not accepted. */
   readonly 'draft-cavage'?: DraftCavageDeclaration;
   readonly [name: string]: SchemeDeclaration | Scheme | undefined;
 }

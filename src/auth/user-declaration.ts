@@ -22,12 +22,28 @@ import { userSchemesShape } from './scheme-limits.ts';
 import { maxUserNameLength, userNameFault } from './user-name.ts';
 
 /** A password: as a scrypt hash from a data directory, or in plain text from a configuration. */
-export type KnownPassword = { readonly hash: string } | { readonly plain: string };
+export type KnownPassword =
+  | {
+      /** The scrypt hash. */
+      readonly hash: string;
+    }
+  | {
+      /** The password in plain text. */
+      readonly plain: string;
+    };
 
 /** A user as declared in a configuration or a data directory. */
 export interface AccountRecord {
-  readonly secrets: readonly { readonly secret: string; readonly until?: number | undefined }[];
+  /** The secrets, of which several are valid during a rotation. */
+  readonly secrets: readonly {
+    /** The shared secret. */
+    readonly secret: string;
+    /** The time (ms since 1970-01-01T00:00:00Z) until which it is valid. Default: it does not expire. */
+    readonly until?: number | undefined;
+  }[];
+  /** The password for Basic and the consent page. Default: none. */
   readonly password?: KnownPassword | undefined;
+  /** Whether the user cannot authenticate. Default: false. */
   readonly disabled?: boolean | undefined;
   /** Registration time (ms). Tokens that were issued earlier to a user of this name are not valid. */
   readonly since?: number | undefined;
@@ -45,7 +61,9 @@ export type UserDeclaration =
   | {
       /** May be omitted if the user has keys. */
       readonly secret?: string | undefined;
+      /** The password for Basic and the consent page. Default: none. */
       readonly password?: string | undefined;
+      /** Whether the user cannot authenticate. Default: false. */
       readonly disabled?: boolean | undefined;
       /** Keys by id, beside the secret. */
       readonly keys?: Readonly<Record<string, KeyDeclaration>> | undefined;

@@ -13,6 +13,7 @@ export type Credentials =
       readonly scheme?: 'hmac' | undefined;
       /** The name of the user. */
       readonly user: string;
+      /** The shared secret. */
       readonly secret: string;
       /** `full` has a date and a nonce, so it can be used once; `simple` has neither and can be replayed. Default: `full`. */
       readonly form?: 'full' | 'simple' | undefined;
@@ -26,6 +27,7 @@ export type Credentials =
       readonly scheme: 'basic';
       /** The name of the user. */
       readonly user: string;
+      /** The password. */
       readonly password: string;
     }
   | {
@@ -43,6 +45,7 @@ export type Credentials =
       readonly secret: string;
       /** The access token. */
       readonly token: string;
+      /** The secret of the access token. */
       readonly tokenSecret: string;
     }
   | {
@@ -55,6 +58,7 @@ export type Credentials =
       readonly user?: string | undefined;
       /** The id of the key, which is sent in place of the user. Default: `user`. */
       readonly keyId?: string | undefined;
+      /** The shared secret. */
       readonly secret?: string | undefined;
       /**
        * The private key of a scheme that has one, or an Ed25519 key in place of the secret, for `standard-webhooks`: PEM (PKCS #8), or a

@@ -49,6 +49,7 @@ export interface CollectionDeclaration {
   readonly item: string;
   /** The fields of an item, in the order in which they are written. */
   readonly fields: Declarations<FieldDeclaration>;
+  /** Who may read and write. Default: nobody. */
   readonly access?: AccessRules | undefined;
   /** Whether PUT creates an item that does not exist. Default: true. */
   readonly createWithPut?: boolean | undefined;

@@ -5,6 +5,7 @@ import type { JournalEntry } from './journal/entry.ts';
 
 /** A nonce that was rejected because it had been used. */
 interface NonceEvent {
+  /** The name of the event. */
   readonly type: 'nonce-replayed';
   /** The user of the nonce. */
   readonly user: string;

@@ -52,6 +52,7 @@ export interface HttpRequest {
   readonly path: string;
   /** The parameters of the query. */
   readonly query: URLSearchParams;
+  /** The header fields. */
   readonly headers: HttpHeaders;
   /** The client's address, without its port. */
   readonly peer: string;

@@ -54,15 +54,21 @@ export class Problem implements Error {
   readonly name = 'Problem';
   /** The type and the detail. */
   readonly message: string;
+  /** The stack trace; undefined for a problem that the server throws. */
   declare readonly stack?: string;
+  /** The name of the problem type: `not-found`. */
   readonly type: ProblemType;
+  /** The status code of the response, which the type determines. */
   readonly status: number;
+  /** The title of the problem type. */
   readonly title: string;
   /** What happened in this occurrence, for a human reader. */
   readonly detail: string;
+  /** The extension members of the problem document (RFC 9457 §3.2). */
   readonly members: Readonly<Record<string, ProblemMember>>;
   /** The header fields of the response. */
   readonly headers: readonly FieldLine[];
+  /** Whether the connection is closed after the response. */
   readonly close: boolean;
   /** The document that the client receives instead of a problem document. @internal */
   readonly document: ForeignDocument | undefined;
@@ -83,8 +89,10 @@ export class Problem implements Error {
   /** Returns a copy of the problem with additional field lines. @internal */
   with(fields: readonly FieldLine[]): Problem {
     return new Problem(this.type, this.detail, {
+      /** The extension members of the problem document (RFC 9457 §3.2). */
       members: this.members,
       headers: [...this.headers, ...fields],
+      /** Whether the connection is closed after the response. */
       close: this.close,
       document: this.document,
     });

@@ -8,8 +8,11 @@ export interface AccessLogEntry {
   readonly method: string;
   /** The path as sent, without the query; `-` if it could not be read. */
   readonly path: string;
+  /** The status code of the response. */
   readonly status: number;
+  /** The name of the authenticated user or client; undefined for an anonymous request. */
   readonly principal: string | undefined;
+  /** The scheme that authenticated the request: `hmac`. Undefined for an anonymous request. */
   readonly scheme: string | undefined;
   /** Microseconds from the end of the request's header section to the response. */
   readonly microseconds: number;

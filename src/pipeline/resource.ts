@@ -63,9 +63,11 @@ export interface Call<State = unknown, Content = unknown> {
   readonly request: HttpRequest;
   /** The request with its unread content and its connection. @internal */
   readonly incoming: IncomingRequest;
+  /** The method as sent: `GET`. For HEAD, the action of GET is called. */
   readonly method: string;
   /** The normalized path: unreserved octets decoded, hexadecimal digits in upper case. */
   readonly path: string;
+  /** The decoded parameters of the path template. */
   readonly parameters: Parameters;
   /** The query parameters. */
   readonly query: URLSearchParams;
@@ -83,7 +85,9 @@ export interface Call<State = unknown, Content = unknown> {
 
 /** The content of a response: bytes or text of one media type. */
 export interface Representation {
+  /** The value of Content-Type: `text/plain; charset=utf-8`. */
   readonly type: string;
+  /** The content; text is sent as UTF-8. */
   readonly body: string | Uint8Array;
 }
 
@@ -93,6 +97,7 @@ export interface ActionResponse {
   readonly status: number;
   /** Fields such as `Location` and `Link`. The server adds Content-Type, Content-Length, Date and the like. */
   readonly headers?: HeadersInput | undefined;
+  /** The content of the response. Default: none. */
   readonly representation?: Representation | undefined;
   /** Whether the response is `Cache-Control: no-store`, because it contains or uses up a secret. Default: false. */
   readonly noStore?: boolean | undefined;
@@ -110,6 +115,7 @@ export type ActionResult = ActionResponse | Representation | typeof retryAction;
 
 /** The implementation of a method, with its access rule. */
 export interface Action<State = unknown, Content = unknown> {
+  /** Who may use the method. */
   readonly access: Access;
   /** Performs the action. Throws a Problem to reject the request. */
   handle(call: Call<State, Content>): MaybePromise<ActionResult>;
@@ -145,10 +151,15 @@ export interface Action<State = unknown, Content = unknown> {
  * const service = createService({ resources: { '/weather/{city}': weather } });
  */
 export interface Resource<State = unknown, Content = unknown> {
+  /** Performs GET, and HEAD. Default: 405. */
   readonly GET?: Action<State, Content> | undefined;
+  /** Performs PUT. Default: 405. */
   readonly PUT?: Action<State, Content> | undefined;
+  /** Performs POST. Default: 405. */
   readonly POST?: Action<State, Content> | undefined;
+  /** Performs PATCH. Default: 405. */
   readonly PATCH?: Action<State, Content> | undefined;
+  /** Performs DELETE. Default: 405. */
   readonly DELETE?: Action<State, Content> | undefined;
   /**
    * Further methods by name: `{ PROPFIND: action(…) }` (RFC 9110 §9.1). Over a socket, only those arrive that Node.js parses

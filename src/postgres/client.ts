@@ -14,6 +14,7 @@ export interface PostgresClient {
   connect?(): PromiseLike<unknown>;
   /** Adds a listener for errors of idle connections, which would otherwise end the process. */
   on?(event: 'error', listener: (error: Error) => void): unknown;
+  /** Removes a listener that `on` added. */
   removeListener?(event: 'error', listener: (error: Error) => void): unknown;
   /** Closes all connections. */
   end?(): PromiseLike<unknown>;

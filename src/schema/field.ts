@@ -26,53 +26,71 @@ export type Declarations<D> = Readonly<Record<string, D>>;
 
 /** Text, including white space, of any characters that XML allows. */
 export interface TextDeclaration {
+  /** Text. */
   readonly type: 'text';
   /** The maximum length in characters (code points). */
   readonly maxLength?: number | undefined;
   /** An I-Regexp (RFC 9485) that must match the whole value. */
   readonly pattern?: string | undefined;
+  /** The permitted values. Default: any. */
   readonly enum?: readonly string[] | undefined;
 }
 
 /** A decimal, stored as the digits that were sent. */
 export interface DecimalDeclaration {
+  /** A decimal number. */
   readonly type: 'decimal';
   /** The exact number of fraction digits. Default: 0. */
   readonly fractionDigits?: number | undefined;
+  /** The permitted values. Default: any. */
   readonly enum?: readonly string[] | undefined;
+  /** The least permitted value. Default: none. */
   readonly min?: string | undefined;
+  /** The greatest permitted value. Default: none. */
   readonly max?: string | undefined;
 }
 
 /** An integer between −(2^53 − 1) and 2^53 − 1. */
 export interface IntegerDeclaration {
+  /** An integer. */
   readonly type: 'integer';
+  /** The permitted values. Default: any. */
   readonly enum?: readonly number[] | undefined;
+  /** The least permitted value. Default: none. */
   readonly min?: number | undefined;
+  /** The greatest permitted value. Default: none. */
   readonly max?: number | undefined;
 }
 
 /** `true` or `false`. */
 export interface BooleanDeclaration {
+  /** `true` or `false`. */
   readonly type: 'boolean';
 }
 
 /** A calendar date (`date`: YYYY-MM-DD) or a date and time with an offset (`dateTime`: RFC 3339). */
 export interface TimeDeclaration {
+  /** A date, or a date with a time. */
   readonly type: 'date' | 'dateTime';
+  /** The permitted values. Default: any. */
   readonly enum?: readonly string[] | undefined;
+  /** The least permitted value. Default: none. */
   readonly min?: string | undefined;
+  /** The greatest permitted value. Default: none. */
   readonly max?: string | undefined;
 }
 
 /** An active currency code of ISO 4217. */
 export interface CurrencyDeclaration {
+  /** A currency code. */
   readonly type: 'currency';
+  /** The permitted values. Default: any. */
   readonly enum?: readonly string[] | undefined;
 }
 
 /** Any JSON value, nested at most 32 levels deep. In XML it is the text of the element. */
 export interface JsonDeclaration {
+  /** Any JSON value. */
   readonly type: 'json';
   /** The maximum length of its text without white space, in characters. Default: 65,536. */
   readonly maxLength?: number | undefined;
@@ -90,13 +108,17 @@ export type SimpleDeclaration =
 
 /** A field with fields of its own. */
 export interface ElementDeclaration {
+  /** A field with fields of its own. */
   readonly type: 'element';
+  /** The fields, in the order in which they are written. */
   readonly fields: Declarations<FieldDeclaration>;
 }
 
 /** A field with any number of values of one type. */
 export interface ListDeclaration {
+  /** A list of values. */
   readonly type: 'list';
+  /** The type of each value, or its declaration. */
   readonly of: SimpleTypeName | (FieldKind & WithAttributes);
   /** The element name of each value. Default: `item`. */
   readonly item?: string | undefined;
@@ -105,10 +127,12 @@ export interface ListDeclaration {
 type FieldKind = SimpleDeclaration | ElementDeclaration | ListDeclaration;
 
 interface Requirable {
+  /** Whether an item must have it. Default: false. */
   readonly required?: boolean;
 }
 
 interface WithAttributes {
+  /** The attributes of its element in XML, by name. In JSON, they are members. Default: none. */
   readonly attributes?: Declarations<AttributeDeclaration>;
 }
 

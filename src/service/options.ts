@@ -159,6 +159,7 @@ export interface ServiceOptions extends PipelineOptions {
   readonly strictQuery?: boolean | undefined;
   /** Whether `GET /openapi.json` returns the OpenAPI 3.1 document of the service to everyone. Default: false. */
   readonly openapi?: boolean | undefined;
+  /** The limits on what a client may send. Default: each limit has its own. */
   readonly limits?: Partial<Limits> | undefined;
   /** Answers health and readiness checks, which are neither counted nor, unless they fail, logged. Default: none. */
   readonly health?: HealthOptions | undefined;

@@ -55,6 +55,7 @@ import { checkDistinctSecrets } from './user-checks.ts';
 export interface Listener {
   /** `http://127.0.0.1:8080`, or `https://…`. */
   readonly url: string;
+  /** The port number. */
   readonly port: number;
   /**
    * Replaces the certificate for new connections; open connections continue.

@@ -1,5 +1,6 @@
 /** A document and the version of its content. */
 export interface StoredDocument {
+  /** The bytes of the document. */
   readonly content: Uint8Array;
   /** Identifies the content. Each replacement has another one. */
   readonly version: string;

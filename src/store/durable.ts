@@ -53,6 +53,7 @@ export interface JournaledStoreOptions {
  * Reads continue in both cases.
  */
 export interface StoreHealth {
+  /** `well`, or why changes are rejected. */
   readonly state: 'well' | 'full' | 'failed';
   /** Why changes are rejected; undefined if they are not. */
   readonly reason: string | undefined;

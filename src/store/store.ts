@@ -14,6 +14,7 @@ export interface StoredRecord {
 
 /** One item of a collection. */
 export interface StoredItem {
+  /** The id, which is unique in its collection. */
   readonly id: string;
   /** The position of the item in the order of creation within its collection, from 1. */
   readonly sequence: number;
@@ -21,11 +22,13 @@ export interface StoredItem {
   readonly revision: number;
   /** The time of that change, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly modified: number;
+  /** The fields of the item. */
   readonly value: StoredRecord;
 }
 
 /** Some items of a collection in the order of creation, and the state of the whole collection. */
 export interface StoredPage {
+  /** The items, in ascending sequence. */
   readonly entries: readonly StoredItem[];
   /** Whether more items follow the last of these. */
   readonly more: boolean;
@@ -49,10 +52,13 @@ export interface Receipt {
 
 /** A change that was made for a receipt. */
 export interface StoredReceipt {
+  /** The receipt, which identifies the request. */
   readonly receipt: Receipt;
+  /** What the change did to the item. */
   readonly kind: StoreChange['kind'];
   /** Whether the change added an item. */
   readonly created: boolean;
+  /** The path of the collection. */
   readonly collection: string;
   /** The item after the change; for a deletion: before it. */
   readonly entry: StoredItem;
@@ -60,6 +66,7 @@ export interface StoredReceipt {
 
 /** The unexpired receipts of a user. */
 export interface ReceiptCount {
+  /** The number of receipts. */
   readonly count: number;
   /** The length of the items in them, as JSON. Stores without this member limit only the number. */
   readonly size?: number;
@@ -69,6 +76,7 @@ export interface ReceiptCount {
 
 /** The members that all changes have. */
 interface Changing {
+  /** The path of the collection: `/articles`. */
   readonly collection: string;
   /** The time of the change, in milliseconds since 1970-01-01T00:00:00Z. */
   readonly at: number;
@@ -83,23 +91,31 @@ interface Changing {
 
 /** Adds an item under an id that the store assigns. */
 export interface Creation extends Changing {
+  /** Adds an item. */
   readonly kind: 'create';
+  /** The fields of the item. */
   readonly value: StoredRecord;
 }
 
 /** Creates or replaces the item with an id that the client chose, if the item is in the expected state. */
 export interface Replacement extends Changing {
+  /** Creates or replaces an item. */
   readonly kind: 'put';
+  /** The id that the client chose. */
   readonly id: string;
   /** The expected revision; `absent` if no item may exist; `present` if an item of any revision must exist. */
   readonly expected: number | 'absent' | 'present';
+  /** The fields of the item. */
   readonly value: StoredRecord;
 }
 
 /** Deletes an item if it has the expected revision. */
 export interface Deletion extends Changing {
+  /** Deletes an item. */
   readonly kind: 'delete';
+  /** The id of the item. */
   readonly id: string;
+  /** The expected revision. */
   readonly expected: number;
 }
 
@@ -116,11 +132,20 @@ export type ChangeListener = (sequence: number, entry: StoredItem | undefined, r
 
 /** The result of a change: the item after it (for a deletion: before it), or that the item was not in the expected state. */
 export type StoreResult =
-  | { readonly applied: true; readonly entry: StoredItem }
-  | { readonly applied: false };
+  | {
+      /** Whether the change was made. */
+      readonly applied: true;
+      /** The item after the change; for a deletion: before it. */
+      readonly entry: StoredItem;
+    }
+  | {
+      /** Whether the change was made. */
+      readonly applied: false;
+    };
 
 /** The first part of a transferred store. */
 export interface TransferredStore {
+  /** The first part. */
   readonly kind: 'store';
   /** The id of the store, with which its entity tags begin. Undefined if the receiving store keeps its own. */
   readonly storeId: string | undefined;
@@ -138,12 +163,15 @@ export interface CollectionNumbers {
   readonly sequence: number;
   /** The revision and the time (ms) of the last visible change; 0 if there is none. */
   readonly revision: number;
+  /** The time (ms) of the last visible change; 0 if there is none. */
   readonly modified: number;
 }
 
 /** The counters of a collection. They follow the store and precede the items of the collection. */
 export interface TransferredCollection extends CollectionNumbers {
+  /** The counters of a collection. */
   readonly kind: 'collection';
+  /** The path of the collection: `/articles`. */
   readonly path: string;
   /** The ids above the counter that clients ever chose, in ascending order. The counter has to skip them. */
   readonly chosen: readonly NumberRange[];
@@ -151,14 +179,19 @@ export interface TransferredCollection extends CollectionNumbers {
 
 /** An item. The items of a collection are in ascending sequence. */
 export interface TransferredItem {
+  /** An item. */
   readonly kind: 'item';
+  /** The path of its collection. */
   readonly collection: string;
+  /** The item. */
   readonly entry: StoredItem;
 }
 
 /** A change with an unexpired receipt. Receipts follow the items. */
 export interface TransferredReceipt {
+  /** A receipt. */
   readonly kind: 'receipt';
+  /** The change with its receipt. */
   readonly change: StoredReceipt;
 }
 

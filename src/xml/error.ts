@@ -87,12 +87,19 @@ export interface XmlErrorDetail {
 /** Thrown for a document that is not well-formed or that the parser does not support. */
 export class XmlError extends CountersignError {
   override readonly name = 'XmlError';
+  /** The rule that the document violates. */
   readonly code: XmlErrorCode;
+  /** The line, from 1. */
   readonly line: number;
+  /** The column, from 1, in characters (code points). */
   readonly column: number;
+  /** The open elements, such as `/articles/article`; empty outside the root element. */
   readonly path: string;
+  /** A description of what was found. */
   readonly found: string;
+  /** A description of what was expected. */
   readonly expected: string;
+  /** The declared or detected encoding; undefined unless the code is `encoding`. */
   readonly encoding: string | undefined;
 
   constructor(code: XmlErrorCode, detail: XmlErrorDetail) {

@@ -8,6 +8,7 @@ export interface XmlHandler {
   endElement?(name: string): void;
   /** Called for text and the content of CDATA sections. One text may arrive in several calls. */
   text?(data: string): void;
+  /** Called for a comment, with its text. */
   comment?(data: string): void;
   /** Called for a processing instruction other than the XML declaration. */
   processingInstruction?(target: string, data: string): void;

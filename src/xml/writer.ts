@@ -92,7 +92,9 @@ export interface XmlWriter {
   end(): this;
   /** Writes an element that contains only text. */
   element(name: string, data: string): this;
+  /** Writes a comment. */
   comment(data: string): this;
+  /** Writes a processing instruction. Default of `data`: none. */
   processingInstruction(target: string, data?: string): this;
   /**
    * Returns the document.

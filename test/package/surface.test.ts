@@ -100,6 +100,79 @@ for (const [entry, { values, types }] of Object.entries(surface)) {
   });
 }
 
+/** The members that need no description: the name of errors, private members, and symbols that mark opaque types. */
+function needsNoDescription(name: string, owner: string): boolean {
+  return (name === 'name' && /(?:Error|Problem)$/.test(owner)) || /^#private$|^__@/.test(name);
+}
+
+/** Returns what an editor shows of the comment of a symbol. */
+function readHoverText(symbol: ts.Symbol, checker: ts.TypeChecker): string {
+  return ts.displayPartsToString(symbol.getDocumentationComment(checker)).trim();
+}
+
+test('every exported name and every member has a description, which editors show', () => {
+  const paths = Object.keys(surface).map((entry) => join(dist, `${entry}.d.ts`));
+  const program = ts.createProgram(paths, {
+    module: ts.ModuleKind.NodeNext,
+    target: ts.ScriptTarget.ES2022,
+    lib: ['lib.es2022.d.ts', 'lib.esnext.disposable.d.ts', 'lib.dom.d.ts'],
+    types: ['node'],
+  });
+  const checker = program.getTypeChecker();
+  const described = new Set<string>();
+  const undescribed = new Set<string>();
+  const visited = new Set<ts.Type>();
+  const describe = (symbol: ts.Symbol, name: string): void => {
+    (readHoverText(symbol, checker) === '' ? undescribed : described).add(name);
+  };
+  /** Visits the members of a type, and those of the types of its members. */
+  const visit = (type: ts.Type, owner: string): void => {
+    if (visited.has(type)) return;
+    visited.add(type);
+    if (type.isUnion()) {
+      for (const each of type.types) visit(each, owner);
+      return;
+    }
+    if (!type.isIntersection() && (type.flags & ts.TypeFlags.Object) === 0) return;
+    for (const member of type.getProperties()) {
+      const declaration = member.valueDeclaration ?? member.declarations?.[0];
+      if (declaration === undefined || !declaration.getSourceFile().fileName.startsWith(dist)) continue;
+      if (needsNoDescription(member.name, owner)) continue;
+      describe(member, `${owner}.${member.name}`);
+      visit(checker.getTypeOfSymbolAtLocation(member, declaration), `${owner}.${member.name}`);
+    }
+  };
+  for (const path of paths) {
+    const source = program.getSourceFile(path);
+    const entry = source === undefined ? undefined : checker.getSymbolAtLocation(source);
+    assert.ok(entry !== undefined, path);
+    for (const exported of checker.getExportsOfModule(entry)) {
+      const isAlias = (exported.flags & ts.SymbolFlags.Alias) !== 0;
+      const symbol = isAlias ? checker.getAliasedSymbol(exported) : exported;
+      describe(symbol, exported.name);
+      if ((symbol.flags & ts.SymbolFlags.Type) !== 0)
+        visit(checker.getDeclaredTypeOfSymbol(symbol), exported.name);
+    }
+  }
+  assert.ok(described.size > 900, String(described.size));
+  assert.deepEqual([...undescribed], []);
+});
+
+test('what is compiled is opaque', () => {
+  const path = join(dist, 'index.d.ts');
+  const { statements } = ts.createSourceFile(path, readFileSync(path, 'utf8'), ts.ScriptTarget.Latest);
+  for (const name of ['Collection', 'Scheme']) {
+    const declared = statements.find(
+      (each): each is ts.InterfaceDeclaration => ts.isInterfaceDeclaration(each) && each.name.text === name,
+    );
+    assert.deepEqual(
+      declared?.members.map((member) => member.name?.kind),
+      [ts.SyntaxKind.ComputedPropertyName],
+      name,
+    );
+  }
+});
+
 test('each name is exported from exactly one entry', () => {
   const names = Object.values(surface).flatMap(({ values, types }) => [
     ...namesIn(values),

@@ -22,6 +22,7 @@ import { type ConnectionOptions, createSender } from './sender.ts';
 
 /** The options of `attackOAuth1`. */
 export interface AttackOAuth1Options extends ConnectionOptions {
+  /** The URLs of the endpoints. */
   readonly endpoints: OAuth1Endpoints;
   /** A registered client (consumer), which signs with HMAC-SHA256. */
   readonly client: OAuth1Client;

@@ -6,6 +6,7 @@ import type { Sender, UrlRequest } from './sender.ts';
 
 /** A client that is registered at the authorization server. */
 export type OAuthClient = {
+  /** The id of the client. */
   readonly id: string;
   /** Default: none, for a public client. */
   readonly secret?: string;
@@ -19,7 +20,9 @@ export type OAuthClient = {
 
 /** The members of the server's metadata (RFC 8414) that the adversary uses. */
 export type AuthorizationServerMetadata = {
+  /** The absolute URL of the consent page. */
   readonly authorization_endpoint: string;
+  /** The absolute URL of the token endpoint. */
   readonly token_endpoint: string;
 };
 

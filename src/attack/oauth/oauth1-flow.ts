@@ -7,14 +7,19 @@ import type { Sender, UrlRequest } from './sender.ts';
 
 /** A client (RFC 5849 §1.1; formerly consumer) that is registered at the server. */
 export type OAuth1Client = {
+  /** The key of the client (consumer). */
   readonly key: string;
+  /** The secret of the client. */
   readonly secret: string;
 };
 
 /** The endpoints of OAuth 1.0a (RFC 5849 §2). */
 export type OAuth1Endpoints = {
+  /** The absolute URL for request tokens. */
   readonly requestToken: string;
+  /** The absolute URL of the consent page. */
   readonly authorize: string;
+  /** The absolute URL for access tokens. */
   readonly accessToken: string;
 };
 

@@ -65,6 +65,7 @@ export interface SchemeCredentials {
   readonly date: number;
   /** The nonce; a random one if none is chosen. */
   readonly nonce: string;
+  /** The signature, as `sign` returned it. */
   readonly signature: string;
 }
 
@@ -156,7 +157,9 @@ export interface SecretSchemeDefinition<Parsed extends ParsedCredentials = Parse
    * it must be fast.
    */
   sign(message: Buffer, key: Buffer): string;
+  /** Only in a scheme with public keys. */
   readonly verify?: undefined;
+  /** Only in a scheme with public keys. */
   readonly algorithms?: undefined;
 }
 
@@ -169,6 +172,7 @@ export interface PublicKeySchemeDefinition<Parsed extends ParsedCredentials = Pa
   verify(message: Buffer, key: KeyObject, signature: string): boolean;
   /** Returns the signature of a message by a private key. */
   sign(message: Buffer, privateKey: KeyObject): string;
+  /** Only in a scheme with shared secrets. */
   readonly key?: undefined;
 }
 

@@ -15,6 +15,7 @@ export type SigningScheme =
   | (Omit<MessageSignaturesDeclaration, 'signResponses'> & {
       /** HTTP Message Signatures (RFC 9421). */
       readonly type: 'message-signatures';
+      /** The key that signs. */
       readonly key:
         | {
             /** The parameter `keyid`. */
@@ -27,7 +28,9 @@ export type SigningScheme =
         | {
             /** The parameter `keyid`. */
             readonly id: string;
+            /** HMAC with SHA-256. */
             readonly algorithm?: 'hmac-sha256' | undefined;
+            /** The shared secret. */
             readonly secret: string;
           };
       /** The time until the parameter `expires`: whole seconds, or text such as `5m`. Default: the signature has none. */
@@ -42,7 +45,9 @@ export type SigningScheme =
       readonly type: 'aws4';
       /** The name of the user, or the id of one of its keys. */
       readonly accessKeyId: string;
+      /** The shared secret. */
       readonly secret: string;
+      /** The session token, which is sent as X-Amz-Security-Token. Default: none. */
       readonly sessionToken?: string | undefined;
       /**
        * How long a presigned URL, which `signUrl` returns, is valid: seconds, or text such as `5m`. Range: 1 to 604 800 s. Default: the

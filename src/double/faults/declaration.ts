@@ -83,7 +83,13 @@ type Answer =
   | Without<'status' | 'body' | 'headers' | 'retryAfter'>;
 
 /** What precedes the processing. */
-type Before = Without<'before'> | With<'delay'> | { readonly reset: 'before' };
+type Before =
+  | Without<'before'>
+  | With<'delay'>
+  | {
+      /** Resets the connection before the response, and before the request is processed. */
+      readonly reset: 'before';
+    };
 
 /**
  * A fault. A status, a delay and one way to break the response can be combined:

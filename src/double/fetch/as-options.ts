@@ -13,13 +13,17 @@ type Only<Names extends keyof SignerOptions> = Pick<SignerOptions, Names> & {
 
 /** The full form of `hmac`, which is the default. */
 type FullForm = Only<'scheme' | 'form' | 'nonce' | 'date' | 'dateField' | 'signBody' | 'secret'> & {
+  /** The scheme: `hmac`. */
   readonly scheme?: 'hmac';
+  /** The form with a date and a nonce. */
   readonly form?: 'full';
 };
 
 /** The simple form of `hmac`, which has neither a nonce nor a date. */
 type SimpleForm = Only<'scheme' | 'form' | 'signBody' | 'secret'> & {
+  /** The scheme: `hmac`. */
   readonly scheme?: 'hmac';
+  /** The form without a date and a nonce. */
   readonly form: 'simple';
 };
 
@@ -31,10 +35,22 @@ export type AsOptions =
   | Only<'scheme'>
   | FullForm
   | SimpleForm
-  | (Only<'scheme' | 'password'> & { readonly scheme: 'basic' })
-  | (Only<'scheme' | 'client'> & { readonly scheme: 'bearer' })
-  | (Only<'scheme' | 'token'> & { readonly scheme: 'bearer' })
-  | (Only<'scheme' | 'client' | 'nonce' | 'date'> & { readonly scheme: 'oauth1' });
+  | (Only<'scheme' | 'password'> & {
+      /** HTTP Basic (RFC 7617). */
+      readonly scheme: 'basic';
+    })
+  | (Only<'scheme' | 'client'> & {
+      /** A bearer token (RFC 6750). */
+      readonly scheme: 'bearer';
+    })
+  | (Only<'scheme' | 'token'> & {
+      /** A bearer token (RFC 6750). */
+      readonly scheme: 'bearer';
+    })
+  | (Only<'scheme' | 'client' | 'nonce' | 'date'> & {
+      /** OAuth 1.0a (RFC 5849). */
+      readonly scheme: 'oauth1';
+    });
 
 /** The options of `double.as` for a scheme of the option `schemes`. The names of other schemes have options of their own. */
 export type ConfiguredAsOptions<Name extends string = string> = ConfiguredSchemeOptions & {

@@ -28,6 +28,7 @@ export interface RawEntry {
   /** The request as received. Undefined if it could not be parsed. */
   readonly request:
     | {
+        /** The method as received. */
         readonly method: string;
         /** Path and query as sent; each octet is one character. */
         readonly target: string;
@@ -35,6 +36,7 @@ export interface RawEntry {
         readonly version: string;
         /** Header field lines in the order sent. */
         readonly headers: readonly (readonly [name: string, value: string])[];
+        /** The content as received. */
         readonly body: Uint8Array;
       }
     | undefined;
@@ -43,6 +45,7 @@ export interface RawEntry {
   /** The response as sent. Undefined if there was none. */
   readonly response:
     | {
+        /** The status code. */
         readonly status: number;
         /** Header field lines in the order sent, without those that the connection requires. */
         readonly headers: readonly (readonly [name: string, value: string])[];
@@ -77,7 +80,14 @@ export class JournalEntry {
   /** The duration from the request's header section to the response, in ms of the host's time. */
   readonly duration: number;
   /** The authenticated principal. */
-  readonly principal: { readonly name: string; readonly scheme: string } | undefined;
+  readonly principal:
+    | {
+        /** The name of the user, or the id of the client. */
+        readonly name: string;
+        /** The scheme that authenticated it: `hmac`. */
+        readonly scheme: string;
+      }
+    | undefined;
   /** The step that produced the response: from 0 (not parsable) to 16 (acted). Undefined if a fault produced it. */
   readonly step: number | undefined;
   /** The fault that was applied. */
@@ -110,7 +120,16 @@ export class JournalEntry {
   }
 
   /** The problem in the response. The hint is the usual cause, if one is recognized; `auth` has its own. */
-  get problem(): { readonly type: string; readonly detail: string; readonly hint?: string } | undefined {
+  get problem():
+    | {
+        /** The name of the problem type: `not-found`. */
+        readonly type: string;
+        /** What happened in this occurrence. */
+        readonly detail: string;
+        /** The usual cause. Absent if none is recognized. */
+        readonly hint?: string;
+      }
+    | undefined {
     const { problem, authentication } = this.#exchange;
     if (problem === undefined) return undefined;
     const shown = { type: problem.type, detail: this.#redact(problem.detail) };

@@ -22,6 +22,7 @@ export interface OperationCoverage {
 
 /** Which operations, statuses and parameters of the partner's document were used. `String(coverage)` lists what was not. */
 export class PartnerCoverage {
+  /** How often each operation was used, in the order of the document. */
   readonly operations: readonly OperationCoverage[];
   /** The operationIds of which no request was received. */
   readonly uncovered: readonly string[];
@@ -34,6 +35,7 @@ export class PartnerCoverage {
       .map(({ operationId }) => operationId);
   }
 
+  /** Returns `operations` and `uncovered`. */
   toJSON(): object {
     const { operations, uncovered } = this;
     return { operations, uncovered };

@@ -2,7 +2,9 @@ import { CountersignError } from '../../countersign-error.ts';
 
 /** The TLS identity of a server, in PEM: the certificate, followed by intermediate certificates, and its private key. */
 export interface TlsIdentity {
+  /** The certificate in PEM, followed by intermediate certificates. */
   readonly cert: string | Buffer;
+  /** The private key in PEM, without a passphrase. */
   readonly key: string | Buffer;
 }
 

@@ -7,10 +7,15 @@ export type PathItem = Readonly<Record<string, JsonSchema | readonly JsonSchema[
 
 /** An OpenAPI 3.1 document. */
 export interface OpenApiDocument {
+  /** The version of OpenAPI. */
   readonly openapi: '3.1.0';
+  /** The title and the version of the interface. */
   readonly info: JsonSchema;
+  /** The origins of the service. */
   readonly servers: readonly JsonSchema[];
+  /** The names by which operations are grouped. */
   readonly tags: readonly JsonSchema[];
+  /** The operations by path and method. */
   readonly paths: Readonly<Record<string, PathItem>>;
   /** Schemas, responses, parameters, header fields and security schemes, each by name. */
   readonly components: Readonly<Record<string, Readonly<Record<string, JsonSchema>>>>;
