@@ -142,11 +142,15 @@ function checkDistinct(
     if (others.has(name)) throw new RangeError(`the ${what} ${name} is also declared in ${config}`);
 }
 
-/** Returns the options that a module receives: those of the option table, without the file with the encryption key. */
+/**
+ * Returns the options that a module receives: those of the option table, without the file with the encryption key. `nonceWindow` is in
+ * seconds, like the `window` of stores.
+ */
 export function selectModuleOptions(options: Options): ServerModuleOptions {
   const { users, clients, consumers, schemes, collections, seed, warnings, keyFile, ...plain } = options;
   return Object.freeze({
     ...plain,
+    nonceWindow: plain.nonceWindow / 1000,
     trustProxy: Object.freeze([...plain.trustProxy]),
     corsOrigin: Object.freeze([...plain.corsOrigin]),
     quota: plain.quota && Object.freeze(plain.quota.map((policy) => Object.freeze({ ...policy }))),

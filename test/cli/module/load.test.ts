@@ -222,8 +222,8 @@ test('a module receives the options without secrets, as a frozen object', async 
   await loadModule(options, environment);
   const received: unknown = Reflect.get(globalThis, 'received');
   assert.ok(typeof received === 'object' && received !== null && Object.isFrozen(received));
-  const { port, trustProxy, module, window } = Object.fromEntries(Object.entries(received));
-  assert.deepEqual([port, trustProxy, module, window], [1234, ['10.0.0.0/8'], file, 600]);
+  const { port, trustProxy, module, window, nonceWindow } = Object.fromEntries(Object.entries(received));
+  assert.deepEqual([port, trustProxy, module, window, nonceWindow], [1234, ['10.0.0.0/8'], file, 600, 600]);
   assert.ok(!JSON.stringify(received).includes('hidden'));
   for (const name of ['users', 'clients', 'consumers', 'schemes', 'seed', 'collections', 'keyFile'])
     assert.ok(!(name in received), name);
