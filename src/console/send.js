@@ -1,6 +1,6 @@
 import { delay } from './api.js';
 import { button, field, fill, h, select, setOptions } from './dom.js';
-import { attemptIn, input, loadView, panel } from './form.js';
+import { attemptIn, input, loadView, panel, table } from './form.js';
 import { algorithmNames, longShown, statusBadge } from './format.js';
 
 /** The schemes that need no configuration: how they sign, and what their signatures have. */
@@ -86,6 +86,7 @@ export function mount(root, context) {
 	const key = h('textarea', { rows: 2, spellcheck: 'false', autocomplete: 'off' });
 	const nonce = input({ placeholder: 'a new one' });
 	const message = h('div', { 'aria-live': 'polite' });
+	const signedMessage = h('div');
 	const outcome = h('div', { 'aria-live': 'polite' });
 	const send = h('button.primary', { type: 'submit' }, 'Send');
 	const signNow = button('Sign', () => {
@@ -172,6 +173,7 @@ export function mount(root, context) {
 			target: request.target + (parameters && separator + parameters),
 			fields: [...request.fields.filter(([name]) => !hasField(added, name.toLowerCase())), ...added],
 			content: signed.body ?? request.content,
+			message: signed.message,
 		};
 	};
 
@@ -180,6 +182,7 @@ export function mount(root, context) {
 		const current = ++sequence;
 		prepared = undefined;
 		send.disabled = true;
+		fill(signedMessage);
 		const used = chosen();
 		if (issuesToken(used) && !isAsked) {
 			fill(message, h('p.hint', 'To sign, the server issues a token. Press Sign to see the message.'));
@@ -198,6 +201,7 @@ export function mount(root, context) {
 			prepared = { text, secure: signed.secure, nonce: request.nonce };
 			send.disabled = false;
 			fill(message, wire('Message', text));
+			fill(signedMessage, partsTable(signed.message));
 		} catch (error) {
 			if (current === sequence && !signal.aborted) fill(message, h('p.error', error.message));
 		}
@@ -290,7 +294,11 @@ export function mount(root, context) {
 			),
 			h('div.actions', send, signNow),
 		);
-		fill(root, h('h1', 'Send'), h('div.columns', editor, h('div', panel('Message', message), outcome)));
+		fill(
+			root,
+			h('h1', 'Send'),
+			h('div.columns', editor, h('div', panel('Message', message), panel('What is signed', signedMessage), outcome)),
+		);
 	};
 
 	const load = async () => {
@@ -377,6 +385,12 @@ function spoil(parameters, fields) {
 function another(character) {
 	const [one, other] = /[a-z]/.test(character) ? 'ab' : /[A-Z]/.test(character) ? 'AB' : '01';
 	return character === one ? other : one;
+}
+
+/** Returns the parts of a signed message. Fixed text between them has no name. */
+function partsTable(parts = []) {
+	const rows = parts.map(({ name, value }) => [name || 'fixed text', h('code', longShown(value))]);
+	return table('signed parts', ['Part', 'Value'], rows, 'These credentials sign no message.');
 }
 
 /** Returns a message as on the wire. */

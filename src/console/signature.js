@@ -1,6 +1,6 @@
 import { h } from './dom.js';
 import { dateTime, longShown, span, visible } from './format.js';
-import { differ, splitLike } from './text-diff.js';
+import { differ } from './text-diff.js';
 
 /** The names of the checks of all schemes. */
 const checkNames = {
@@ -44,7 +44,7 @@ export function checksOf({ passed, failedAt }) {
 export function signatureView(entry) {
 	const { auth } = entry;
 	if (auth === undefined) return [h('p.empty', noSignature(entry))];
-	const parts = partsOf(auth, entry);
+	const parts = partsOf(auth);
 	return [
 		hintOf(auth),
 		h('h3', 'Checks'),
@@ -71,44 +71,16 @@ function sentence(text) {
 	return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
 }
 
-/**
- * Returns the parts of the message: as the scheme lists them, or cut from the whole message. `signed` is undefined if it is not
- * known what the client signed.
- */
-function partsOf({ parts, expected, received, scheme }, { request }) {
+/** Returns the parts of the message, or the whole message if parts of it do not show how it differs. */
+function partsOf({ parts, expected, received }) {
 	const isKnown = parts?.some(({ signed }) => signed !== undefined);
 	if (parts?.length > 0 && (isKnown || received === undefined)) {
 		if (!isKnown) return parts;
 		// The digest of a request that differs is derived, so it is not compared.
-		parts = parts.filter(({ name }) => name !== 'string to sign');
-		return parts.map(({ name, expected: own, signed = own }) => ({ name, expected: own, signed }));
+		const compared = parts.filter(({ name }) => name !== 'string to sign');
+		return compared.map(({ name, expected: own, signed = own }) => ({ name, expected: own, signed }));
 	}
-	if (expected === undefined) return [];
-	const pieces = piecesOf(expected, scheme, request);
-	if (received === undefined) return pieces;
-	const signed = splitLike(
-		received,
-		expected,
-		pieces.map((piece) => piece.expected),
-	);
-	return pieces.map((piece, at) => ({ ...piece, signed: signed[at] ?? '' }));
-}
-
-/** Cuts a message of HMAC or OAuth 1.0a into its parts. Each but the first begins with its separator. */
-function piecesOf(message, scheme, request) {
-	if (scheme === 'oauth' || scheme === 'oauth1')
-		return named(message.split(/(?=&)/), ['method', 'address', 'parameters']);
-	const start = request.method === '' ? '' : `${request.method}+${request.target}`;
-	if (scheme !== 'hmac' || !message.startsWith(start)) return [{ name: 'message', expected: message }];
-	const rest = message.slice(start.length).split(/(?=\+)/);
-	const others = rest.filter((piece) => piece !== '');
-	const names = others.length === 1 ? ['content digest'] : ['date', 'nonce', 'content digest'];
-	const [method, target] = [request.method, `+${request.target}`];
-	return named([method, target, ...others.slice(0, 2), others.slice(2).join('')], ['method', 'target', ...names]);
-}
-
-function named(texts, names) {
-	return texts.flatMap((expected, at) => (expected === '' ? [] : [{ name: names[at] ?? `part ${at + 1}`, expected }]));
+	return expected === undefined ? [] : [{ name: 'message', expected, signed: received }];
 }
 
 const unknown =

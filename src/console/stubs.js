@@ -93,19 +93,42 @@ export function mount(root, context) {
 			['authenticated', 'authenticated users'],
 			['anyone', 'anyone'],
 		]);
-		const body = h('textarea', { rows: 3, spellcheck: 'false' });
+		const [query, headers, responseHeaders, body] = [2, 2, 2, 3].map((rows) =>
+			h('textarea', { rows, spellcheck: 'false' }),
+		);
+		const names = server.signers.map(({ name }) => name);
+		const schemes = input({ placeholder: ['hmac', 'basic', ...names].join(', ') });
 		const add = () =>
 			change(async () => {
-				const response = { status: Number(status.value), body: body.value === '' ? undefined : contentIn(body.value) };
-				const limit = times.value === '' ? undefined : Number(times.value);
-				await api.post('/stubs', { match: filled({ method, path }), response, access: access.value, times: limit });
+				const match = {
+					...filled({ method, path }),
+					query: pairsIn(query.value, '=', 'query parameter'),
+					headers: pairsIn(headers.value, ':', 'header field'),
+				};
+				const response = {
+					status: Number(status.value),
+					headers: pairsIn(responseHeaders.value, ':', 'header field'),
+					body: body.value === '' ? undefined : contentIn(body.value),
+				};
+				const accepted = schemes.value.split(/[\s,]+/).filter(Boolean);
+				await api.post('/stubs', {
+					match,
+					response,
+					access: access.value,
+					schemes: accepted.length === 0 ? undefined : accepted,
+					times: times.value === '' ? undefined : Number(times.value),
+				});
 			}, 'The stub was added.');
 		const controls = [
 			field('Method', method),
 			field('Path', path),
 			field('Status', status),
 			field('Access', access),
+			field('Schemes', schemes, 'Empty: all that are configured.'),
 			field('Times', times),
+			field('Query parameters', query, 'Of the request: name=value, one per line.'),
+			field('Request header fields', headers, 'Name: value, one per line.'),
+			field('Response header fields', responseHeaders, 'Name: value, one per line.'),
 			field('Body', body, 'Text that is JSON is sent as JSON.'),
 		];
 		return form('Add stub', controls, add);
@@ -144,6 +167,18 @@ function counts(numbers) {
 function unused(...numbers) {
 	const names = numbers.flatMap((each) => Object.entries(each).flatMap(([name, count]) => (count === 0 ? [name] : [])));
 	return longShown(names.join(', '));
+}
+
+/** Returns the names and values of lines; undefined if there is none. Throws an error that names a line without a separator. */
+function pairsIn(text, separator, one) {
+	const lines = text.split('\n').filter((line) => line.trim() !== '');
+	if (lines.length === 0) return undefined;
+	const pairs = lines.map((line) => {
+		const at = line.indexOf(separator);
+		if (at > 0) return [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+		throw new Error(`“${line.trim()}” is not a ${one} such as name${separator}value.`);
+	});
+	return Object.fromEntries(pairs);
 }
 
 /** Returns JSON as a value, and other text as it is. */

@@ -13,33 +13,6 @@ export function differ(one, other) {
 	};
 }
 
-/** Cuts `text` where the pieces of `model` end, as far as the two correspond. */
-export function splitLike(text, model, pieces) {
-	const runs = aligned(text, model);
-	let end = 0;
-	let from = 0;
-	return pieces.map((piece, at) => {
-		end += piece.length;
-		const to = at === pieces.length - 1 ? text.length : positionOf(end, runs);
-		const cut = text.slice(from, to);
-		from = to;
-		return cut;
-	});
-}
-
-/** Returns the position in the left text that corresponds to `end` in the right one. */
-function positionOf(end, runs) {
-	let [leftAt, rightAt] = [0, 0];
-	for (const [same, left, right] of runs) {
-		const rest = end - rightAt;
-		if (right.length > rest) return leftAt + (same ? rest : Math.min(rest, left.length));
-		leftAt += left.length;
-		rightAt += right.length;
-		if (rightAt === end && same) return leftAt;
-	}
-	return leftAt;
-}
-
 /** Returns runs of characters: whether they are equal, and those of each text. */
 function aligned(left, right) {
 	let start = 0;

@@ -67,6 +67,21 @@ test('the message that is shown is signed by the server, and sent as it is', inB
   assert.equal(shown, ['POST /articles HTTP/1.1', ...lines, '', content].join('\n'));
 });
 
+test('the parts of the signed message are shown in order', inBrowser, async (t) => {
+  const { page } = await opened(t, { https: false });
+  const rows = `[...document.querySelectorAll('[aria-label="Table of signed parts"] tbody tr')].map((row) =>
+    [...row.cells].map((cell) => cell.innerText).join(' '))`;
+  await shows(page, 'These credentials sign no message.');
+  await page.getByLabel('Target').fill('/articles?limit=1');
+  await page.getByLabel('User', { exact: true }).selectOption('ann');
+  await message(page, /hmac ann:/);
+  const parts = await page.evaluate<string[]>(rows);
+  assert.deepEqual(parts.slice(0, 3), ['method GET', 'fixed text +', 'target /articles?limit=1']);
+  await page.getByLabel('Leave the query out of what is signed').click();
+  await until(page, `${rows}[2] === 'target /articles'`, rows);
+  await assertAccessible(page, 'what is signed');
+});
+
 test('each deliberate mistake is refused for its reason', inBrowser, async (t) => {
   const { page, double } = await opened(t);
   await page.getByLabel('Target').fill('/articles?limit=1');

@@ -35,6 +35,43 @@ test('stubs are added, counted and removed', inBrowser, async (t) => {
   await shows(page, 'There are no stubs.');
 });
 
+test('the form of a stub takes parameters, header fields and schemes', inBrowser, async (t) => {
+  const double = await startDouble({
+    https: false,
+    users: { ann: { secret: 'the-secret-of-ann' } },
+    schemes: {
+      partner: { message: '{method}{target}', signature: { field: 'X-Sig' }, user: { field: 'X-User' } },
+    },
+  });
+  t.after(() => double.close());
+  const { page } = await openConsole(t, double, { path: '/stubs' });
+  await page.getByLabel('Path').fill('/v1/orders');
+  await page.getByLabel('Schemes').fill('hmac');
+  await page.getByLabel('Query parameters').fill('state=open');
+  await page.getByLabel('Request header fields').fill('X-Tenant blue');
+  await page.getByLabel('Response header fields').fill('X-Request-Cost: 3\nX-Note: a: b');
+  await page.getByRole('button', { name: 'Add stub' }).click();
+  const reason = '“X-Tenant blue” is not a header field such as name:value.';
+  const shown = 'document.body.innerText';
+  await until(page, `${shown}.includes(${JSON.stringify(reason)})`, shown);
+  assert.deepEqual(double.journal.length, 0);
+  await page.getByLabel('Request header fields').fill('X-Tenant: blue');
+  await page.getByRole('button', { name: 'Add stub' }).click();
+  await shows(page, 'query state: open');
+  const ann = double.as('ann');
+  const headers = { 'X-Tenant': 'blue' };
+  const response = await ann.fetch('/v1/orders?state=open', { headers });
+  assert.equal(response.status, 200);
+  assert.equal(response.headers.get('X-Request-Cost'), '3');
+  assert.equal(response.headers.get('X-Note'), 'a: b');
+  assert.equal((await ann.fetch('/v1/orders?state=closed', { headers })).status, 404);
+  assert.equal((await ann.fetch('/v1/orders?state=open')).status, 404);
+  assert.equal(
+    (await double.as('ann', { scheme: 'partner' }).fetch('/v1/orders?state=open', { headers })).status,
+    401,
+  );
+});
+
 test('the coverage of a partner’s document shows what was used and what was not', inBrowser, async (t) => {
   const text = {
     '200': { description: 'ok', content: { 'text/plain': { schema: { type: 'string' }, example: 'ok' } } },

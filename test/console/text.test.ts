@@ -9,7 +9,6 @@ interface Segment {
 
 interface TextDiff {
   differ(one: string, other: string): { readonly one: Segment[]; readonly other: Segment[] };
-  splitLike(text: string, model: string, pieces: readonly string[]): string[];
 }
 
 interface Format {
@@ -18,7 +17,7 @@ interface Format {
 }
 
 const folder = '../../src/console/';
-const { differ, splitLike }: TextDiff = await import(new URL(`${folder}text-diff.js`, import.meta.url).href);
+const { differ }: TextDiff = await import(new URL(`${folder}text-diff.js`, import.meta.url).href);
 const { indented, span }: Format = await import(new URL(`${folder}format.js`, import.meta.url).href);
 
 function changedIn(segments: readonly Segment[]): string[] {
@@ -39,20 +38,7 @@ test('the characters that differ are found, and a gap stands for characters that
   }
 });
 
-test('a text is cut where the pieces of the other end', () => {
-  const pieces = ['GET', '+/articles?limit=5', '+20apr2013', '+nonce'];
-  const cases: [text: string, expected: string[]][] = [
-    ['GET+/articles?limit=5+20apr2013+nonce', pieces],
-    ['GET+/articles+20apr2013+nonce', ['GET', '+/articles', '+20apr2013', '+nonce']],
-    ['GET+/articles?limit=5+20 apr 2013+nonce', ['GET', '+/articles?limit=5', '+20 apr 2013', '+nonce']],
-    ['POST+/articles?limit=5+20apr2013+nonce', ['POST', '+/articles?limit=5', '+20apr2013', '+nonce']],
-    ['GET+/articles?limit=5+20apr2013+nonce\n', ['GET', '+/articles?limit=5', '+20apr2013', '+nonce\n']],
-  ];
-  for (const [text, expected] of cases)
-    assert.deepEqual(splitLike(text, pieces.join(''), pieces), expected, text);
-});
-
-test('of any two texts, the segments and the pieces make up the whole', () => {
+test('the segments of two random texts make up both texts, and the equal ones are the same', () => {
   const random = seeded();
   for (let round = 0; round < 2000; round += 1) {
     const one = random.text('ab+%', 40);
@@ -64,8 +50,6 @@ test('of any two texts, the segments and the pieces make up the whole', () => {
     const same = (segments: readonly Segment[]): string[] =>
       segments.filter(({ kind }) => kind === 'same').map(({ text }) => text);
     assert.deepEqual(same(found.one), same(found.other), told);
-    const pieces = other.split(/(?=\+)/);
-    assert.equal(splitLike(one, other, pieces).join(''), one, told);
   }
 });
 

@@ -11,7 +11,7 @@ import type { Clock } from '../../clock.ts';
 import { didYouMean } from '../../did-you-mean.ts';
 import { checkObject, checkString, checkWord } from '../../service/argument-checks.ts';
 import { hasPrivateKey } from '../../signature/declared/asymmetric.ts';
-import type { SigningChoices, SigningIdentity } from '../../signature/signing.ts';
+import type { SignedPart, SigningChoices, SigningIdentity } from '../../signature/signing.ts';
 import { toTime } from '../state/clock.ts';
 import type { DoubleUsers } from '../state/users.ts';
 import {
@@ -85,14 +85,24 @@ export function createSigning(
       const now = date === undefined ? clock.now() : toTime(date);
       const signed = signNow({ method, url: parsed, target, fields, content: bytes }, { now, random });
       const isChanged = signed.target !== target;
-      return {
+      const result = {
         url: isChanged ? parsed.origin + signed.target : url,
         headers: Object.fromEntries(signed.fields),
         body: signed.content,
       };
+      messages.set(result, signed.parts);
+      return result;
     },
     secure: tlsOnly.includes(scheme.kind),
   };
+}
+
+/** The signed messages, which users of a double do not get. */
+const messages = new WeakMap<SignedRequest, readonly SignedPart[]>();
+
+/** Returns the parts of the message that was signed, in order; none if the scheme signs nothing. */
+export function listSignedParts(signed: SignedRequest): readonly SignedPart[] {
+  return messages.get(signed) ?? [];
 }
 
 const tlsOnly: readonly SignableScheme['kind'][] = ['basic', 'bearer', 'oauth1', 'api-key'];

@@ -174,6 +174,23 @@ test('the server signs as a user with every scheme, and the service accepts the 
   await control.refused(422, 'POST', '/sign', { user: 'nobody-here', method: 'GET', url: '/articles' });
 });
 
+test('the parts of the signed message are returned with the signature, without a secret', async () => {
+  await using server = await opened();
+  const { control } = server;
+  const request = { user: 'johndoe', method: 'GET', url: '/articles?limit=1', nonce: 'n-1' };
+  const { message } = await control.send('POST', '/sign', request);
+  assert.ok(Array.isArray(message));
+  const text = message.map(({ value }) => value).join('');
+  assert.match(text, /^GET\+\/articles\?limit=1\+\d{2}\w{3}\d{4}[\d:]+\+n-1$/);
+  assert.deepEqual(message[0], { name: 'method', value: 'GET' });
+  for (const scheme of ['basic', 'bearer']) {
+    const signed = await control.send('POST', '/sign', { ...request, nonce: undefined, scheme });
+    assert.deepEqual(signed['message'], []);
+  }
+  const digest = await control.send('POST', '/sign', { ...request, nonce: undefined, scheme: 'oauth1' });
+  assert.match(JSON.stringify(digest['message']), /^\[\{"name":"base string","value":"GET&http/);
+});
+
 test('the server signs with configured schemes, also where the signature is in the query', async () => {
   const inQuery = {
     message: '{timestamp}.{target}.{field:X-Tenant}',

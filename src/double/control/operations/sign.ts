@@ -1,5 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { mapOf, object, optional, text, word } from '../../../shape/shape.ts';
+import { listOf, mapOf, object, optional, text, word } from '../../../shape/shape.ts';
+import type { SignedPart } from '../../../signature/signing.ts';
+import { listSignedParts } from '../../fetch/signing.ts';
 import { type Operation, operation } from '../operation.ts';
 import { type ControlTarget, requireMemory } from '../target.ts';
 
@@ -42,6 +45,13 @@ export function signOperations(target: ControlTarget): readonly Operation[] {
         headers: mapOf(text()),
         url: text(),
         body: optional(text('the body to send, if it contains the signature')),
+        message: listOf(
+          object({
+            name: text('such as method; empty for a separator or other fixed text'),
+            value: text('octets that are not UTF-8 are in hexadecimal'),
+          }),
+          'the parts of the signed message, in order; none if the scheme signs no message',
+        ),
       }).schema,
       accepts: accepted,
       async run({ user, method, url, body, headers, scheme = 'hmac', privateKey, ...options }) {
@@ -59,10 +69,16 @@ export function signOperations(target: ControlTarget): readonly Operation[] {
           headers: signed.headers,
           url: signed.url,
           body: signed.body && Buffer.from(signed.body).toString('utf8'),
+          message: listSignedParts(signed).map(({ name, value }) => ({ name, value: formatPart(value) })),
         };
       },
     }),
   ];
+}
+
+function formatPart(value: SignedPart['value']): string {
+  const bytes = typeof value === 'string' ? Buffer.from(value, 'latin1') : Buffer.from(value);
+  return bytes.toString(isUtf8(bytes) ? 'utf8' : 'hex');
 }
 
 /** Reads a private key as a JWK. Text in PEM is left to the signer. Throws RangeError, whose message contains nothing of the key. */
