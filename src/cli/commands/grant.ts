@@ -75,7 +75,7 @@ function parseArguments(argv: readonly string[], environment: NodeJS.ProcessEnv)
       `${JSON.stringify(toPrintable(other))} is not the id of a grant; to list them: countersign grant list`,
     ]);
   const selection = buildSelection(id, given);
-  if (action === 'revoke' && Object.keys(selection).length === 0)
+  if (action === 'revoke' && Object.values(selection).every((value) => value === undefined))
     throw new CommandError(['revoke requires an id, --user NAME or --client ID']);
   return { action, selection, options: readLocation(given, environment).options };
 }
