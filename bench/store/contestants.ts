@@ -72,7 +72,7 @@ export async function openOurs(
     directory,
     recovered,
     durability,
-    onReport: report,
+    onWarning: report,
     clock: systemClock,
     newStoreId: () => 'bench',
     ...limits,

@@ -25,7 +25,7 @@ export interface AccountFileWatcherOptions<T> extends AccountFileStorage {
   /** Replaces the entries in use. If it throws, the error is reported once, and it is called again. */
   readonly use: (entries: ReadonlyMap<string, T>) => void | Promise<void>;
   /** Called with one line if the file cannot be used, or was removed. */
-  readonly onReport: (line: string) => void;
+  readonly onWarning: (line: string) => void;
   /** Reports possible changes. Default: the host, or the documents. */
   readonly triggers?: WatchTriggers | undefined;
 }
@@ -105,7 +105,7 @@ class FileWatcher<T> implements AccountFileWatcher {
 
   /** Reads and uses a version that was not read before. */
   async #use(mark: string | undefined): Promise<void> {
-    const { accountFile, place, use, onReport } = this.#options;
+    const { accountFile, place, use, onWarning } = this.#options;
     // Before the file is read, so that no later change is missed.
     this.#watch();
     const file = await this.#readFile(mark);
@@ -114,7 +114,7 @@ class FileWatcher<T> implements AccountFileWatcher {
     this.#used = this.#read = file.mark;
     this.#suspect = undefined;
     if (file.mark === undefined)
-      onReport(`${accountFile.path(place)} was removed, and with it its ${accountFile.name}`);
+      onWarning(`${accountFile.path(place)} was removed, and with it its ${accountFile.name}`);
   }
 
   /** Reads the file. A corrupt version is not read a third time. */
@@ -163,7 +163,7 @@ class FileWatcher<T> implements AccountFileWatcher {
     const reason = error instanceof Error ? error.message : String(error);
     if (reason === this.#reported) return;
     this.#reported = reason;
-    this.#options.onReport(
+    this.#options.onWarning(
       `${reason.replace(/\.$/, '')}. The ${this.#options.accountFile.name} stay as they were.`,
     );
   }

@@ -147,12 +147,12 @@ function wrapNonces(
     },
     kept: (durably) => nonces.kept(durably),
     hold: (user, nonce, until) => nonces.hold(user, nonce, until),
-    release: (held, durably) => nonces.release(held, durably),
+    release: (claim, durably) => nonces.release(claim, durably),
     get size() {
       return nonces.size;
     },
     burn(times) {
-      burnt.left += times;
+      burnt.remaining += times;
     },
   };
 }

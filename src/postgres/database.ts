@@ -24,13 +24,13 @@ export interface Transaction {
 /** Executes queries, and repeats them if the connection is lost. */
 export class Database {
   readonly #client: PostgresClient;
-  readonly #onReport: (line: string) => void;
+  readonly #onWarning: (line: string) => void;
   #pooled = false;
   #unreachable = false;
 
-  constructor(client: PostgresClient, onReport: (line: string) => void) {
+  constructor(client: PostgresClient, onWarning: (line: string) => void) {
     this.#client = client;
-    this.#onReport = onReport;
+    this.#onWarning = onWarning;
     // An idle connection that is lost makes a pool emit this event. The pool has already removed the connection.
     client.on?.('error', ignore);
   }
@@ -112,7 +112,7 @@ export class Database {
         const wait = Math.max(1, Math.floor(within - lockMargin));
         return this.queryOnce(text, typeof values === 'function' ? values(attempt, wait) : values, within);
       });
-      if (this.#unreachable) this.#onReport('PostgreSQL can be reached again');
+      if (this.#unreachable) this.#onWarning('PostgreSQL can be reached again');
       this.#unreachable = false;
       return rows;
     } catch (error) {
@@ -200,7 +200,7 @@ export class Database {
     const { kind, message } = error;
     const code = kind === 'full' ? 'full' : 'failed';
     if (kind === 'permanent') return new StoreError(code, message);
-    if (!this.#unreachable) this.#onReport(`${message}; requests get 503 until it can be used again`);
+    if (!this.#unreachable) this.#onWarning(`${message}; requests get 503 until it can be used again`);
     this.#unreachable = true;
     return new StoreError(code, message, { reported: true });
   }

@@ -17,7 +17,7 @@ export interface MaintenanceOptions {
   readonly schema: string;
   readonly clock: Clock;
   readonly nonces: NonceTable;
-  readonly onReport: (line: string) => void;
+  readonly onWarning: (line: string) => void;
 }
 
 /** Deletes expired rows and compares the clocks, while requests use the store. So no timer is needed. */
@@ -46,7 +46,7 @@ export class Maintenance {
 
   /** Compares the clock with that of the database. Reports a difference above one second, at most once a minute. */
   async compareClocks(): Promise<void> {
-    const { database, schema, clock, onReport } = this.#options;
+    const { database, schema, clock, onWarning } = this.#options;
     const before = clock.now();
     const [row] = await database.queryOnce(
       `SELECT ${schema}.now_ms() AS now, reltuples AS nonces FROM pg_class WHERE oid = $1::regclass`,
@@ -60,7 +60,7 @@ export class Maintenance {
     if (Math.abs(ahead) <= tolerance || clock.steady() < this.#nextReport) return;
     this.#nextReport = clock.steady() + reportInterval;
     const seconds = (Math.abs(ahead) / 1000).toFixed(1);
-    onReport(
+    onWarning(
       `the clock of this host is ${seconds} s ${ahead > 0 ? 'ahead of' : 'behind'} that of PostgreSQL; dates of requests are compared with the clock of this host`,
     );
   }

@@ -132,13 +132,13 @@ export class NonceTable implements PostgresNonces {
   }
 
   /** Records that a held claim was stored with a change. */
-  storedWithChange(held: NonceClaim): void {
-    this.#withChange.add(held);
+  storedWithChange(claim: NonceClaim): void {
+    this.#withChange.add(claim);
   }
 
   /** Records that a held claim may have been stored with a change. */
-  perhapsStoredWithChange(held: NonceClaim): void {
-    this.#uncertain.add(held);
+  perhapsStoredWithChange(claim: NonceClaim): void {
+    this.#uncertain.add(claim);
   }
 
   /** Resolves when all claims have finished. */

@@ -69,14 +69,9 @@ export async function openPostgresStore(
   client: PostgresClient,
   options: PostgresStoreOptions = {},
 ): Promise<PostgresStore> {
-  const {
-    clock = systemClock,
-    random = randomBytes,
-    onWarning: onReport = emitWarning,
-    endClient = true,
-  } = options;
+  const { clock = systemClock, random = randomBytes, onWarning = emitWarning, endClient = true } = options;
   const schema = schemaName(options.schema ?? 'countersign');
-  const database = new Database(client, onReport);
+  const database = new Database(client, onWarning);
   const newStoreId = Buffer.from(random(4)).toString('hex');
   try {
     const storeId = await database.open(() => migrate(database, schema, newStoreId));
@@ -91,7 +86,7 @@ export async function openPostgresStore(
       schema: schema.identifier,
       clock,
       nonces,
-      onReport,
+      onWarning,
     });
     await maintenance.compareClocks();
     const listens = database.isPool && readPoolSize(client) > 1;

@@ -107,14 +107,14 @@ class NoncesInRedis implements RedisNonces {
   #since: number | undefined;
 
   constructor(client: RedisClient, options: RedisNonceStoreOptions) {
-    const { prefix, window, clockTolerance, timeout, clock, onWarning: onReport } = readOptions(options);
+    const { prefix, window, clockTolerance, timeout, clock, onWarning } = readOptions(options);
     this.window = window / 1000;
     this.#window = window;
     this.#prefix = prefix;
     this.#tolerance = clockTolerance;
     this.#clock = clock;
     this.#send = createSender(client, timeout);
-    this.#report = createReporter(onReport, clock);
+    this.#report = createReporter(onWarning, clock);
   }
 
   async claim(
@@ -212,7 +212,7 @@ type ReadOptions = {
 // A caller in JavaScript can pass any value, and an invalid one must not weaken a check.
 function readOptions(options: RedisNonceStoreOptions): ReadOptions {
   const { prefix = 'countersign:', window = 600, clockTolerance = 30, timeout = 2000 } = options;
-  const { clock = systemClock, onWarning: onReport = emitWarning } = options;
+  const { clock = systemClock, onWarning = emitWarning } = options;
   if (typeof prefix !== 'string') throw new RangeError('prefix is not a string');
   return {
     prefix,
@@ -220,7 +220,7 @@ function readOptions(options: RedisNonceStoreOptions): ReadOptions {
     clockTolerance: requireSeconds(clockTolerance, 'clockTolerance', 1, 3600),
     timeout: requireTimeout(timeout),
     clock,
-    onWarning: onReport,
+    onWarning,
   };
 }
 
@@ -321,13 +321,13 @@ const interval = 60_000;
 type Report = (kind: string, line: string) => void;
 
 /** Creates a function that reports lines. */
-function createReporter(onReport: (line: string) => void, clock: Clock): Report {
+function createReporter(onWarning: (line: string) => void, clock: Clock): Report {
   const last = new Map<string, number>();
   return (kind, line) => {
     const now = clock.steady();
     const before = last.get(kind);
     if (before !== undefined && now - before < interval) return;
     last.set(kind, now);
-    onReport(line);
+    onWarning(line);
   };
 }

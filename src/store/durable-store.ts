@@ -66,7 +66,7 @@ export async function openInDirectory(
 ): Promise<DurableStore> {
   checkOptions(directory, options);
   const { durability = 'fsync', window = 600, maxNonces = 10_000_000, maxNoncesPerUser } = options;
-  const { clock = systemClock, random = randomBytes, onWarning: onReport = emitWarning } = options;
+  const { clock = systemClock, random = randomBytes, onWarning = emitWarning } = options;
   await prepareDirectory(directory);
   const opening = await StoreDirectory.lock({
     directory,
@@ -75,7 +75,7 @@ export async function openInDirectory(
     maxNoncesPerUser,
     clock,
     random,
-    onReport,
+    onWarning,
     window: requireSeconds(window, 'window', 1, year),
   });
   try {

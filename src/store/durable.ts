@@ -36,9 +36,9 @@ export interface JournaledStoreOptions {
   readonly durability: 'fsync' | 'os';
   readonly clock: Clock;
   /** Called with one line when changes cannot be stored any more, when they can again, and when a snapshot failed. */
-  readonly onReport: (line: string) => void;
+  readonly onWarning: (line: string) => void;
   /** Called with the nonce of a change when both are stored. */
-  readonly onKept?: ((nonce: NonceClaim) => void) | undefined;
+  readonly onStored?: ((nonce: NonceClaim) => void) | undefined;
   /** Awaited before a snapshot replaces journals: the nonces in them must then be stored elsewhere. */
   readonly beforeForgetting?: (() => Promise<void>) | undefined;
   readonly limits?: CompactionLimits | undefined;
@@ -100,8 +100,8 @@ export class JournaledStore implements Store {
   readonly #state: State;
   readonly #journal: Journal;
   readonly #compaction: Compaction;
-  readonly #onReport: (line: string) => void;
-  readonly #onKept: ((nonce: NonceClaim) => void) | undefined;
+  readonly #onWarning: (line: string) => void;
+  readonly #onStored: ((nonce: NonceClaim) => void) | undefined;
   readonly #dates = new IsoDates();
   #queue: QueuedChange[] = [];
   /** Functions to call between two batches. */
@@ -115,20 +115,20 @@ export class JournaledStore implements Store {
   #failureReported = false;
 
   constructor(options: JournaledStoreOptions, disk: Disk, storeId: string, journal: Journal) {
-    const { recovered, directory, clock, onReport, onKept, beforeForgetting = async () => {} } = options;
+    const { recovered, directory, clock, onWarning, onStored, beforeForgetting = async () => {} } = options;
     const { state, generation, journals } = recovered;
     this.storeId = storeId;
     this.#state = state;
     this.#journal = journal;
-    this.#onReport = onReport;
-    this.#onKept = onKept;
+    this.#onWarning = onWarning;
+    this.#onStored = onStored;
     const compaction = {
       disk,
       clock,
       directory,
       storeId,
       state,
-      onReport,
+      onWarning,
       beforeForgetting,
       limits: options.limits,
       journals: {
@@ -240,11 +240,11 @@ export class JournaledStore implements Store {
     for (const { prepared } of members) this.#state.commit(prepared);
     for (const { prepared, queued } of members) queued.resolve({ applied: true, entry: prepared.entry });
     for (const { queued } of members) {
-      if (queued.change.nonce !== undefined) this.#onKept?.(queued.change.nonce);
+      if (queued.change.nonce !== undefined) this.#onStored?.(queued.change.nonce);
     }
     if (this.#full === undefined) return;
     this.#full = undefined;
-    this.#onReport('there is space again, and changes are stored');
+    this.#onWarning('there is space again, and changes are stored');
   }
 
   /** Resolves the queued changes that no longer apply because of this batch. Returns whether there were any. */
@@ -264,7 +264,7 @@ export class JournaledStore implements Store {
     for (const { queued } of members) queued.reject(toFailure(error));
     if (this.#journal.failure === undefined && error instanceof StoreError) {
       if (this.#full === undefined)
-        this.#onReport(`${error.message}; no change is stored while there is no space`);
+        this.#onWarning(`${error.message}; no change is stored while there is no space`);
       this.#full = error;
     }
     this.#reportFailure();
@@ -275,7 +275,7 @@ export class JournaledStore implements Store {
     const { failure } = this.#journal;
     if (failure === undefined || this.#failureReported) return;
     this.#failureReported = true;
-    this.#onReport(
+    this.#onWarning(
       `${failure.message}; no change is stored any more: repair the disk and restart the server`,
     );
   }

@@ -19,7 +19,7 @@ export interface StoreDirectoryOptions {
   /** Returns `size` random bytes. */
   readonly random: (size: number) => Uint8Array;
   /** Called with one line for each repair, each loss, and when changes cannot be stored. */
-  readonly onReport: (line: string) => void;
+  readonly onWarning: (line: string) => void;
   readonly compaction?: CompactionLimits | undefined;
   /** Called with the duration of each sync of the journal (ms). Default: it is not measured. */
   readonly onSync?: ((ms: number) => void) | undefined;
@@ -55,15 +55,15 @@ export class StoreDirectory {
 
   /** Reads the store, and repairs and reports the effects of a crash. Throws CorruptionError. */
   async recover(onProgress?: OnProgress): Promise<Recovered> {
-    const { directory, onReport } = this.#options;
+    const { directory, onWarning } = this.#options;
     const recovered = await recover({ directory, onProgress });
-    for (const report of recovered.reports) onReport(report);
+    for (const report of recovered.reports) onWarning(report);
     return recovered;
   }
 
   /** Opens the store with the recovered data. Throws CorruptionError or StoreError. */
   async open(recovered: Recovered): Promise<OpenedStore> {
-    const { directory, durability, clock, random, onReport, compaction, onSync } = this.#options;
+    const { directory, durability, clock, random, onWarning, compaction, onSync } = this.#options;
     const nonces = await this.#nonces;
     await nonces.begin();
     for (const nonce of recovered.nonces) nonces.remember(nonce);
@@ -72,11 +72,11 @@ export class StoreDirectory {
       recovered,
       durability,
       clock,
-      onReport,
+      onWarning,
       onSync,
       // Entity tags begin with this id, so those of another store do not match.
       newStoreId: () => Buffer.from(random(4)).toString('hex'),
-      onKept: (nonce) => nonces.keptWithChange(nonce),
+      onStored: (nonce) => nonces.storedWithChange(nonce),
       limits: compaction,
       async beforeForgetting() {
         await nonces.kept(true);

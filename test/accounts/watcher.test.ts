@@ -40,7 +40,7 @@ async function watched(
     secretBox,
     mark,
     use: (found) => void used.push([...found.keys()]),
-    onReport: (line) => told.push(line),
+    onWarning: (line) => told.push(line),
     triggers: {
       watch(path, look) {
         assert.equal(path, join(directory, 'users.json'));
@@ -90,7 +90,7 @@ describe('a watch on the users', () => {
       place: directory,
       mark,
       use: (users) => void used.push(...users.keys()),
-      onReport: assert.fail,
+      onWarning: assert.fail,
     });
     await watch.check();
     await watch.close();
@@ -211,7 +211,7 @@ describe('a watch on the users', () => {
       place: directory,
       mark,
       use: (users) => saw([...users.keys()]),
-      onReport: assert.fail,
+      onWarning: assert.fail,
     });
     for (const name of names) {
       const seen = new Promise<readonly string[]>((resolve) => {
@@ -307,7 +307,7 @@ describe('a watch on documents', () => {
       place: memory.documents,
       mark: undefined,
       use: (found) => void used.push([...found.keys()]),
-      onReport: (line) => told.push(line),
+      onWarning: (line) => told.push(line),
     });
     context.after(() => watch.close());
     await watch.check();

@@ -53,7 +53,7 @@ async function onDisk(context: TestContext): Promise<Opened> {
       newStoreId: () => 'd',
       durability: 'os',
       clock: systemClock,
-      onReport: () => {},
+      onWarning: () => {},
     });
   let store = await openStore();
   context.after(() => store.close());

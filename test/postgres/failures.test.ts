@@ -206,7 +206,7 @@ function describeLosses(server: Server): void {
     await store.close();
   });
 
-  test('is a process warning if there is no onReport, which a server writes to its log', async () => {
+  test('is a process warning if there is no onWarning, which a server writes to its log', async () => {
     const store = await openPostgresStore(server.pool(), { schema: server.schema() });
     const warned = once(process, 'warning');
     await server.crash();

@@ -159,11 +159,11 @@ function describeClock(server: Server): void {
     const clock = createManualClock(Date.now() - 300_000);
     const reports: string[] = [];
     const waiting: (() => void)[] = [];
-    const onReport = (line: string): void => {
+    const onWarning = (line: string): void => {
       reports.push(line);
       waiting.shift()?.();
     };
-    const store = await openPostgresStore(server.pool(), { schema, clock, onWarning: onReport });
+    const store = await openPostgresStore(server.pool(), { schema, clock, onWarning });
     assert.match(
       reports.join('\n'),
       /^the clock of this host is (299|300|301)\.\d s behind that of PostgreSQL; [^\n]*$/,

@@ -164,7 +164,7 @@ for (const kept of [true, false]) {
     const directory = temporaryDirectory(context);
     const recovered = await recover({ directory, disk });
     const clock = createManualClock(start);
-    const opened = { directory, disk, recovered, clock, newStoreId: () => 'abc', onReport: () => {} };
+    const opened = { directory, disk, recovered, clock, newStoreId: () => 'abc', onWarning: () => {} };
     const store = await openJournaledStore({ ...opened, durability: 'fsync' });
     const { ask } = openService({ store });
     const put = (title: string, fields = {}) =>

@@ -7,7 +7,7 @@ import type {} from '../../src/store-contract/check.ts';
 import { nonceContract, storeContract } from '../../src/store-contract/index.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
-const onReport = (): void => {};
+const onWarning = (): void => {};
 
 function memoryNonces(): NonceStore {
   const key = new Uint8Array(16);
@@ -28,7 +28,7 @@ function openDirectories(context: TestContext) {
   const directories = new WeakMap<object, string>();
   const stores = new WeakMap<object, DurableStore>();
   const openIn = async (directory: string): Promise<DurableStore> => {
-    const store = await openDurableStore(directory, { onWarning: onReport });
+    const store = await openDurableStore(directory, { onWarning });
     opened.push(store);
     for (const each of [store, store.nonces]) directories.set(each, directory);
     stores.set(store.nonces, store);

@@ -35,7 +35,7 @@ async function open(directory: string, settings: Settings = {}): Promise<Journal
     newStoreId: () => 'first',
     durability: 'fsync',
     clock: systemClock,
-    onReport: () => {},
+    onWarning: () => {},
     ...settings,
   });
 }
@@ -70,7 +70,7 @@ async function openFaulty(context: TestContext, settings: Settings = {}): Promis
   const store = await open(directory, {
     disk,
     limits: never,
-    onReport: (line) => messages.push(line),
+    onWarning: (line) => messages.push(line),
     ...settings,
   });
   return { store, disk, directory, messages };
@@ -181,7 +181,9 @@ describe('a journal', () => {
 
   test('tells of a nonce when it is kept with its change, and of no other', async (context) => {
     const messages: NonceClaim[] = [];
-    const { store, disk, directory } = await openFaulty(context, { onKept: (nonce) => messages.push(nonce) });
+    const { store, disk, directory } = await openFaulty(context, {
+      onStored: (nonce) => messages.push(nonce),
+    });
     const nonce = (text: string) => ({ user: 'ann', nonce: text, until: 1000 });
     await store.apply({ ...put('/a', 'x', 'absent', {}), nonce: nonce('kept') });
     await store.apply({ ...put('/a', 'x', 'absent', {}), nonce: nonce('not applied') });

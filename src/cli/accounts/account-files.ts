@@ -101,7 +101,7 @@ export async function watchAccountFiles(
       import('../../accounts/revocations.ts'),
       import('./revocation.ts'),
     ]);
-  const common = { place, secretBox, onReport: report };
+  const common = { place, secretBox, onWarning: report };
   return [
     watchAccountFile({ ...common, accountFile: userFile, mark: users.mark, use: updates.users }),
     watchAccountFile({ ...common, accountFile: clientFile, mark: clients.mark, use: updates.clients }),

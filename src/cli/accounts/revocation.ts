@@ -95,7 +95,7 @@ async function revokeDirectly(directory: string, report: (line: string) => void)
       newStoreId,
       durability: 'fsync',
       clock: systemClock,
-      onReport: report,
+      onWarning: report,
       limits: noCompaction,
     });
     try {

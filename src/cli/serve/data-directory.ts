@@ -100,7 +100,7 @@ export async function openDataDirectory(
     maxNoncesPerUser: options.maxNoncesPerUser,
     clock: systemClock,
     random: randomBytes,
-    onReport: report,
+    onWarning: report,
     compaction,
     onSync,
   });

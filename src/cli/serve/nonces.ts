@@ -23,7 +23,7 @@ export async function addNonces(
     maxPerUser: max,
     key: randomBytes(16),
     clock: systemClock,
-    onReport: report,
+    onWarning: report,
   });
   await nonces.begin();
   for (const { user, nonce, until } of live) nonces.claim(user, nonce, until, now);

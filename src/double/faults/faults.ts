@@ -199,7 +199,7 @@ export function createFaults(options: FaultsOptions): FaultsPart {
       },
       pending,
     },
-    planned: () => plans.left().map(toPlannedFault),
+    planned: () => plans.remaining().map(toPlannedFault),
     clock: {
       now: () => clock.now() + skew(),
       ahead: () => (clock.ahead?.() ?? 0) + skew(),
@@ -239,7 +239,7 @@ function createPlannedFault(plan: Plan, remove: () => void): PlannedFault {
     match,
     fault,
     get remaining() {
-      return plan.left;
+      return plan.remaining;
     },
     get count() {
       return plan.count;

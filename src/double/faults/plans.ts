@@ -14,7 +14,7 @@ import {
 export interface Plan {
   readonly match: RequestMatch;
   readonly fault: Fault;
-  left: number;
+  remaining: number;
   count: number;
 }
 
@@ -40,14 +40,14 @@ export class Plans {
     if (fault.staleCertificate === true && isRestricted(match))
       throw new RangeError('staleCertificate cannot have a match, since there is no request yet');
     const copy = typeof match === 'function' ? match : { ...match };
-    const plan: Plan = { match: copy, fault: { ...fault }, left: times, count: 0 };
+    const plan: Plan = { match: copy, fault: { ...fault }, remaining: times, count: 0 };
     this.#plans.push(plan);
     return plan;
   }
 
   /** Whether a plan depends on the user of a request. */
   get dependOnUser(): boolean {
-    return this.#plans.some(({ match, left }) => left > 0 && dependsOnUser(match));
+    return this.#plans.some(({ match, remaining }) => remaining > 0 && dependsOnUser(match));
   }
 
   /** Returns the first plan that a request of `user` matches, and counts the request. */
@@ -66,18 +66,18 @@ export class Plans {
 
   /** Whether the next TLS connection gets a stale certificate. */
   get stale(): boolean {
-    return this.#plans.some(({ fault, left }) => fault.staleCertificate === true && left > 0);
+    return this.#plans.some(({ fault, remaining }) => fault.staleCertificate === true && remaining > 0);
   }
 
   /** Reverts the count of a request to which the fault could not be applied. */
   undo(plan: Plan): void {
-    plan.left += 1;
+    plan.remaining += 1;
     plan.count -= 1;
   }
 
   /** Removes a plan. */
   remove(plan: Plan): void {
-    plan.left = 0;
+    plan.remaining = 0;
     this.#plans = this.#plans.filter((other) => other !== plan);
   }
 
@@ -86,13 +86,15 @@ export class Plans {
   }
 
   /** Returns the plans that can still be applied. */
-  left(): Plan[] {
-    return this.#plans.filter(({ left }) => left > 0);
+  remaining(): Plan[] {
+    return this.#plans.filter(({ remaining }) => remaining > 0);
   }
 
   /** Returns the plans that were not applied to all their requests. A plan for `always` is pending until applied once. */
   pending(): Plan[] {
-    return this.#plans.filter(({ left, count }) => (Number.isFinite(left) ? left > 0 : count === 0));
+    return this.#plans.filter(({ remaining, count }) =>
+      Number.isFinite(remaining) ? remaining > 0 : count === 0,
+    );
   }
 
   snapshot(): readonly PlanRecord[] {
@@ -101,13 +103,13 @@ export class Plans {
 
   restore(records: readonly PlanRecord[]): void {
     this.clear();
-    this.#plans = records.map(({ plan, left, count }) => Object.assign(plan, { left, count }));
+    this.#plans = records.map(({ plan, remaining, count }) => Object.assign(plan, { remaining, count }));
   }
 
   #takeFirst(fits: (plan: Plan) => boolean): Plan | undefined {
-    const plan = this.#plans.find((each) => each.left > 0 && fits(each));
+    const plan = this.#plans.find((each) => each.remaining > 0 && fits(each));
     if (plan === undefined) return undefined;
-    plan.left -= 1;
+    plan.remaining -= 1;
     plan.count += 1;
     return plan;
   }

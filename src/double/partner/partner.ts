@@ -91,12 +91,12 @@ interface Rule {
   readonly operation: Operation;
   readonly choice: ResponseChoice;
   readonly outcome: ActionResponse | undefined;
-  left: number;
+  remaining: number;
   count: number;
 }
 
 interface PartnerRecord {
-  readonly rules: readonly { readonly rule: Rule; readonly left: number; readonly count: number }[];
+  readonly rules: readonly { readonly rule: Rule; readonly remaining: number; readonly count: number }[];
   readonly drawn: number;
 }
 
@@ -229,11 +229,11 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
   });
 
   const takeRule = (operation: Operation): Rule | undefined => {
-    const found = [...rules].findLast((rule) => rule.operation === operation && rule.left > 0);
+    const found = [...rules].findLast((rule) => rule.operation === operation && rule.remaining > 0);
     if (found === undefined) return undefined;
-    found.left -= 1;
+    found.remaining -= 1;
     found.count += 1;
-    if (found.left === 0) rules.delete(found);
+    if (found.remaining === 0) rules.delete(found);
     return found;
   };
 
@@ -318,7 +318,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
 
   const restore = ({ rules: kept, drawn: count }: PartnerRecord): void => {
     rules.clear();
-    for (const { rule, left, count } of kept) rules.add(Object.assign(rule, { left, count }));
+    for (const { rule, remaining, count } of kept) rules.add(Object.assign(rule, { remaining, count }));
     drawn = count;
   };
 
@@ -343,7 +343,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
           operation,
           choice: { status: isStatus ? response : undefined, example, dynamic },
           outcome: isStatus ? undefined : toActionResponse(response),
-          left: times,
+          remaining: times,
           count: 0,
         };
         rules.add(rule);
@@ -380,7 +380,7 @@ function createPartner({ document, security, validate }: ReadPartner, context: P
       observeRefused: (...refused) => observer.observeRefused(...refused),
     }),
     snapshot: () => ({
-      rules: [...rules].map((rule) => ({ rule, left: rule.left, count: rule.count })),
+      rules: [...rules].map((rule) => ({ rule, remaining: rule.remaining, count: rule.count })),
       drawn,
     }),
     restore,
@@ -425,7 +425,7 @@ function listed(names: readonly string[]): string {
 
 function createHandle(rule: Rule, rules: Set<Rule>): RuleHandle {
   const remove = (): void => {
-    rule.left = 0;
+    rule.remaining = 0;
     rules.delete(rule);
   };
   return {
@@ -433,7 +433,7 @@ function createHandle(rule: Rule, rules: Set<Rule>): RuleHandle {
       return rule.count;
     },
     get remaining() {
-      return rule.left;
+      return rule.remaining;
     },
     remove,
     [Symbol.dispose]: remove,

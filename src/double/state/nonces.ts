@@ -19,21 +19,21 @@ export interface DoubleNonces extends SynchronousNonces, Snapshottable<NoncesSna
 /** The maximum number of claims in a snapshot. If there are more, the older half is dropped. */
 const maxClaims = 200_000;
 
-/** Determines which fresh nonces count as used: those for which `burns` returns true, and the next `left` ones. */
+/** Determines which fresh nonces count as used: those for which `burns` returns true, and the next `remaining` ones. */
 export class BurntNonces {
   /** How many of the next nonces count as used. */
-  left = 0;
+  remaining = 0;
   readonly #burns: () => boolean;
 
   constructor(burns: () => boolean) {
     this.#burns = burns;
   }
 
-  /** Returns whether the nonce that is being claimed counts as used, and decrements `left` if that is the reason. */
+  /** Returns whether the nonce that is being claimed counts as used, and decrements `remaining` if that is the reason. */
   take(): boolean {
     if (this.#burns()) return true;
-    if (this.left === 0) return false;
-    this.left -= 1;
+    if (this.remaining === 0) return false;
+    this.remaining -= 1;
     return true;
   }
 }
@@ -63,9 +63,9 @@ export function createDoubleNonces(
     current = make();
     for (const { user, nonce, until } of claims) current.remember(user, nonce, until);
   };
-  const restore = ({ claims: earlier, burning: left }: NoncesSnapshot): void => {
+  const restore = ({ claims: earlier, burning: remaining }: NoncesSnapshot): void => {
     claims = [...earlier];
-    burnt.left = left;
+    burnt.remaining = remaining;
     restoreClaims();
   };
   return {
@@ -83,10 +83,10 @@ export function createDoubleNonces(
       return current.size;
     },
     burn(times) {
-      burnt.left += times;
+      burnt.remaining += times;
     },
     restoreClaims,
-    snapshot: () => ({ claims: [...claims], burning: burnt.left }),
+    snapshot: () => ({ claims: [...claims], burning: burnt.remaining }),
     restore,
     reset: () => restore({ claims: [], burning: 0 }),
   };

@@ -50,7 +50,7 @@ export interface PlannedStub extends RuleHandle {
 /** The progress of a stub in a snapshot. */
 interface StubRecord {
   readonly plan: Plan;
-  readonly left: number;
+  readonly remaining: number;
   readonly count: number;
 }
 
@@ -88,7 +88,7 @@ interface Plan {
   readonly stub: Stub<unknown>;
   readonly names: readonly string[];
   readonly resource: Resource;
-  left: number;
+  remaining: number;
   count: number;
 }
 
@@ -111,7 +111,7 @@ export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptio
     methods = undefined;
   };
   const remove = (plan: Plan): void => {
-    plan.left = 0;
+    plan.remaining = 0;
     plans.delete(plan);
     ensureBranch(root, plan.stub.match.path).branch.leaf?.delete(plan);
     methods = undefined;
@@ -124,20 +124,20 @@ export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptio
     const handle = (call: Call): ReturnType<typeof respond> => {
       check?.checkRequest(call);
       plan.count += 1;
-      if (plan.left === 0) remove(plan);
+      if (plan.remaining === 0) remove(plan);
       const outcome = respond(call);
       return check === undefined ? outcome : andThen(outcome, (made) => check.checkResponse(call, made));
     };
     const resource = stubResource(match, stub, createAction(access, handle));
     const { names } = ensureBranch<Leaf>(createBranch(), match.path);
     numbered += 1;
-    const left = times ?? Number.POSITIVE_INFINITY;
+    const remaining = times ?? Number.POSITIVE_INFINITY;
     const plan: Plan = {
       number: numbered,
       stub: { ...stub, match: { ...match } },
       names,
       resource,
-      left,
+      remaining,
       count: 0,
     };
     insert(plan);
@@ -155,10 +155,10 @@ export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptio
     root = createBranch();
     plans.clear();
     methods = undefined;
-    for (const { plan, left, count } of records) insert(Object.assign(plan, { left, count }));
+    for (const { plan, remaining, count } of records) insert(Object.assign(plan, { remaining, count }));
   };
   const snapshot = (): readonly StubRecord[] =>
-    [...plans].map((plan) => ({ plan, left: plan.left, count: plan.count }));
+    [...plans].map((plan) => ({ plan, remaining: plan.remaining, count: plan.count }));
 
   for (const stub of stubs) {
     checkStubMembers(stub);
@@ -177,7 +177,8 @@ export function createStubs({ schemes, maxDepth, check, stubs = [] }: StubsOptio
       },
     },
     add,
-    all: () => [...plans].filter(({ left }) => left > 0).map((plan) => createPlannedStub(plan, remove)),
+    all: () =>
+      [...plans].filter(({ remaining }) => remaining > 0).map((plan) => createPlannedStub(plan, remove)),
     snapshot,
     restore,
     reset: () => restore(initial),
@@ -202,21 +203,21 @@ function matchesIn(
     template: plan.stub.match.path,
     resource: plan.resource,
     parameters: nameParameters(plan.names, values),
-    ...(Number.isFinite(plan.left) && { reserve: () => reserve(plan) }),
+    ...(Number.isFinite(plan.remaining) && { reserve: () => reserve(plan) }),
   }));
 }
 
-function fits({ left, stub: { match } }: Plan, request: IncomingRequest): boolean {
-  if (left <= 0) return false;
+function fits({ remaining, stub: { match } }: Plan, request: IncomingRequest): boolean {
+  if (remaining <= 0) return false;
   if (match.query === undefined && match.headers === undefined) return true;
   return fitsTexts(request, match.query, match.headers);
 }
 
 /** Counts a request that the stub is about to answer, so that requests at the same time do not exceed its number. */
 function reserve(plan: Plan): () => void {
-  plan.left -= 1;
+  plan.remaining -= 1;
   return () => {
-    plan.left += 1;
+    plan.remaining += 1;
   };
 }
 
@@ -271,7 +272,7 @@ function createPlannedStub(plan: Plan, remove: (plan: Plan) => void): PlannedStu
       return plan.count;
     },
     get remaining() {
-      return plan.left;
+      return plan.remaining;
     },
     remove: () => remove(plan),
     [Symbol.dispose]: () => remove(plan),

@@ -33,7 +33,7 @@ export interface NonceFileOptions {
   readonly key: Uint8Array;
   readonly clock: Clock;
   /** Called with one line when nonces were lost, when none can be stored, and when they can again. */
-  readonly onReport: (line: string) => void;
+  readonly onWarning: (line: string) => void;
   /** The file operations. Default: those of the host. */
   readonly disk?: Disk | undefined;
   /** Returns the id of the current boot of the host. Default: read from the host. */
@@ -48,7 +48,7 @@ export interface FileNonces extends SynchronousNonces {
    */
   remember(nonce: NonceClaim): void;
   /** Records that a held claim was stored with a change. It is also written here; no request waits for that. */
-  keptWithChange(claim: NonceClaim): void;
+  storedWithChange(claim: NonceClaim): void;
   /**
    * Starts storing. Must be called before the first claim, and before a new store stores anything: from then on, missing
    * nonce files are detected. Reports and records a loss of nonces. Rejects with StoreError.
@@ -118,12 +118,12 @@ function rejectLost(
   stored: RecoveredNonces,
   memory: MemoryNonces,
   writer: NonceWriter,
-  { window, clock, onReport }: NonceFileOptions,
+  { window, clock, onWarning }: NonceFileOptions,
 ): () => Promise<void> {
   const end = endOfUnknown(stored, window, clock.now());
   memory.forget(earliest, end);
   return async () => {
-    onReport(describeLoss(stored, window, end));
+    onWarning(describeLoss(stored, window, end));
     // If that fails, it is recorded with the next claim. Until then, the next start detects the loss again.
     await writer.forget(earliest, end).catch(() => {});
   };
@@ -152,7 +152,7 @@ class NonceFile implements FileNonces {
   readonly #memory: MemoryNonces;
   readonly #writer: NonceWriter;
   readonly #sync: boolean;
-  readonly #onReport: (line: string) => void;
+  readonly #onWarning: (line: string) => void;
   readonly #begin: () => Promise<void>;
   #pending: Claim[] = [];
   /** Held claims that were stored with a change. */
@@ -176,7 +176,7 @@ class NonceFile implements FileNonces {
   constructor(
     memory: MemoryNonces,
     writer: NonceWriter,
-    { durability, onReport, window }: NonceFileOptions,
+    { durability, onWarning, window }: NonceFileOptions,
     begin: () => Promise<void>,
   ) {
     this.window = window / 1000;
@@ -184,7 +184,7 @@ class NonceFile implements FileNonces {
     this.#memory = memory;
     this.#writer = writer;
     this.#sync = durability === 'fsync';
-    this.#onReport = onReport;
+    this.#onWarning = onWarning;
   }
 
   get size(): number {
@@ -236,9 +236,9 @@ class NonceFile implements FileNonces {
     this.#claimed += 1;
   }
 
-  keptWithChange(held: NonceClaim): void {
-    this.#withChange.add(held);
-    this.#pending.push(held);
+  storedWithChange(claim: NonceClaim): void {
+    this.#withChange.add(claim);
+    this.#pending.push(claim);
     this.#claimed += 1;
     this.#work();
   }
@@ -287,7 +287,7 @@ class NonceFile implements FileNonces {
     this.#pending = [];
     try {
       if (await this.#writer.write(claims)) this.#synced = position;
-      if (this.#failureReported) this.#onReport('nonces are stored again');
+      if (this.#failureReported) this.#onWarning('nonces are stored again');
       this.#failureReported = false;
     } catch (error) {
       this.#fail(error, this.#written, position);
@@ -331,7 +331,7 @@ class NonceFile implements FileNonces {
     const permanent = !(failure instanceof AtomicWriteError) || failure.final;
     if (permanent) this.#failure = failure;
     if (!this.#failureReported)
-      this.#onReport(`${failure.message}; no nonce is stored ${permanent ? 'any more' : 'for now'}`);
+      this.#onWarning(`${failure.message}; no nonce is stored ${permanent ? 'any more' : 'for now'}`);
     this.#failureReported = true;
     const [from, to] = permanent ? [-1, this.#claimed] : [after, position];
     this.#awaitingWrite = rejectWaiting(this.#awaitingWrite, from, to, failure);

@@ -104,7 +104,7 @@ export function completeNonces(store: NonceStore): CompleteNonces {
     claim: (...parts) => store.claim(...parts),
     kept: (durably) => store.kept?.(durably),
     hold: (...parts) => store.hold?.(...parts),
-    release: (held, durably) => store.release?.(held, durably),
+    release: (claim, durably) => store.release?.(claim, durably),
     get size() {
       return store.size ?? 0;
     },

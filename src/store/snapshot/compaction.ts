@@ -45,7 +45,7 @@ export interface CompactionOptions {
   /** Awaited before a snapshot replaces journals, which are then not read any more. */
   readonly beforeForgetting: () => Promise<void>;
   /** Called with one line when a compaction failed. */
-  readonly onReport: (line: string) => void;
+  readonly onWarning: (line: string) => void;
   readonly limits?: CompactionLimits | undefined;
 }
 
@@ -185,7 +185,7 @@ export class Compaction {
     this.#threshold = weight + this.#limits.minBytes;
     this.#failure = reason;
     const then = final ? 'it is not tried again before the next start' : 'it is tried again later';
-    this.#options.onReport(
+    this.#options.onWarning(
       `no new snapshot was written, and the journals continue to grow: ${reason}; ${then}`,
     );
   }

@@ -23,7 +23,7 @@ const records = '/users/ann/financialrecords';
 
 async function openDirectory(directory: string): Promise<Store> {
   const recovered = await recover({ directory });
-  const given = { newStoreId: () => 'd', durability: 'os', clock: systemClock, onReport: () => {} } as const;
+  const given = { newStoreId: () => 'd', durability: 'os', clock: systemClock, onWarning: () => {} } as const;
   return openJournaledStore({ directory, recovered, ...given });
 }
 

@@ -24,7 +24,7 @@ async function startedAnew(context: TestContext) {
       max: 1000,
       key: new Uint8Array(16),
       clock,
-      onReport: (loss) => assert.fail(loss),
+      onWarning: (loss) => assert.fail(loss),
     });
     await nonces.begin();
     const server = await openTestServer({ clock, nonces });

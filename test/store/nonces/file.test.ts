@@ -45,7 +45,7 @@ function open(given: Given): Promise<FileNonces> {
     window,
     max: 1_000_000,
     key: new Uint8Array(16),
-    onReport: (loss) => assert.fail(loss),
+    onWarning: (loss) => assert.fail(loss),
     boot: async () => 'first',
     disk,
     ...given,
@@ -55,7 +55,7 @@ function open(given: Given): Promise<FileNonces> {
 /** Opens them; what is told is given with them. */
 async function openLost(given: Given): Promise<{ nonces: FileNonces; messages: string[] }> {
   const told: string[] = [];
-  const nonces = await open({ ...given, onReport: (loss) => told.push(loss) });
+  const nonces = await open({ ...given, onWarning: (loss) => told.push(loss) });
   await nonces.begin();
   return { nonces, messages: told };
 }
@@ -92,7 +92,7 @@ noncesContract('nonces in files', async (context, { bucketSpan, max, maxPerUser,
     maxPerUser,
     key: new Uint8Array(16),
     clock: { now, steady },
-    onReport: (loss) => assert.fail(loss),
+    onWarning: (loss) => assert.fail(loss),
   });
   close = () => nonces.close();
   return nonces;
@@ -440,7 +440,7 @@ async function refusesAll(
   const told: string[] = [];
   let nonces: FileNonces;
   try {
-    nonces = await open({ ...given, onReport: (loss) => told.push(loss) });
+    nonces = await open({ ...given, onWarning: (loss) => told.push(loss) });
     await nonces.begin();
   } catch (error) {
     assert.ok(error instanceof Error && error.name === 'StoreError', String(error));
@@ -718,7 +718,7 @@ describe('after a crash', () => {
         disk,
         clock,
       } as const;
-      const nonces = await openNonces({ ...options, onReport: (loss) => told.push(loss) });
+      const nonces = await openNonces({ ...options, onWarning: (loss) => told.push(loss) });
       await nonces.begin();
       for (const [nonce, until] of acknowledged) {
         const where = `${nonce} (SEED=${random.seed}, round ${round})`;
@@ -739,7 +739,7 @@ describe('a disk', () => {
     const clock = createManualClock(start);
     const disk = faultyDisk();
     const told: string[] = [];
-    const nonces = await open({ directory, clock, durability, disk, onReport: (line) => told.push(line) });
+    const nonces = await open({ directory, clock, durability, disk, onWarning: (line) => told.push(line) });
     const use = (nonce: string, durably: boolean): Promise<void> | undefined => {
       assert.equal(nonces.claim('demo', nonce, start + window, start), 'fresh');
       return nonces.kept(durably);
@@ -790,7 +790,7 @@ describe('a disk', () => {
     const [released, changed, lost] = [hold('released'), hold('changed'), hold('lost')];
     assert.equal(nonces.kept(true), undefined);
     const writes = Number(disk.counts.get('write'));
-    nonces.keptWithChange(changed);
+    nonces.storedWithChange(changed);
     assert.equal(nonces.release(changed, true), undefined, 'it is kept already');
     await nonces.release(released, true);
     assert.equal(disk.counts.get('write'), writes + 1);

@@ -18,7 +18,7 @@ async function open(directory: string) {
     key: new Uint8Array(16),
     clock,
   } as const;
-  const nonces = await openNonces({ ...options, onReport: (line) => assert.fail(line) });
+  const nonces = await openNonces({ ...options, onWarning: (line) => assert.fail(line) });
   await nonces.begin();
   return nonces;
 }
@@ -45,7 +45,7 @@ test('of two claims in flight each is held for its own request', async (context)
   assert.deepEqual(first, { user: 'demo', nonce: 'first', until });
   assert.deepEqual(second, { user: 'demo', nonce: 'second', until });
   assert.ok(second !== undefined);
-  nonces.keptWithChange(second);
+  nonces.storedWithChange(second);
   assert.equal(nonces.release(second, false), undefined);
   await nonces.kept(true);
   await nonces.close();
@@ -55,8 +55,8 @@ test('of two claims in flight each is held for its own request', async (context)
 test('a claim that is waited for stays in the queue when it is held', async (context) => {
   const { directory, nonces } = await openClaimed(context, ['first', 'second']);
   const waiting = nonces.kept(true);
-  const held = nonces.hold('demo', 'second', until);
-  assert.deepEqual(held, { user: 'demo', nonce: 'second', until });
+  const claim = nonces.hold('demo', 'second', until);
+  assert.deepEqual(claim, { user: 'demo', nonce: 'second', until });
   await waiting;
   await nonces.close();
   assert.deepEqual(await listStored(directory, ['first', 'second']), ['first', 'second']);
@@ -65,9 +65,9 @@ test('a claim that is waited for stays in the queue when it is held', async (con
 test('a claim that is written already can be held and released', async (context) => {
   const { directory, nonces } = await openClaimed(context, ['first']);
   await nonces.kept(true);
-  const held = nonces.hold('demo', 'first', until);
-  assert.ok(held !== undefined);
-  await nonces.release(held, true);
+  const claim = nonces.hold('demo', 'first', until);
+  assert.ok(claim !== undefined);
+  await nonces.release(claim, true);
   await nonces.close();
   assert.deepEqual(await listStored(directory, ['first', 'other']), ['first']);
 });

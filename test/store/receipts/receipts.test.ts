@@ -45,7 +45,7 @@ async function open(
     durability,
     clock,
     limits,
-    onReport: () => {},
+    onWarning: () => {},
   });
 }
 

@@ -16,7 +16,7 @@ async function open(
   more: {
     limits?: CompactionLimits;
     disk?: ReturnType<typeof faultyDisk>;
-    onReport?: (line: string) => void;
+    onWarning?: (line: string) => void;
   } = {},
 ): Promise<JournaledStore> {
   return openJournaledStore({
@@ -25,7 +25,7 @@ async function open(
     newStoreId: () => 'first',
     durability: 'fsync',
     clock: systemClock,
-    onReport: (line) => assert.fail(line),
+    onWarning: (line) => assert.fail(line),
     ...more,
   });
 }
@@ -82,7 +82,7 @@ test('a stop that has no room for it loses nothing', async (context) => {
   const directory = temporaryDirectory(context);
   const disk = faultyDisk();
   const messages: string[] = [];
-  const store = await open(directory, { disk, onReport: (line) => messages.push(line) });
+  const store = await open(directory, { disk, onWarning: (line) => messages.push(line) });
   await create(store, '/a');
   disk.failNext('create', 'ENOSPC');
   await store.close();
@@ -106,7 +106,7 @@ test('a crash anywhere in a stop loses nothing', async (context) => {
         newStoreId: () => 'other',
         durability: 'fsync',
         clock: systemClock,
-        onReport: () => {},
+        onWarning: () => {},
         disk,
       });
       await create(store, '/a');

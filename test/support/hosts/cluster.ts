@@ -87,8 +87,8 @@ import { openPostgresStore } from ${JSON.stringify(pathToFileURL(entry))};
 export default async () => {
   const pool = new pg.Pool({ ...${JSON.stringify(connection)}, password: process.env.PGPASSWORD, max: 8 });
   pool.on('error', () => {});
-  const onReport = (line) => console.error(line);
-  return { store: await openPostgresStore(pool, { onReport }) };
+  const onWarning = (line) => console.error(line);
+  return { store: await openPostgresStore(pool, { onWarning }) };
 };
 `,
   );

@@ -11,7 +11,7 @@ const store = await openJournaledStore({
   newStoreId: () => 'first',
   durability: 'fsync',
   clock: systemClock,
-  onReport: (line) => console.error(line),
+  onWarning: (line) => console.error(line),
   limits: { minBytes: 20_000, ratio: 1 },
 });
 

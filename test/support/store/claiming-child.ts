@@ -12,7 +12,7 @@ const nonces = await openNonces({
   max: 1e6,
   key: new Uint8Array(16),
   clock: systemClock,
-  onReport: (loss) => process.stderr.write(`${loss}\n`),
+  onWarning: (loss) => process.stderr.write(`${loss}\n`),
 });
 await nonces.begin();
 

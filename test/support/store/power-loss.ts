@@ -74,8 +74,8 @@ export class Run {
       limits,
       newStoreId: () => 'first',
       clock: hurried(),
-      onReport: (line) => told.push(line),
-      onKept: ({ nonce }) => kept.add(nonce),
+      onWarning: (line) => told.push(line),
+      onStored: ({ nonce }) => kept.add(nonce),
       async beforeForgetting() {
         await new Promise((resolve) => setImmediate(resolve));
         run?.safe.push({ from: disk.operations, nonces: new Set(kept) });
