@@ -237,6 +237,8 @@ function findMutants(name) {
       const between = { start: node.left.end, end: node.right.start };
       if (operator !== undefined) add(between, code(between).replace(node.operator, operator));
     } else if (node.type === 'Literal' && typeof node.value === 'number') add(node, `${node.value + 1}`);
+    // The compiled form of undefined, which stays the same with any operand.
+    else if (node.type === 'UnaryExpression' && node.operator === 'void') return false;
     else if (node.type === 'UnaryExpression' && node.operator === '!') add(node, code(node.argument));
     else if (node.type === 'IfStatement') {
       add(node.test, 'false');
@@ -251,7 +253,7 @@ function findMutants(name) {
 
 /** Calls a function with each node of a syntax tree. */
 function visit(node, see) {
-  see(node);
+  if (see(node) === false) return;
   for (const value of Object.values(node))
     for (const child of Array.isArray(value) ? value : [value])
       if (typeof child?.type === 'string') visit(child, see);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { createHmac } from 'node:crypto';
+import { createHmac, generateKeyPairSync, sign } from 'node:crypto';
 import test from 'node:test';
 import { readDeclaredOptions } from '../../../src/auth/declared/options.ts';
+import { startDouble } from '../../../src/double/index.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { signDeclared } from '../../../src/signature/declared/sign.ts';
 import { openDeclared, start, startSeconds } from '../../support/auth/declared.ts';
@@ -238,4 +239,31 @@ test('a signed form is parsed only if it has at most 64 KiB and 1,000 parameters
   }
   const whole = openDeclared({ message: '{body}', signature: { field: 'S' }, user: 'ann' });
   assert.equal(await whole.verdictOn(signed(`${long}x`, `${long}x`)), 'ann');
+});
+
+test('a signature by a private key in another encoding is named', async () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const publicPem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+  await using double = await startDouble({
+    users: { ann: { keys: { one: { algorithm: 'ed25519', publicKey: publicPem } } } },
+    schemes: {
+      partner: {
+        algorithm: 'ed25519',
+        encoding: 'base64',
+        message: '{method}{target}',
+        signature: { field: 'X-Signature' },
+        user: { field: 'X-Key' },
+      },
+    },
+  });
+  const signature = sign(null, Buffer.from('GET/articles'), privateKey);
+  for (const [encoding, hint] of [
+    ['base64', undefined],
+    ['hex', 'it is in hex'],
+    ['base64url', 'it is in base64url'],
+  ] as const) {
+    const headers = { 'X-Key': 'one', 'X-Signature': signature.toString(encoding) };
+    const { status } = await double.fetch('/articles', { headers });
+    assert.deepEqual([status, double.journal.last().auth?.hint], [hint === undefined ? 200 : 400, hint]);
+  }
 });

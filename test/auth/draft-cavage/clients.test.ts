@@ -132,6 +132,25 @@ test('a signature of another algorithm than it names is refused', async (context
   }
 });
 
+test('credentials with a trailing comma, or without a comma between parameters, are malformed', async (context) => {
+  const double = await startDouble({ users, schemes });
+  context.after(() => double.close());
+  const url = `${double.url}/articles`;
+  const date = new Date(double.clock.now()).toUTCString();
+  const lines = ['(request-target): get /articles', `host: ${new URL(url).host}`, `date: ${date}`];
+  const parameters = 'keyId="key-ed",algorithm="hs2019",headers="(request-target) host date"';
+  const { Authorization: credentials = '', ...others } = signedGet(url, parameters, lines, null);
+  for (const [sent, expected] of [
+    [credentials, 200],
+    [`${credentials},`, 400],
+    [`${credentials}, `, 400],
+    [credentials.replace('",algorithm', '" algorithm'), 400],
+  ] as const) {
+    const { status } = await double.fetch(url, { headers: { ...others, Authorization: sent, Date: date } });
+    assert.equal(status, expected, sent);
+  }
+});
+
 test('content whose Digest does not fit is refused after the signature, and one without a digest before it', async (context) => {
   const double = await startDouble({ users, schemes });
   context.after(() => double.close());

@@ -10,6 +10,7 @@ import {
   makeKey,
   pemOfKey,
 } from '../../../src/net/tls/certificate.ts';
+import { sequence } from '../../../src/net/tls/der.ts';
 import { missing } from '../../support/net/program.ts';
 import { seeded } from '../../support/seeded.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
@@ -40,6 +41,24 @@ function openssl(args: readonly string[], files: Readonly<Record<string, string>
   assert.equal(status, 0, stdout + stderr);
   return stdout;
 }
+
+test('a length is encoded in as few octets as possible (X.690 §10.1)', () => {
+  for (const [length, octets] of [
+    [0, '3000'],
+    [127, '307f'],
+    [128, '308180'],
+    [255, '3081ff'],
+    [256, '30820100'],
+    [257, '30820101'],
+    [65_536, '3083010000'],
+  ] as const)
+    assert.equal(
+      sequence(Buffer.alloc(length))
+        .subarray(0, octets.length / 2)
+        .toString('hex'),
+      octets,
+    );
+});
 
 test('a certificate says what it was told, and its signature is its own key’s', () => {
   const certificate = new X509Certificate(made());

@@ -26,6 +26,22 @@ function createState(items: number): State {
   return state;
 }
 
+/** Returns a snapshot with the checksums of its present content. */
+function recompute(text: string): string {
+  const crc = (part: string, before = 0): number => zlib.crc32(Buffer.from(part), before);
+  const format = (sum: number): string => sum.toString(16).padStart(8, '0');
+  const blocks = text.replace(
+    /^\{"crc":"\w+",("collection"[\s\S]*?\n\]\})/gm,
+    (_, block: string) => `{"crc":"${format(crc(block))}",${block}`,
+  );
+  const [first = ''] = blocks.split('\n');
+  const sums = [...blocks.matchAll(/^\{"crc":"(\w+)"/gm)].map(([, sum]) => sum).join('');
+  return blocks.replace(
+    /"footer":\{"crc":"\w+"(.*\}\})/,
+    (_, counts: string) => `"footer":{"crc":"${format(crc(counts, crc(`${first}\n${sums}`)))}"${counts}`,
+  );
+}
+
 describe('a snapshot', () => {
   test('has the lines, the checksums and the counts that are promised', () => {
     const state = new State();
@@ -124,6 +140,25 @@ describe('a snapshot', () => {
         make(each, { kind: 'put', collection: '/a', id, expected, value: { text: 'ž' }, at });
     }
     assert.equal(formatSnapshot(loaded), formatSnapshot(state));
+  });
+
+  test('whose footer counts other blocks or items is corrupt, even if its checksum is right', async (context) => {
+    const text = formatSnapshot(createState(3));
+    for (const [from, to] of [
+      [/"blocks":2,"items"/, '"blocks":3,"items"'],
+      [/"items":8,"sequence"/, '"items":7,"sequence"'],
+    ] as const) {
+      assert.match(text, from);
+      await assert.rejects(
+        () => reread(temporaryDirectory(context), recompute(text.replace(from, to))),
+        /the footer counts \d+ blocks and \d+ items/,
+      );
+    }
+  });
+
+  test('with an item whose id is not text is corrupt', async (context) => {
+    const text = recompute(formatSnapshot(createState(1)).replace('"id":"1"', '"id":1'));
+    await assert.rejects(() => reread(temporaryDirectory(context), text), CorruptionError);
   });
 
   test('is read whatever is in the chunks it comes in', async (context) => {
