@@ -90,16 +90,19 @@ function printTimes(folder) {
   const times = readdirSync(folder).map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')));
   rmSync(folder, { recursive: true });
   const cpu = ({ own, programs }) => own + (programs ?? 0);
+  const columns = (one) => [cpu(one), one.programs ?? 0, one.elapsed];
   const line = (one) =>
-    `${cpu(one).toFixed(1).padStart(6)} ${one.elapsed.toFixed(1).padStart(8)}  ${one.name}`;
+    `${columns(one)
+      .map((seconds) => seconds.toFixed(1).padStart(9))
+      .join('')}  ${one.name}`;
   const named = times.map((one) => ({ ...one, name: relative(compiled, one.script) }));
-  console.log('   CPU  elapsed  (s)');
+  console.log('      CPU programs  elapsed  (s)');
   for (const one of named.sort((a, b) => cpu(b) - cpu(a))) console.log(line(one));
   console.log(
     `${times
       .reduce((sum, one) => sum + cpu(one), 0)
       .toFixed(1)
-      .padStart(6)}           in all`,
+      .padStart(9)}                    in all`,
   );
 }
 
