@@ -3,7 +3,6 @@ import { Agent } from 'node:http';
 import { describe, type TestContext, test } from 'node:test';
 import { type Attempt, attack, createAttempts, createSigner, type Signer } from '../../src/attack/index.ts';
 import { createManualClock } from '../../src/clock.ts';
-import { type DoubleOptions, startDouble } from '../../src/double/index.ts';
 import type { RequestInput } from '../../src/http/field-lines.ts';
 import { createService, type ServiceOptions } from '../../src/index.ts';
 import { makeIdentity } from '../support/net/transport.ts';
@@ -91,44 +90,6 @@ describe('our own server refuses all that is made of', () => {
     const untried = await attack(plain, made);
     assert.equal(untried.skipped.length, made.filter(({ needs }) => needs === 'tls').length);
     assert.ok(untried.passed);
-  });
-});
-
-describe('a double refuses all that is made of', () => {
-  const options: DoubleOptions = {
-    now: clock.now(),
-    randomSeed: 1,
-    maxAuthFailures: 0,
-    users: { johndoe: { secret, password: 'a password' } },
-    clients: { app: { secret: 'an app', grants: ['client_credentials'], scopes: ['read', 'write'] } },
-    consumers: { partner: { secret: 'a partner', scopes: ['read', 'write'] } },
-  };
-
-  test('a request signed with OAuth 1.0a', async () => {
-    await using double = await startDouble({ ...options, strictQuery: false });
-    const { token, tokenSecret } = await double.oauth1.issueToken({ user: 'johndoe' });
-    const signer = createSigner({
-      scheme: 'oauth1',
-      client: 'partner',
-      secret: 'a partner',
-      token,
-      tokenSecret,
-    });
-    const url = `${double.secureUrl}/articles?a=1&b=2`;
-    const made = createAttempts({ url }, signer, { clock: double.clock, open: true });
-    const report = await attack(double, made);
-    assert.ok(report.passed, String(report));
-    assert.ok(made.length > 50, String(made.length));
-  });
-
-  test('a request with a token of OAuth 2.0', async () => {
-    await using double = await startDouble(options);
-    const { accessToken } = await double.oauth2.issueToken({ user: 'johndoe', scope: 'read write' });
-    const made = createAttempts(write, createSigner({ scheme: 'bearer', token: accessToken }), {
-      clock: double.clock,
-    });
-    const report = await attack(double, made);
-    assert.ok(report.passed, String(report));
   });
 });
 

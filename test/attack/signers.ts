@@ -2,6 +2,7 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 import { createSigner, type Signer } from '../../src/attack/index.ts';
 import type { HmacDeclaration, SchemeDeclarations } from '../../src/auth/scheme-declarations.ts';
+import { tally } from '../support/schemes/tally.ts';
 
 /** The user whose requests are signed; `jane` is another one. */
 export const user = 'johndoe';
@@ -57,6 +58,8 @@ export interface Case {
   readonly secret?: string;
   readonly contentType?: string;
   readonly body?: string;
+  /** Cases of one group differ in the algorithm alone: the short form shares the attempts among them. */
+  readonly group?: string;
 }
 
 const signed = { user, secret };
@@ -86,6 +89,7 @@ export const cases: Readonly<Record<string, Case>> = {
           scheme: { type: 'message-signatures', key: { id: algorithm, algorithm, privateKey } },
         }),
         window: 300,
+        group: 'public keys',
       },
     ]),
   ),
@@ -156,6 +160,16 @@ export const cases: Readonly<Record<string, Case>> = {
   'an API key': {
     schemes: { key: apiKey },
     signer: createSigner({ scheme: apiKey, ...signed }),
+    window: 300,
+  },
+  'draft-cavage without replays': {
+    schemes: { 'draft-cavage': { replay: 'refuse' } },
+    signer: createSigner({ scheme: { type: 'draft-cavage', replay: 'refuse' }, ...signed }),
+    window: 300,
+  },
+  'a scheme in code': {
+    schemes: { tally },
+    signer: createSigner({ scheme: tally, ...signed }),
     window: 300,
   },
 };

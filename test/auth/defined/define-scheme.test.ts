@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, createHmac, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { attack, createAttempts, createSigner } from '../../../src/attack/index.ts';
 import { signRequest, signUrl } from '../../../src/client/index.ts';
 import { type Double, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
 import { action, defineScheme, Problem, type Scheme } from '../../../src/index.ts';
@@ -154,58 +153,6 @@ test('double.as signs with the nonce that the content contains, and names it if 
     name: 'RangeError',
     message: /cannot sign this request: The nonce is missing/,
   });
-});
-
-test('the adversary finds nothing that a double accepts of a scheme in code', async (context) => {
-  const double = await start(context, { users, schemes: { tally }, maxAuthFailures: 0 });
-  const signer = createSigner({ scheme: tally, user: 'ann', secret: secrets.ann });
-  const headers = { 'Content-Type': 'application/json' };
-  for (const good of [
-    { url: `${double.url}/articles?limit=2` },
-    { method: 'PUT', url: `${double.url}/articles/1`, headers, body: '{"title": "Ink"}' },
-  ]) {
-    const attempts = createAttempts(good, signer, {
-      clock: double.clock,
-      window: 300,
-      otherUser: 'jane',
-      open: true,
-    });
-    assert.ok(attempts.length > 60, `${attempts.length}`);
-    assert.ok(attempts.some(({ name }) => /nonce/.test(name)));
-    assert.ok(attempts.some(({ name }) => /date|old|future/.test(name)));
-    const report = await attack({ url: double.url }, attempts);
-    const failed = report.results.filter(({ verdict }) => verdict === 'failed');
-    assert.deepEqual(failed, [], `${report}`);
-  }
-});
-
-test('the adversary finds nothing that a double accepts of draft-cavage', async (context) => {
-  const schemes = { 'draft-cavage': { replay: 'refuse' } } as const;
-  const double = await start(context, { users, schemes, maxAuthFailures: 0 });
-  const signer = createSigner({
-    scheme: { type: 'draft-cavage', replay: 'refuse' },
-    user: 'ann',
-    secret: secrets.ann,
-  });
-  const headers = { 'Content-Type': 'application/json' };
-  for (const good of [
-    { url: `${double.url}/articles?limit=2` },
-    { method: 'PUT', url: `${double.url}/articles/1`, headers, body: '{"title": "Ink"}' },
-  ]) {
-    const attempts = createAttempts(good, signer, {
-      clock: double.clock,
-      window: 300,
-      otherUser: 'jane',
-      open: true,
-    });
-    assert.ok(attempts.length > 50, `${attempts.length}`);
-    const report = await attack({ url: double.url }, attempts);
-    assert.deepEqual(
-      report.results.filter(({ verdict }) => verdict === 'failed'),
-      [],
-      `${report}`,
-    );
-  }
 });
 
 test('what a definition does not sign can be changed', async (context) => {
