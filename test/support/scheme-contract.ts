@@ -248,8 +248,7 @@ export function schemeContract(name: string, subject: SchemeSubject): void {
     after(() => opened.double.close());
 
     const row = (sentence: string, check: (opened: Opened) => Promise<void>, kind?: Row): void => {
-      const skip = kind === undefined ? undefined : subject.without?.[kind];
-      test(sentence, skip === undefined ? {} : { skip }, () => check(opened));
+      if (kind === undefined || subject.without?.[kind] === undefined) test(sentence, () => check(opened));
     };
     credentialRows(subject, row);
     replayRows(subject, row);
@@ -784,7 +783,7 @@ function mistakeRows(subject: SchemeSubject, row: Rows): void {
       }
     });
     row('the mistakes that are not named yet are refused with a general explanation', async (opened) => {
-      for (const name of mistakes.notNamedYet) {
+      for (const name of drawUnlessLong(mistakes.notNamedYet, 6)) {
         opened.double.clock.advance('1s');
         assertRefused(opened, await opened.send(signedToShow(opened, catalogue[name])), name);
         assertNamed(recordedBy(opened.double), undefined, subject, name);
@@ -838,6 +837,13 @@ async function assertMistake(
   assertNamed(recordedBy(opened.double), hint, subject);
   if (inResponse && sent.method !== 'HEAD') assert.match(saidBy(answer), hint, 'the response says the same');
   return answer;
+}
+
+/** Returns so many of the items, drawn at random; all in the long form. */
+function drawUnlessLong<T>(items: readonly T[], count: number): readonly T[] {
+  if (long || items.length <= count) return items;
+  const random = seeded();
+  return Array.from({ length: count }, () => random.pick(items));
 }
 
 /** How often the credentials are changed at random: for a service, and for a double, which explains each refusal. */
