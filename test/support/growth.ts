@@ -28,10 +28,23 @@ function measureDuration(act: () => unknown, calls: number, runs: number): numbe
 }
 
 /**
- * Returns how much longer `use` takes for an input four times as long. Repeats the measurement while the growth looks
- * faster than linear, and returns the least growth found. Anything that `use` throws counts as its result.
+ * Returns how much longer `use` takes for an input four times as long. If that looks faster than linear, it measures longer inputs
+ * too, and returns the lesser growth: a step at one size, such as that from pooled to allocated buffers, is no growth. Longer inputs
+ * that take hardly longer were refused for their length, and show nothing. Anything that `use` throws counts as its result.
  */
 export function measureGrowth<Input>(
+  use: (input: Input) => unknown,
+  inputOf: (size: number) => Input,
+  size: number,
+): number {
+  const growth = measureGrowthAt(use, inputOf, size);
+  if (!isSuperlinear(growth)) return growth;
+  const further = measureGrowthAt(use, inputOf, 4 * size);
+  return further < 1.5 ? growth : Math.min(growth, further);
+}
+
+/** Repeats the measurement while the growth looks faster than linear, and returns the least growth found. */
+function measureGrowthAt<Input>(
   use: (input: Input) => unknown,
   inputOf: (size: number) => Input,
   size: number,
