@@ -2,13 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
-import {
-  assertAccessible,
-  inBrowser,
-  type OpenedConsole,
-  openConsole,
-  until,
-} from '../support/console/browser.ts';
+import { assertAccessible, inBrowser, type OpenedConsole, openConsole, until } from '../support/browser.ts';
 import { pressUntilFocused, shows } from '../support/console/interaction.ts';
 
 const hostile = '<img/src=x/onerror=document.title=1>';

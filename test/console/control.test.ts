@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
-import { startServer } from '../support/cli/command.ts';
 import {
   assertAccessible,
   inBrowser,
@@ -10,7 +9,8 @@ import {
   openConsole,
   openPage,
   until,
-} from '../support/console/browser.ts';
+} from '../support/browser.ts';
+import { startServer } from '../support/cli/command.ts';
 import { pressUntilFocused, shows } from '../support/console/interaction.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 

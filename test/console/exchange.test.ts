@@ -8,7 +8,7 @@ import {
   openConsole,
   type Page,
   until,
-} from '../support/console/browser.ts';
+} from '../support/browser.ts';
 import { signedWithMistake } from '../support/console/mistakes.ts';
 
 const secret = 'the-secret-of-ann';

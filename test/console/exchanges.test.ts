@@ -9,7 +9,7 @@ import {
   openConsole,
   type Page,
   until,
-} from '../support/console/browser.ts';
+} from '../support/browser.ts';
 
 const users = { ann: { secret: 'the-secret-of-ann' }, bob: { secret: 'the-secret-of-bob' } };
 

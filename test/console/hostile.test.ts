@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { startDouble } from '../../src/double/index.ts';
 import type { CollectionDeclaration } from '../../src/index.ts';
-import { inBrowser, type OpenedConsole, openConsole, until } from '../support/console/browser.ts';
+import { inBrowser, type OpenedConsole, openConsole, until } from '../support/browser.ts';
 import { temporaryDirectory } from '../support/temporary-directory.ts';
 
 const markup = `<img src=x onerror="window.attacked=1"><script>window.attacked=1</script>"'><svg onload=window.attacked=1>`;

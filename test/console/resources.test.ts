@@ -2,13 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type DoubleOptions, startDouble } from '../../src/double/index.ts';
 import { action, text } from '../../src/index.ts';
-import {
-  assertAccessible,
-  inBrowser,
-  type OpenedConsole,
-  openConsole,
-  until,
-} from '../support/console/browser.ts';
+import { assertAccessible, inBrowser, type OpenedConsole, openConsole, until } from '../support/browser.ts';
 import { pressUntilFocused, shows } from '../support/console/interaction.ts';
 
 const users = { ann: { secret: 'the-secret-of-ann' }, bob: { secret: 'the-secret-of-bob' } };

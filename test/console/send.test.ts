@@ -9,7 +9,7 @@ import {
   openConsole,
   type Page,
   until,
-} from '../support/console/browser.ts';
+} from '../support/browser.ts';
 import { pressUntilFocused, shows } from '../support/console/interaction.ts';
 import { tally } from '../support/schemes/tally.ts';
 

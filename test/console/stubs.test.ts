@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startDouble } from '../../src/double/index.ts';
-import { assertAccessible, inBrowser, openConsole, until } from '../support/console/browser.ts';
+import { assertAccessible, inBrowser, openConsole, until } from '../support/browser.ts';
 import { shows } from '../support/console/interaction.ts';
 
 test('stubs are added, counted and removed', inBrowser, async (t) => {

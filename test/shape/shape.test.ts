@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { describe, test } from 'node:test';
 import {
   either,
@@ -13,6 +12,7 @@ import {
   text,
   word,
 } from '../../src/shape/shape.ts';
+import { importPackage, missingPackage } from '../support/packages.ts';
 import { type Seeded, seeded } from '../support/seeded.ts';
 
 const inner = object({ kind: word(['a', 'b']), size: optional(number({ min: 0, max: 3 })) });
@@ -50,19 +50,12 @@ function accepts(shape: Shape<unknown>, value: unknown): boolean {
   return 'value' in read;
 }
 
-function missing(): string | false {
-  try {
-    createRequire(import.meta.url).resolve('ajv');
-    return false;
-  } catch {
-    return 'ajv is missing: npm ci --prefix test';
-  }
-}
-
-describe('what a shape reads is what its schema says, by another validator', { skip: missing() }, () => {
+describe('what a shape reads is what its schema says, by another validator', {
+  skip: missingPackage('ajv'),
+}, () => {
   for (const [name, shape] of Object.entries(shapes)) {
     test(name, async () => {
-      const { Ajv2020 } = await import(createRequire(import.meta.url).resolve('ajv/dist/2020.js'));
+      const { Ajv2020 } = await importPackage('ajv/dist/2020.js');
       const valid = new Ajv2020({ strict: false, ownProperties: true }).compile(shape.schema);
       const random = seeded();
       const counts = { good: 0, bad: 0 };

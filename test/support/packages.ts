@@ -12,6 +12,11 @@ export function missingPackage(name: string): string | false {
   }
 }
 
+/** Returns the path of a module of such a package. */
+export function resolvePackage(specifier: string): string {
+  return resolve(specifier);
+}
+
 /** Imports a module of such a package. TypeScript does not resolve it, so that the types do not require the package. */
 export function importPackage(specifier: string) {
   return import(resolve(specifier));

@@ -4,7 +4,7 @@ import { defaultCollections } from '../../../src/collections/declaration.ts';
 import { startDouble } from '../../../src/double/index.ts';
 import { createConsole } from '../../support/double/control-client.ts';
 import { ordersDocument } from '../../support/double/orders-document.ts';
-import { missing, resolved } from '../../support/openapi/packages.ts';
+import { missingPackage, resolvePackage } from '../../support/packages.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 interface Told {
@@ -108,7 +108,7 @@ test('every route is in the document with the methods that it has, and nothing e
 test('every operation is answered as the document says, and without the token where it says so', async () => {
   await using server = await opened();
   const { double, control, document } = server;
-  const { Ajv2020 } = missing('ajv') ? {} : await import(resolved('ajv/dist/2020.js'));
+  const { Ajv2020 } = missingPackage('ajv') ? {} : await import(resolvePackage('ajv/dist/2020.js'));
   const ajv = Ajv2020 && new Ajv2020({ strict: false, allErrors: true });
   let known: Json = {};
   const operations = listOperations(document).filter(({ told }) => told.operationId !== 'approve');
@@ -159,11 +159,11 @@ test('who says nothing of formats is answered in one that the document has', asy
   }
 });
 
-describe('an independent validator', { skip: missing('@seriousme/openapi-schema-validator') }, () => {
+describe('an independent validator', { skip: missingPackage('@seriousme/openapi-schema-validator') }, () => {
   test('finds nothing wrong in the document, and what is wrong in another', async () => {
     await using server = await opened();
     const { document } = server;
-    const { Validator } = await import(resolved('@seriousme/openapi-schema-validator'));
+    const { Validator } = await import(resolvePackage('@seriousme/openapi-schema-validator'));
     const { valid, errors } = await new Validator().validate(document);
     assert.ok(valid, JSON.stringify(errors));
     const broken = { ...document, paths: { '/x': { get: { responses: [] } } } };

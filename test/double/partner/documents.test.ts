@@ -7,7 +7,7 @@ import { startDouble } from '../../../src/double/index.ts';
 import { type Operation, type PartnerDocument, parseDocument } from '../../../src/double/partner/document.ts';
 import { root } from '../../support/documents/markdown.ts';
 import { ajvFor, readPackageFile, requestFor, type Validate } from '../../support/double/partner-requests.ts';
-import { missing } from '../../support/openapi/packages.ts';
+import { missingPackage } from '../../support/packages.ts';
 import { long } from '../../support/store/thoroughness.ts';
 
 /** Files that no double can start with, and what the error says. */
@@ -29,7 +29,7 @@ const impossible: readonly string[] = [
 ];
 
 const examples = '@readme/oas-examples';
-const files = missing('ajv') === false ? filesIn(examples) : [];
+const files = missingPackage('ajv') === false ? filesIn(examples) : [];
 const skip = files.length === 0 && `${examples} is missing: npm ci --prefix test`;
 
 function filesIn(name: string): readonly string[] {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { showGrants } from '../../../src/oauth/consent/grants-resource.ts';
-import { missing } from '../../support/net/program.ts';
+import { follow, inBrowser, openPage } from '../../support/browser.ts';
 import { makeIdentity } from '../../support/net/transport.ts';
-import { openPage } from '../../support/oauth/browser.ts';
 import { accessToken, ask as askSigned, consumers } from '../../support/oauth/consumer.ts';
 import {
   type Answer,
@@ -201,25 +200,22 @@ test('whatever clients and users are called, it is text on the page', () => {
   }
 });
 
-test('a browser shows the page, and the button revokes the grant', {
-  skip: missing('chromium'),
-  timeout: 120_000,
-}, async (context) => {
+test('a browser shows the page, and the button revokes the grant', inBrowser, async (context) => {
   const client = 'Ledger & <b>Sons</b>';
   const clients = { [client]: { redirectUris: [callback], scopes: ['read', 'write'] as const } };
   const server = openServer({ clients });
   await codeFor(server, { client_id: client });
   const listening = await server.service.listen({ tls: makeIdentity() });
   context.after(() => server.service.close({ grace: 0 }));
-  const page = await openPage(context);
+  const page = await openPage(context, { ignoreHTTPSErrors: true });
   const address = `https://ann:ann-password@localhost:${listening.port}`;
-  await page.open(address + authorizeTarget({ client_id: client }));
-  await page.press('a');
+  await page.goto(address + authorizeTarget({ client_id: client }));
+  await follow(page, 'a');
   assert.equal(await page.evaluate('location.pathname'), path);
   assert.equal(await page.evaluate('document.title'), 'Your permissions');
   const button = `document.querySelector('button').textContent`;
   assert.equal(await page.evaluate(button), `Revoke the permission of ${client}`);
-  await page.press('button');
+  await follow(page, 'button');
   assert.equal(await page.evaluate('location.pathname'), path);
   assert.match(await page.evaluate('document.body.textContent'), /No application can use your account/);
   assert.deepEqual((await permissions(server)).grants, []);

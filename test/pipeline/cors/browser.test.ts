@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { describe, type TestContext, test } from 'node:test';
 import { type Double, type DoubleOptions, startDouble } from '../../../src/double/index.ts';
 import { action, text } from '../../../src/index.ts';
-import { inBrowser, openPage, type Page } from '../../support/console/browser.ts';
+import { inBrowser, openPage, type Page } from '../../support/browser.ts';
 import { listen } from '../../support/net/listen.ts';
 
 /** Serves an empty page. Returns its origin. */

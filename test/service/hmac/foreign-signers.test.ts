@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, test } from 'node:test';
+import { missing } from '../../support/net/program.ts';
 import {
   date,
   formatRequest,
@@ -12,9 +13,6 @@ import {
 
 const testServer = await openTestServer();
 after(() => testServer.close());
-
-const missing = (program: string): string | false =>
-  spawnSync(program, ['version']).error === undefined ? false : `there is no ${program}`;
 
 /** Runs a program with the message on its standard input. */
 function said(program: string, args: readonly string[], message: string): string {

@@ -6,10 +6,13 @@ import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { startDouble } from '../../../src/double/index.ts';
 import { configurations } from '../../support/openapi/configurations.ts';
-import { missing, resolved } from '../../support/openapi/packages.ts';
+import { missingPackage, resolvePackage } from '../../support/packages.ts';
 import { temporaryDirectory } from '../../support/temporary-directory.ts';
 
-const skip = missing('openapi-typescript') || missing('openapi-fetch') || missing('typescript/bin/tsc');
+const skip =
+  missingPackage('openapi-typescript') ||
+  missingPackage('openapi-fetch') ||
+  missingPackage('typescript/bin/tsc');
 
 /** A client of the default configuration. Where a line has `@ts-expect-error`, the types must refuse it. */
 const client = `
@@ -53,7 +56,7 @@ test('a client that is generated from the document type-checks, and works with t
   const folder = temporaryDirectory();
   mkdirSync(join(folder, 'node_modules'));
   for (const name of ['openapi-fetch', 'openapi-typescript-helpers'])
-    symlinkSync(dirname(resolved(`${name}/package.json`)), join(folder, 'node_modules', name));
+    symlinkSync(dirname(resolvePackage(`${name}/package.json`)), join(folder, 'node_modules', name));
   const types = await generateTypes(double.url);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(folder, 'api.d.ts'), types);
@@ -70,7 +73,7 @@ test('a client that is generated from the document type-checks, and works with t
     skipLibCheck: true,
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['client.ts'] }));
-  const compiler = resolved('typescript/bin/tsc');
+  const compiler = resolvePackage('typescript/bin/tsc');
   const compiled = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' });
   assert.equal(compiled.status, 0, compiled.stdout);
 
@@ -96,7 +99,9 @@ test('openapi-typescript accepts the document of every configuration', { skip },
 
 /** Returns the types that openapi-typescript generates from the document that a server returns. */
 async function generateTypes(url: string): Promise<string> {
-  const module = await import(join(dirname(resolved('openapi-typescript/package.json')), 'dist/index.mjs'));
+  const module = await import(
+    join(dirname(resolvePackage('openapi-typescript/package.json')), 'dist/index.mjs')
+  );
   const { default: generate, astToString } = module;
   const document = await fetch(`${url}/openapi.json`);
   return astToString(await generate(JSON.parse(await document.text())));

@@ -14,16 +14,16 @@ import {
   everyType,
   resourcesInCode,
 } from '../../support/openapi/configurations.ts';
-import { missing, resolved } from '../../support/openapi/packages.ts';
+import { missingPackage, resolvePackage } from '../../support/packages.ts';
 import { type Seeded, seeded } from '../../support/seeded.ts';
 
 describe('an independent validator accepts the document', {
-  skip: missing('@seriousme/openapi-schema-validator'),
+  skip: missingPackage('@seriousme/openapi-schema-validator'),
 }, () => {
   for (const [name, options] of Object.entries(configurations)) {
     test(`of ${name}`, async () => {
       await using double = await startDouble({ users: ['ann'], ...options });
-      const { Validator } = await import(resolved('@seriousme/openapi-schema-validator'));
+      const { Validator } = await import(resolvePackage('@seriousme/openapi-schema-validator'));
       const { valid, errors } = await new Validator().validate(await double.openapi());
       assert.ok(valid, JSON.stringify(errors));
     });
@@ -52,9 +52,9 @@ test('every operation has its own id, and every reference has a target', async (
 });
 
 test('the document of a random configuration is valid', {
-  skip: missing('@seriousme/openapi-schema-validator'),
+  skip: missingPackage('@seriousme/openapi-schema-validator'),
 }, async () => {
-  const { Validator } = await import(resolved('@seriousme/openapi-schema-validator'));
+  const { Validator } = await import(resolvePackage('@seriousme/openapi-schema-validator'));
   const seed = Number(process.env['SEED'] ?? process.hrtime()[1]);
   const random = seeded(seed);
   for (let round = 0; round < 20; round += 1) {

@@ -1,8 +1,9 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
+import { missing } from '../net/program.ts';
 import { root } from './markdown.ts';
 
 /** The ports that the documents use, and the free ones that stand for them. */
@@ -13,7 +14,7 @@ export const shellPrograms = ['bash', 'curl', 'openssl'];
 
 /** Returns those of the programs that are not installed. */
 export function missingPrograms(): string[] {
-  return shellPrograms.filter((name) => spawnSync(name, ['--version']).error !== undefined);
+  return shellPrograms.filter(missing);
 }
 
 /** Finds a free port for each port that the documents use. */

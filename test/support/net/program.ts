@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 /** What a test says when it is skipped because this program is not installed; false when it is. */
 export function missing(program: string): string | false {
-  const { error } = spawnSync(program, ['--version'], { stdio: 'ignore' });
-  return error === undefined ? false : `${program} is not installed`;
+  const folders = process.env['PATH']?.split(delimiter) ?? [];
+  const isInstalled = folders.some((folder) => existsSync(join(folder, program)));
+  return isInstalled ? false : `${program} is not installed`;
 }
 
 /** A program that serves until it is stopped. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { OpenApiDocument } from '../../../src/index.ts';
-import { resolved } from './packages.ts';
+import { resolvePackage } from '../packages.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -32,8 +32,8 @@ const documentedFields = [
 
 /** Creates the check of a document by ajv. */
 export async function documentCheck(document: OpenApiDocument): Promise<DocumentCheck> {
-  const { Ajv2020 } = await import(resolved('ajv/dist/2020.js'));
-  const { default: addFormats } = await import(resolved('ajv-formats'));
+  const { Ajv2020 } = await import(resolvePackage('ajv/dist/2020.js'));
+  const { default: addFormats } = await import(resolvePackage('ajv-formats'));
   const ajv = new Ajv2020({ strict: false, allErrors: true, ownProperties: true });
   (addFormats.default ?? addFormats)(ajv);
   ajv.addFormat('decimal', true);

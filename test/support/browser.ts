@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { after, type TestContext } from 'node:test';
-import type { ControlOptions, Double } from '../../../src/double/index.ts';
-import { missing } from '../net/program.ts';
+import type { ControlOptions, Double } from '../../src/double/index.ts';
+import { missing } from './net/program.ts';
+import { missingPackage } from './packages.ts';
 
 /** An element of the page, found anew by each call. The part of Playwright's interface that the tests use. */
 export interface Locator {
@@ -31,11 +32,15 @@ export interface Page {
   url(): string;
   title(): Promise<string>;
   locator(selector: string): Locator;
-  getByRole(role: string, options?: { readonly name?: string | RegExp; readonly exact?: boolean }): Locator;
+  getByRole(
+    role: string,
+    options?: { readonly name?: string | RegExp | undefined; readonly exact?: boolean },
+  ): Locator;
   getByLabel(text: string | RegExp, options?: { readonly exact?: boolean }): Locator;
   /** Evaluates an expression. */
   evaluate<T = unknown>(expression: string): Promise<T>;
   waitForEvent(name: 'download'): Promise<{ path(): Promise<string>; suggestedFilename(): string }>;
+  waitForEvent(name: 'load'): Promise<unknown>;
   emulateMedia(options: { readonly colorScheme: 'light' | 'dark' }): Promise<void>;
   setViewportSize(size: { readonly width: number; readonly height: number }): Promise<void>;
   addInitScript(script: { readonly content: string }): Promise<void>;
@@ -49,15 +54,6 @@ interface Browser {
 }
 
 const require = createRequire(import.meta.url);
-
-function missingPackage(name: string): string | false {
-  try {
-    require.resolve(name);
-    return false;
-  } catch {
-    return `${name} is missing: npm ci --prefix test`;
-  }
-}
 
 /** Options of tests that need a browser. */
 export const inBrowser = {
@@ -93,19 +89,28 @@ let browser: Promise<Browser> | undefined;
 
 after(async () => (await browser)?.close());
 
-/**
- * Opens an empty page, which reports violations of its policy after the test. With `ignoreHTTPSErrors`, the browser accepts every
- * certificate.
- */
+/** How a page is opened. */
+export interface PageOptions {
+  /** Whether the browser accepts every certificate. Default: false. */
+  readonly ignoreHTTPSErrors?: boolean;
+  /** Pixels. Default: 1400 by 900. */
+  readonly viewport?: { readonly width: number; readonly height: number };
+  /** Whether the page is shown as a telephone does. Default: false. */
+  readonly isMobile?: boolean;
+  /** Whether the test expects violations of the policy of the page. Default: false, they are reported after the test. */
+  readonly violatesPolicy?: boolean;
+}
+
+/** Opens an empty page. */
 export async function openPage(
   t: TestContext,
-  { ignoreHTTPSErrors = false }: { readonly ignoreHTTPSErrors?: boolean } = {},
+  { violatesPolicy = false, ...options }: PageOptions = {},
 ): Promise<Page> {
   browser ??= launch();
   const context = await (await browser).newContext({
     viewport: { width: 1400, height: 900 },
     reducedMotion: 'reduce',
-    ignoreHTTPSErrors,
+    ...options,
   });
   t.after(() => context.close());
   const page = await context.newPage();
@@ -118,7 +123,8 @@ export async function openPage(
     pending.push(judge());
   });
   page.on('console', (message) => {
-    if (message.text().includes('Content Security Policy')) problems.push(message.text());
+    const isViolation = message.text().includes('Content Security Policy');
+    if (isViolation && !violatesPolicy) problems.push(message.text());
   });
   t.after(async () => {
     await Promise.all(pending);
@@ -143,6 +149,13 @@ async function launch(): Promise<Browser> {
     executablePath: '/usr/bin/chromium',
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   });
+}
+
+/** Clicks an element that leads to another page, and waits until that is loaded. */
+export async function follow(page: Page, selector: string): Promise<void> {
+  const loaded = page.waitForEvent('load');
+  await page.locator(selector).click();
+  await loaded;
 }
 
 /** Returns what axe-core finds wrong with the page, one line for each element. */
