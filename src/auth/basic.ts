@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import crypto from 'node:crypto';
 import { formatChallenge } from '../http/headers/authorization.ts';
 import {
   type BasicCredentials,
@@ -6,6 +6,7 @@ import {
   preparePassword,
 } from '../http/headers/basic-credentials.ts';
 import { Problem } from '../http/problem.ts';
+import { SigningKey } from '../signature/hmac-sha256.ts';
 import type { Account, Accounts } from './accounts.ts';
 import { blockedAttempt, type HashQueue, queueFull } from './hash-queue.ts';
 import { type RateLimiter, rateLimitKey } from './rate-limit.ts';
@@ -141,9 +142,12 @@ interface PasswordCache {
 function createPasswordCache(key: Uint8Array): PasswordCache {
   const digests = new WeakMap<Account, Buffer>();
   const noDigest = Buffer.alloc(32);
+  const signingKey = new SigningKey(key, crypto.hash);
   // Neither contains control characters, so the separator is unambiguous.
-  const computeDigest = ({ user, password }: BasicCredentials): Buffer =>
-    createHmac('sha256', key).update(`${user}\0${password}`, 'utf8').digest();
+  const computeDigest = ({ user, password }: BasicCredentials): Buffer => {
+    const octets = Buffer.from(`${user}\0${password}`, 'utf8').toString('latin1');
+    return Buffer.from(signingKey.digest([octets]), 'base64');
+  };
   const keep = (account: Account, digest: Buffer): Buffer => {
     digests.set(account, digest);
     return digest;
@@ -159,7 +163,7 @@ function createPasswordCache(key: Uint8Array): PasswordCache {
     computeDigest,
     holds(account, digest): account is Account {
       const expected = account === undefined ? undefined : computeExpectedDigest(account);
-      return timingSafeEqual(expected ?? noDigest, digest) && expected !== undefined;
+      return crypto.timingSafeEqual(expected ?? noDigest, digest) && expected !== undefined;
     },
     keep,
   };
