@@ -70,12 +70,12 @@ function escaped(character) {
  */
 const chunks = {
   common: [
-    'auth/quota/policy',
+    'auth/quota-policy',
     'countersign-error',
     'duration',
     'http/syntax/control-character',
     'oauth/lifetimes',
-    'pipeline/cors/policy',
+    'pipeline/cors-policy',
     'pipeline/resource',
     'shape/shape',
     'store/errors',
@@ -121,8 +121,8 @@ const chunks = {
     'signature/structured-fields/parse',
   ],
   verification: [
-    'auth/api-key/options',
-    'auth/api-key/scheme',
+    'auth/api-key-options',
+    'auth/api-key',
     'auth/aws4/options',
     'auth/aws4/scheme',
     'auth/declared/plan',
@@ -216,7 +216,7 @@ const chunks = {
     'cli/commands/user',
     'cli/commands/client',
     'cli/commands/consumer',
-    'cli/signing/sign-with-scheme',
+    'cli/commands/sign-with-scheme',
   ],
   maintenance: [
     'cli/commands/backup',

@@ -1,7 +1,7 @@
 export type { KeyDeclaration, SignatureAlgorithm } from './auth/account-key.ts';
 export { defineScheme } from './auth/defined/define-scheme.ts';
 export type { Scheme, SchemeCredentials, SchemeDefinition, SignedParts } from './auth/defined/definition.ts';
-export type { QuotaDeclaration } from './auth/quota/policy.ts';
+export type { QuotaDeclaration } from './auth/quota-policy.ts';
 export type {
   ApiKeyDeclaration,
   Aws4Declaration,
@@ -31,7 +31,7 @@ export { Problem } from './http/thrown-problem.ts';
 export type { MaybePromise } from './maybe-promise.ts';
 export { ListenError } from './net/listen-error.ts';
 export { TlsError, type TlsIdentity } from './net/tls/identity.ts';
-export type { CorsDeclaration } from './pipeline/cors/policy.ts';
+export type { CorsDeclaration } from './pipeline/cors-policy.ts';
 export {
   type Access,
   type Action,

@@ -3,7 +3,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { createAccounts } from '../../src/auth/accounts.ts';
 import { readAws4Options } from '../../src/auth/aws4/options.ts';
 import { createAws4Scheme } from '../../src/auth/aws4/scheme.ts';
-import { createHmacScheme } from '../../src/auth/hmac/scheme.ts';
+import { createHmacScheme } from '../../src/auth/hmac.ts';
 import type { Scheme } from '../../src/auth/scheme.ts';
 import { systemClock } from '../../src/clock.ts';
 import { parseCredentials } from '../../src/http/headers/authorization.ts';

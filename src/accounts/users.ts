@@ -1,6 +1,6 @@
 import type { KeyDeclaration } from '../auth/account-key.ts';
 import { parseAccountKey, readKeyDeclaration } from '../auth/parse-account-key.ts';
-import { readQuotaText } from '../auth/quota/policy.ts';
+import { readQuotaText } from '../auth/quota-policy.ts';
 import { readUserSchemes } from '../auth/scheme-limits.ts';
 import { formatIsoDate } from '../store/encoding/iso-date.ts';
 import { AccountFile, type EntryReader } from './account-file.ts';

@@ -1,5 +1,5 @@
 // The signers of all schemes, as tests create them.
-import type { SecretPlace } from '../auth/api-key/options.ts';
+import type { SecretPlace } from '../auth/api-key-options.ts';
 import type { DeclaredOptions } from '../auth/declared/options.ts';
 import { readsContent } from '../auth/declared/plan.ts';
 import type { SealedDefinition } from '../auth/defined/sealed.ts';

@@ -1,7 +1,7 @@
 import { didYouMean } from '../did-you-mean.ts';
 import type { JsonSchema } from '../shape/shape.ts';
-import { apiKeyShape, readApiKeyOptions } from './api-key/options.ts';
-import { createApiKeyScheme } from './api-key/scheme.ts';
+import { createApiKeyScheme } from './api-key.ts';
+import { apiKeyShape, readApiKeyOptions } from './api-key-options.ts';
 import { aws4Shape, readAws4Options } from './aws4/options.ts';
 import { createAws4Scheme } from './aws4/scheme.ts';
 import { describeDeclared, readDeclaredOptions } from './declared/options.ts';
@@ -9,7 +9,7 @@ import { createDeclaredScheme } from './declared/scheme.ts';
 import { findDefinition } from './defined/define-scheme.ts';
 import { createDefinedScheme } from './defined/scheme.ts';
 import type { SealedDefinition } from './defined/sealed.ts';
-import { draftCavageName, draftCavageShape, readDraftCavage } from './draft-cavage/definition.ts';
+import { draftCavageName, draftCavageShape, readDraftCavage } from './draft-cavage.ts';
 import { messageSignaturesShape, readMessageSignaturesOptions } from './message-signatures/options.ts';
 import { createMessageSignaturesScheme } from './message-signatures/scheme.ts';
 import type { Scheme } from './scheme.ts';

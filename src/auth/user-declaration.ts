@@ -17,7 +17,7 @@ import {
 } from '../shape/shape.ts';
 import type { KeyDeclaration } from './account-key.ts';
 import { keyShape, maxKeyIdLength, parseAccountKey } from './parse-account-key.ts';
-import { type QuotaDeclaration, quotaShape } from './quota/policy.ts';
+import { type QuotaDeclaration, quotaShape } from './quota-policy.ts';
 import { userSchemesShape } from './scheme-limits.ts';
 import { maxUserNameLength, userNameFault } from './user-name.ts';
 

@@ -1,5 +1,5 @@
 import { accessRules } from '../pipeline/access-rule.ts';
-import { type CorsDeclaration, corsShape, originsShape } from '../pipeline/cors/policy.ts';
+import { type CorsDeclaration, corsShape, originsShape } from '../pipeline/cors-policy.ts';
 import { type Access, type DocumentFormat, documentFormats } from '../pipeline/resource.ts';
 import { type Declarations, type FieldDeclaration, fieldDefinitions, fieldsShape } from '../schema/field.ts';
 import {

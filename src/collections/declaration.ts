@@ -4,7 +4,7 @@ import { JsonContent } from '../formats/json/content.ts';
 import { toJsonNode } from '../formats/json/value.ts';
 import { ValidationErrors } from '../formats/validation-errors.ts';
 import { accessMemberFault, accessRules, ownerParameter, parameterFault } from '../pipeline/access-rule.ts';
-import { type CorsDeclaration, readCors } from '../pipeline/cors/policy.ts';
+import { type CorsDeclaration, readCors } from '../pipeline/cors-policy.ts';
 import type { Access, DocumentFormat } from '../pipeline/resource.ts';
 import { DeclarationError, readDeclared } from '../schema/error.ts';
 import { checkPatternCosts } from '../schema/pattern/cost.ts';

@@ -1,5 +1,5 @@
 import type { ConfiguredScheme } from '../auth/configured-schemes.ts';
-import type { QuotaSnapshot } from '../auth/quota/quota.ts';
+import type { QuotaSnapshot } from '../auth/quota.ts';
 import { systemClock } from '../clock.ts';
 import type { Collection } from '../collections/declaration.ts';
 import { formatDate } from '../http/headers/date.ts';

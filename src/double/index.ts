@@ -1,5 +1,5 @@
 export type { TokenEvent } from '../oauth/records.ts';
-export type { JournalCors } from '../pipeline/cors/cors.ts';
+export type { JournalCors } from '../pipeline/cors.ts';
 export type { DoubleAuth } from './auth/auth-control.ts';
 export type { EndpointFailure } from './auth/endpoints.ts';
 export type { DoubleOAuth1, IssuedOAuth1Token } from './auth/oauth1.ts';

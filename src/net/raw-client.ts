@@ -4,7 +4,7 @@ import { connect, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectSecurely, createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { delay } from '../timers.ts';
-import { HeldConnection } from './client/held-connection.ts';
+import { HeldConnection } from './held-connection.ts';
 
 export type { Agent } from 'node:http';
 

@@ -1,6 +1,6 @@
 import { clientsShape, consumersShape } from '../accounts/registration.ts';
 import { describeSchemes } from '../auth/configured-schemes.ts';
-import { quotaShape } from '../auth/quota/policy.ts';
+import { quotaShape } from '../auth/quota-policy.ts';
 import { configuredUsersShape } from '../auth/user-declaration.ts';
 import { collectionDefinitions, collectionsSchema } from '../collections/declaration-shape.ts';
 import { seedShape } from '../collections/seed.ts';

@@ -1,5 +1,5 @@
 import { readSchemes } from '../auth/configured-schemes.ts';
-import type { QuotaPolicy } from '../auth/quota/policy.ts';
+import type { QuotaPolicy } from '../auth/quota-policy.ts';
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import type { ConfiguredUser } from '../auth/user-declaration.ts';
 import { type Declarations, readDeclarations } from './collections.ts';

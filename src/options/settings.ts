@@ -1,6 +1,6 @@
-import { type QuotaPolicy, readQuota } from '../auth/quota/policy.ts';
+import { type QuotaPolicy, readQuota } from '../auth/quota-policy.ts';
 import { parseIpNetwork } from '../http/syntax/ip-address.ts';
-import { originsFault } from '../pipeline/cors/policy.ts';
+import { originsFault } from '../pipeline/cors-policy.ts';
 import { httpsOrigin } from '../pipeline/origin.ts';
 import { isBasePath } from '../pipeline/proxy.ts';
 import type { Setting } from './file.ts';

@@ -1,6 +1,6 @@
-import { quotaShape } from '../auth/quota/policy.ts';
+import { quotaShape } from '../auth/quota-policy.ts';
 import { defaultLifetimes, type Lifetimes } from '../oauth/lifetimes.ts';
-import { defaultCorsMaxAge, longestCorsMaxAge } from '../pipeline/cors/policy.ts';
+import { defaultCorsMaxAge, longestCorsMaxAge } from '../pipeline/cors-policy.ts';
 import { documentFormats } from '../pipeline/resource.ts';
 import { either, listOf, recursive, text } from '../shape/shape.ts';
 import type { OptionSpec } from './spec.ts';

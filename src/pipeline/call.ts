@@ -1,11 +1,11 @@
 import type { DeferredNonce } from '../auth/authenticate.ts';
-import type { QuotaUse } from '../auth/quota/quota.ts';
+import type { QuotaUse } from '../auth/quota.ts';
 import type { AuthenticationTrace } from '../auth/trace.ts';
 import type { HttpRequest, IncomingRequest } from '../http/message.ts';
 import type { Problem } from '../http/problem.ts';
 import type { Target } from '../http/target.ts';
 import type { Principal } from '../principal.ts';
-import type { JournalCors } from './cors/cors.ts';
+import type { JournalCors } from './cors.ts';
 import type { GzipQueue } from './gzip-queue.ts';
 import type { Call, DocumentFormat, Parameters, Resource, ResourceState, Variant } from './resource.ts';
 

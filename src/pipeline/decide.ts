@@ -9,7 +9,7 @@ import { checkExpectation, checkFraming } from '../http/transfer.ts';
 import { andThen } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
 import { CallContext, type RequestLimits, type RequestTrace } from './call.ts';
-import type { Cors } from './cors/cors.ts';
+import type { Cors } from './cors.ts';
 import type { GzipQueue } from './gzip-queue.ts';
 import { type Describe, describe } from './options-response.ts';
 import {

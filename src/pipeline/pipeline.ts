@@ -5,7 +5,7 @@ import type { Principal } from '../principal.ts';
 import { isNonceRefusedError } from '../store/errors.ts';
 import { accessEntry, type RequestIds } from './access-entry.ts';
 import { createRequestTrace, type RequestTrace } from './call.ts';
-import { exposeFields } from './cors/cors.ts';
+import { exposeFields } from './cors.ts';
 import { decide, type ServiceContext } from './decide.ts';
 import { nonceRefusal } from './nonce-refusal.ts';
 import type { Next } from './observer.ts';

@@ -6,7 +6,7 @@ import type { MaybePromise } from '../maybe-promise.ts';
 import type { Principal, Scope } from '../principal.ts';
 import type { StoredReceipt } from '../store/store.ts';
 import { ownerParameter } from './access-rule.ts';
-import type { CorsDeclaration } from './cors/policy.ts';
+import type { CorsDeclaration } from './cors-policy.ts';
 import type { Decoder } from './decoder.ts';
 
 /**

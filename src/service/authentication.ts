@@ -4,8 +4,8 @@ import { type Authenticator, createAuthenticator } from '../auth/authenticate.ts
 import { createBasicScheme } from '../auth/basic.ts';
 import { type ConfiguredScheme, checkSchemeNames, readSchemes } from '../auth/configured-schemes.ts';
 import { createHashQueue } from '../auth/hash-queue.ts';
-import { createHmacScheme } from '../auth/hmac/scheme.ts';
-import { Quotas } from '../auth/quota/quota.ts';
+import { createHmacScheme } from '../auth/hmac.ts';
+import { Quotas } from '../auth/quota.ts';
 import { createRateLimiter } from '../auth/rate-limit.ts';
 import { SchemeLimits } from '../auth/scheme-limits.ts';
 import { type AccountRecord, toAccountRecord } from '../auth/user-declaration.ts';

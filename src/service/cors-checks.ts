@@ -1,5 +1,5 @@
 import type { Collection } from '../collections/declaration.ts';
-import { readCors } from '../pipeline/cors/policy.ts';
+import { readCors } from '../pipeline/cors-policy.ts';
 import type { Resource } from '../pipeline/resource.ts';
 
 /** Checks the value of an option `cors`, unless it is undefined. `what` names it in the message. Throws RangeError. */

@@ -1,4 +1,4 @@
-import { quotaShape } from '../auth/quota/policy.ts';
+import { quotaShape } from '../auth/quota-policy.ts';
 import { didYouMean } from '../did-you-mean.ts';
 import { defaultLifetimes } from '../oauth/lifetimes.ts';
 import { isBasePath } from '../pipeline/proxy.ts';

@@ -1,12 +1,12 @@
 import type { ClientDeclaration, ConsumerDeclaration, RegisteredBy } from '../accounts/registered.ts';
-import type { QuotaDeclaration } from '../auth/quota/policy.ts';
+import type { QuotaDeclaration } from '../auth/quota-policy.ts';
 import type { SchemeDeclarations } from '../auth/scheme-declarations.ts';
 import type { UserDeclaration } from '../auth/user-declaration.ts';
 import type { Clock, DateLike } from '../clock.ts';
 import type { Collection, CollectionDeclaration } from '../collections/declaration.ts';
 import type { Duration } from '../duration.ts';
 import type { LifetimeOptions } from '../oauth/lifetimes.ts';
-import type { CorsDeclaration } from '../pipeline/cors/policy.ts';
+import type { CorsDeclaration } from '../pipeline/cors-policy.ts';
 import type { PipelineOptions } from '../pipeline/options.ts';
 import type { DocumentFormat, Resource } from '../pipeline/resource.ts';
 import type { NonceStore } from '../store/nonces/nonces.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createBearerScheme } from '../../src/auth/bearer.ts';
 import { variantsOfPart } from '../../src/auth/explain/parts.ts';
-import { explainCredentialsForm } from '../../src/auth/hmac/scheme.ts';
+import { explainCredentialsForm } from '../../src/auth/hmac.ts';
 import { rateLimitKey } from '../../src/auth/rate-limit.ts';
 import { explainDateForm } from '../../src/auth/time-form.ts';
 import { didYouMean } from '../../src/did-you-mean.ts';

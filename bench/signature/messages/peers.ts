@@ -13,7 +13,7 @@ import {
 import { createRequire } from 'node:module';
 import type { AccountKey } from '../../../src/auth/account-key.ts';
 import { createAccounts } from '../../../src/auth/accounts.ts';
-import { createHmacScheme } from '../../../src/auth/hmac/scheme.ts';
+import { createHmacScheme } from '../../../src/auth/hmac.ts';
 import { readMessageSignaturesOptions } from '../../../src/auth/message-signatures/options.ts';
 import { createMessageSignaturesScheme } from '../../../src/auth/message-signatures/scheme.ts';
 import type { Scheme } from '../../../src/auth/scheme.ts';

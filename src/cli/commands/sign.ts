@@ -9,8 +9,8 @@ import type { SignedPart } from '../../signature/signing.ts';
 import { secretFrom, wholeInput } from '../accounts/secret-input.ts';
 import { CommandError, reportError, rethrowAsCommandError } from '../errors.ts';
 import { shellQuote } from '../shell-quote.ts';
-import { formatParts } from '../signing/explain.ts';
 import type { Terminal } from '../terminal.ts';
+import { formatParts } from './format-signed-parts.ts';
 
 const flags = new Map([
   ['--user', 'value'],
@@ -247,7 +247,7 @@ async function chooseConfigured(
   environment: NodeJS.ProcessEnv,
   terminal: Terminal,
 ): Promise<() => Sign> {
-  const { createConfiguredSigner } = await import('../signing/sign-with-scheme.ts');
+  const { createConfiguredSigner } = await import('./sign-with-scheme.ts');
   const given = { scheme, config, user, keyId, algorithm, presign, nonce, isInputUsed: content === '-' };
   return createConfiguredSigner(given, environment, terminal);
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type StoredSecret, type StoredUser, userFile } from '../../accounts/users.ts';
 import { passwordFault, userNameFault } from '../../auth/accounts.ts';
-import { readQuotaText } from '../../auth/quota/policy.ts';
+import { readQuotaText } from '../../auth/quota-policy.ts';
 import { readUserSchemes } from '../../auth/scheme-limits.ts';
 import { systemClock } from '../../clock.ts';
 import { parseDuration } from '../../duration.ts';

@@ -1,5 +1,5 @@
 // Schemes that sign nothing: each request has the same credentials.
-import type { ApiKeyOptions } from '../../auth/api-key/options.ts';
+import type { ApiKeyOptions } from '../../auth/api-key-options.ts';
 import {
   checkId,
   checkSecret,

@@ -1,8 +1,8 @@
-import { readApiKeyOptions } from '../../auth/api-key/options.ts';
+import { readApiKeyOptions } from '../../auth/api-key-options.ts';
 import { readAws4Options } from '../../auth/aws4/options.ts';
 import { readDeclaredOptions } from '../../auth/declared/options.ts';
 import { findDefinition } from '../../auth/defined/define-scheme.ts';
-import { readDraftCavage } from '../../auth/draft-cavage/definition.ts';
+import { readDraftCavage } from '../../auth/draft-cavage.ts';
 import { readMessageSignaturesOptions } from '../../auth/message-signatures/options.ts';
 import { type Members, readMembers, readText, readWord } from '../../auth/option-values.ts';
 import { algorithmNamed, isAsymmetric } from '../../auth/parse-account-key.ts';

@@ -1,5 +1,5 @@
 // The one place that knows how each scheme signs.
-import type { ApiKeyOptions } from '../../auth/api-key/options.ts';
+import type { ApiKeyOptions } from '../../auth/api-key-options.ts';
 import type { Aws4Options } from '../../auth/aws4/options.ts';
 import type { DeclaredOptions } from '../../auth/declared/options.ts';
 import type { SealedDefinition } from '../../auth/defined/sealed.ts';

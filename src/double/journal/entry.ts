@@ -2,7 +2,7 @@ import { linesInTurn } from '../../http/field-lines.ts';
 import { HttpHeaders } from '../../http/fields.ts';
 import { createRequest, type IncomingRequest } from '../../http/message.ts';
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
-import type { JournalCors } from '../../pipeline/cors/cors.ts';
+import type { JournalCors } from '../../pipeline/cors.ts';
 import { type ClaimedUser, claimedUser } from '../claimed-user.ts';
 import type { Fault } from '../faults/declaration.ts';
 import { normalizePath } from '../match.ts';

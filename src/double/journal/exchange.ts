@@ -2,7 +2,7 @@ import type { AuthenticationTrace } from '../../auth/trace.ts';
 import type { Connection, IncomingRequest, Response } from '../../http/message.ts';
 import type { Problem } from '../../http/problem.ts';
 import type { RequestTrace } from '../../pipeline/call.ts';
-import type { JournalCors } from '../../pipeline/cors/cors.ts';
+import type { JournalCors } from '../../pipeline/cors.ts';
 import type { Principal } from '../../principal.ts';
 import type { Fault } from '../faults/declaration.ts';
 import type { InterceptedResponse } from '../faults/faults.ts';

@@ -1,5 +1,5 @@
 import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
-import type { JournalCors } from '../../pipeline/cors/cors.ts';
+import type { JournalCors } from '../../pipeline/cors.ts';
 import type { Fault } from '../faults/declaration.ts';
 import type { JournalAuth, JournalRequest } from './view.ts';
 

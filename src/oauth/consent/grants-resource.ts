@@ -1,6 +1,6 @@
 import type { Authenticator } from '../../auth/authenticate.ts';
 import type { IncomingRequest } from '../../http/message.ts';
-import { noOrigins } from '../../pipeline/cors/policy.ts';
+import { noOrigins } from '../../pipeline/cors-policy.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
 import {
   type ActionResponse,

@@ -6,7 +6,7 @@ import { findTrace } from '../../auth/trace.ts';
 import type { Clock } from '../../clock.ts';
 import { parseTargetQuery } from '../../http/form.ts';
 import type { IncomingRequest } from '../../http/message.ts';
-import { noOrigins } from '../../pipeline/cors/policy.ts';
+import { noOrigins } from '../../pipeline/cors-policy.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
 import {
   type ActionResponse,

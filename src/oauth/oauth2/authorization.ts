@@ -3,7 +3,7 @@ import { findTrace } from '../../auth/trace.ts';
 import type { FieldLine } from '../../http/fields.ts';
 import { type Form, maxFormParameters, parseTargetQuery } from '../../http/form.ts';
 import type { IncomingRequest } from '../../http/message.ts';
-import { noOrigins } from '../../pipeline/cors/policy.ts';
+import { noOrigins } from '../../pipeline/cors-policy.ts';
 import type { Origins } from '../../pipeline/origin.ts';
 import { pathForClient } from '../../pipeline/proxy.ts';
 import {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { readApiKeyOptions } from '../../../src/auth/api-key/options.ts';
-import { createApiKeyScheme } from '../../../src/auth/api-key/scheme.ts';
+import { createApiKeyScheme } from '../../../src/auth/api-key.ts';
+import { readApiKeyOptions } from '../../../src/auth/api-key-options.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';
 import { createKey } from '../../../src/signature/hmac.ts';
 import { type DeclaredParts, type DeclaredTest, openScheme, start } from '../../support/auth/declared.ts';

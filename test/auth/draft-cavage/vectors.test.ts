@@ -4,7 +4,7 @@ import { createPublicKey } from 'node:crypto';
 import { test } from 'node:test';
 import { joinParts, readCredentials, readParts } from '../../../src/auth/defined/message.ts';
 import { createSchemeRequest } from '../../../src/auth/defined/request.ts';
-import { readDraftCavage } from '../../../src/auth/draft-cavage/definition.ts';
+import { readDraftCavage } from '../../../src/auth/draft-cavage.ts';
 import { HttpHeaders } from '../../../src/http/fields.ts';
 import { messageBytes } from '../../../src/signature/message.ts';
 

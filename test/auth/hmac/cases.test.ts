@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { createAccounts } from '../../../src/auth/accounts.ts';
 import { createAuthenticator } from '../../../src/auth/authenticate.ts';
-import { createHmacScheme } from '../../../src/auth/hmac/scheme.ts';
+import { createHmacScheme } from '../../../src/auth/hmac.ts';
 import { createRateLimiter } from '../../../src/auth/rate-limit.ts';
 import { createManualClock } from '../../../src/clock.ts';
 import { createRequest, type IncomingRequest } from '../../../src/http/message.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { createAccounts } from '../../../src/auth/accounts.ts';
-import { createHmacScheme, type HmacOptions } from '../../../src/auth/hmac/scheme.ts';
+import { createHmacScheme, type HmacOptions } from '../../../src/auth/hmac.ts';
 import type { Nonces } from '../../../src/auth/nonce-claim.ts';
 import { createManualClock } from '../../../src/clock.ts';
 import { parseCredentials } from '../../../src/http/headers/authorization.ts';

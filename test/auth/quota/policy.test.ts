@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readQuota, readQuotaText } from '../../../src/auth/quota/policy.ts';
-import { rateLimitFields } from '../../../src/auth/quota/quota.ts';
+import { rateLimitFields } from '../../../src/auth/quota.ts';
+import { readQuota, readQuotaText } from '../../../src/auth/quota-policy.ts';
 import { parseList } from '../../../src/signature/structured-fields/parse.ts';
 import { seeded } from '../../support/seeded.ts';
 

@@ -1,6 +1,6 @@
 import { type AccountRecord, createAccounts } from '../../../src/auth/accounts.ts';
 import { type Authenticator, createAuthenticator } from '../../../src/auth/authenticate.ts';
-import { createHmacScheme, type HmacOptions } from '../../../src/auth/hmac/scheme.ts';
+import { createHmacScheme, type HmacOptions } from '../../../src/auth/hmac.ts';
 import { createRateLimiter } from '../../../src/auth/rate-limit.ts';
 import { signRequest } from '../../../src/client/sign.ts';
 import { createManualClock, type ManualClock } from '../../../src/clock.ts';

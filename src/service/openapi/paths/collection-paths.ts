@@ -13,8 +13,8 @@ import {
   type ResponseField,
   readPreconditions,
 } from '../header-fields.ts';
+import { addItemSchemas, type ItemSchemas } from '../item-schema.ts';
 import { ofChanges, ofItemContent, ofPreconditions } from '../problem-types.ts';
-import { addItemSchemas, type ItemSchemas } from '../schemas/item-schema.ts';
 import { listParameters } from './list-parameters.ts';
 import {
   buildNotModified,

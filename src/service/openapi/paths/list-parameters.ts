@@ -2,7 +2,7 @@ import type { Collection } from '../../../collections/declaration.ts';
 import { compileListRules, type FilterParameter } from '../../../collections/lists/rules.ts';
 import type { Components } from '../components.ts';
 import type { JsonSchema } from '../document.ts';
-import { typeSchema } from '../schemas/simple-schema.ts';
+import { typeSchema } from '../simple-schema.ts';
 
 const comparisons = { equals: 'is', min: 'is at least', max: 'is at most' } as const;
 

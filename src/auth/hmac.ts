@@ -1,14 +1,14 @@
 // The scheme `hmac`: HMAC-SHA256 over the method, the target as sent, and in the full form a date and a nonce.
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../clock.ts';
-import type { HttpHeaders } from '../../http/fields.ts';
-import { formatChallenge } from '../../http/headers/authorization.ts';
-import { parseContentDigest, parseContentMd5 } from '../../http/headers/content-digest.ts';
-import { formatDate, parseSignedDate } from '../../http/headers/date.ts';
-import type { IncomingRequest } from '../../http/message.ts';
-import { Problem } from '../../http/problem.ts';
-import type { ProblemType } from '../../http/problem-types.ts';
-import { decodeUtf8Octets } from '../../http/syntax/utf8.ts';
+import type { Clock } from '../clock.ts';
+import type { HttpHeaders } from '../http/fields.ts';
+import { formatChallenge } from '../http/headers/authorization.ts';
+import { parseContentDigest, parseContentMd5 } from '../http/headers/content-digest.ts';
+import { formatDate, parseSignedDate } from '../http/headers/date.ts';
+import type { IncomingRequest } from '../http/message.ts';
+import { Problem } from '../http/problem.ts';
+import type { ProblemType } from '../http/problem-types.ts';
+import { decodeUtf8Octets } from '../http/syntax/utf8.ts';
 import {
   endsLikeFullForm,
   faultOfDigest,
@@ -16,18 +16,18 @@ import {
   messageParts,
   removeSpaces,
   splitHmacCredentials,
-} from '../../signature/hmac.ts';
-import { areOctets, messageBytes, type Part, type Piece } from '../../signature/message.ts';
-import type { Accounts } from '../accounts.ts';
-import type { Variant } from '../explain/mistake.ts';
-import { isSafeMethod } from '../freshness.ts';
-import { createKeyring, type KeyKind } from '../keyring.ts';
-import type { Nonces } from '../nonce-claim.ts';
-import type { Scheme } from '../scheme.ts';
-import type { Fault, MessageMistake, Presented, SignatureScheme } from '../signature-scheme.ts';
-import { malformedDigest } from '../signed-digest.ts';
-import { explainDateForm } from '../time-form.ts';
-import { createVerification } from '../verify.ts';
+} from '../signature/hmac.ts';
+import { areOctets, messageBytes, type Part, type Piece } from '../signature/message.ts';
+import type { Accounts } from './accounts.ts';
+import type { Variant } from './explain/mistake.ts';
+import { isSafeMethod } from './freshness.ts';
+import { createKeyring, type KeyKind } from './keyring.ts';
+import type { Nonces } from './nonce-claim.ts';
+import type { Scheme } from './scheme.ts';
+import type { Fault, MessageMistake, Presented, SignatureScheme } from './signature-scheme.ts';
+import { malformedDigest } from './signed-digest.ts';
+import { explainDateForm } from './time-form.ts';
+import { createVerification } from './verify.ts';
 
 /** Options of the scheme. */
 export interface HmacOptions {

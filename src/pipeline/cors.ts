@@ -1,12 +1,12 @@
 // The server's part of the CORS protocol (Fetch §3.3).
-import type { FieldLine } from '../../http/fields.ts';
-import type { IncomingRequest, Response } from '../../http/message.ts';
-import { Problem } from '../../http/problem.ts';
-import { listElements } from '../../http/syntax/token.ts';
-import { parseTarget } from '../../http/target.ts';
-import { listPossibleMethods, type Resource } from '../resource.ts';
-import { findRoute, listPossibleMethodsAt, type Match, type Router } from '../router.ts';
-import { type CorsDeclaration, type CorsPolicy, toCorsPolicy } from './policy.ts';
+import type { FieldLine } from '../http/fields.ts';
+import type { IncomingRequest, Response } from '../http/message.ts';
+import { Problem } from '../http/problem.ts';
+import { listElements } from '../http/syntax/token.ts';
+import { parseTarget } from '../http/target.ts';
+import { type CorsDeclaration, type CorsPolicy, toCorsPolicy } from './cors-policy.ts';
+import { listPossibleMethods, type Resource } from './resource.ts';
+import { findRoute, listPossibleMethodsAt, type Match, type Router } from './router.ts';
 
 /** The conditions of a request from another origin, in the order of their check. */
 export type CorsCondition = 'origin' | 'status' | 'method' | 'header';

@@ -1,7 +1,7 @@
 /** The schemas of items and pages, as src/formats/ writes and reads them. */
-import type { Attribute, Content, Field, Schema, Shape } from '../../../schema/schema.ts';
-import { type Components, pascalCase } from '../components.ts';
-import type { JsonSchema } from '../document.ts';
+import type { Attribute, Content, Field, Schema, Shape } from '../../schema/schema.ts';
+import { type Components, pascalCase } from './components.ts';
+import type { JsonSchema } from './document.ts';
 import { buildSimpleSchema } from './simple-schema.ts';
 
 /** References to the schemas of a collection. */

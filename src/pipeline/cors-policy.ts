@@ -1,9 +1,9 @@
-import { didYouMean } from '../../did-you-mean.ts';
-import { type Duration, readDuration } from '../../duration.ts';
-import { originFault } from '../../http/headers/origin.ts';
-import { formatLast, type ShapeFault } from '../../shape/fault.ts';
-import { seconds } from '../../shape/seconds.ts';
-import { flag, leaf, listOf, object, optional, type Shape, type ShapesOf, text } from '../../shape/shape.ts';
+import { didYouMean } from '../did-you-mean.ts';
+import { type Duration, readDuration } from '../duration.ts';
+import { originFault } from '../http/headers/origin.ts';
+import { formatLast, type ShapeFault } from '../shape/fault.ts';
+import { seconds } from '../shape/seconds.ts';
+import { flag, leaf, listOf, object, optional, type Shape, type ShapesOf, text } from '../shape/shape.ts';
 
 /** Which pages of other origins may use a resource in browsers (the CORS protocol, Fetch §3.3). */
 export interface CorsOptions {

@@ -1,22 +1,22 @@
 // Signing HTTP Messages (draft-cavage-http-signatures-12), as the fediverse and Oracle Cloud use it.
 import { constants, createHash, createHmac, type KeyObject, sign, verify } from 'node:crypto';
-import { decodeCanonicalBase64 } from '../../http/headers/content-digest.ts';
-import { formatDate, parseDate } from '../../http/headers/date.ts';
-import { valueBetween, valueEnd } from '../../http/syntax/parameters.ts';
-import { isToken, skipWhitespace, tokenEnd } from '../../http/syntax/token.ts';
-import { grammar, object, optional, type ShapesOf, word } from '../../shape/shape.ts';
-import { place } from '../defined/define-scheme.ts';
+import { decodeCanonicalBase64 } from '../http/headers/content-digest.ts';
+import { formatDate, parseDate } from '../http/headers/date.ts';
+import { valueBetween, valueEnd } from '../http/syntax/parameters.ts';
+import { isToken, skipWhitespace, tokenEnd } from '../http/syntax/token.ts';
+import { grammar, object, optional, type ShapesOf, word } from '../shape/shape.ts';
+import { place } from './defined/define-scheme.ts';
 import type {
   ParsedCredentials,
   SchemeCredentials,
   SchemeMessagePart,
   SchemeRequest,
-} from '../defined/definition.ts';
-import { CredentialsFault, type SealedDefinition, type SigningContext } from '../defined/sealed.ts';
-import type { KeyKind } from '../keyring.ts';
-import { readShape, readText, windowShape } from '../option-values.ts';
-import type { DraftCavageDeclaration } from '../scheme-declarations.ts';
-import type { DigestFault } from '../signature-scheme.ts';
+} from './defined/definition.ts';
+import { CredentialsFault, type SealedDefinition, type SigningContext } from './defined/sealed.ts';
+import type { KeyKind } from './keyring.ts';
+import { readShape, readText, windowShape } from './option-values.ts';
+import type { DraftCavageDeclaration } from './scheme-declarations.ts';
+import type { DigestFault } from './signature-scheme.ts';
 
 /** The name of the scheme in a configuration. */
 export const draftCavageName = 'draft-cavage';

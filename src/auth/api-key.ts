@@ -1,20 +1,20 @@
 // The scheme of an API key: the secret of a user is sent, and compared instead of computed.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { HttpHeaders } from '../../http/fields.ts';
-import { decodeFormText } from '../../http/form.ts';
-import { formatChallenge } from '../../http/headers/authorization.ts';
-import { cookiesIn } from '../../http/headers/cookie.ts';
-import type { IncomingRequest } from '../../http/message.ts';
-import type { MaybePromise } from '../../maybe-promise.ts';
-import { takeParameter } from '../../signature/declared/message.ts';
-import { octets } from '../../signature/declared/template.ts';
-import { createKeyring, deriveOnce, type KeyHolder, type KeyKind } from '../keyring.ts';
-import type { CredentialLocation, Scheme } from '../scheme.ts';
-import type { SchemeContext } from '../scheme-context.ts';
-import type { Presented, SignatureScheme } from '../signature-scheme.ts';
-import { readUser } from '../user-name.ts';
-import { createVerification } from '../verify.ts';
-import type { ApiKeyOptions, SecretPlace } from './options.ts';
+import type { HttpHeaders } from '../http/fields.ts';
+import { decodeFormText } from '../http/form.ts';
+import { formatChallenge } from '../http/headers/authorization.ts';
+import { cookiesIn } from '../http/headers/cookie.ts';
+import type { IncomingRequest } from '../http/message.ts';
+import type { MaybePromise } from '../maybe-promise.ts';
+import { takeParameter } from '../signature/declared/message.ts';
+import { octets } from '../signature/declared/template.ts';
+import type { ApiKeyOptions, SecretPlace } from './api-key-options.ts';
+import { createKeyring, deriveOnce, type KeyHolder, type KeyKind } from './keyring.ts';
+import type { CredentialLocation, Scheme } from './scheme.ts';
+import type { SchemeContext } from './scheme-context.ts';
+import type { Presented, SignatureScheme } from './signature-scheme.ts';
+import { readUser } from './user-name.ts';
+import { createVerification } from './verify.ts';
 
 /** The longest secret, in bytes. */
 const longestSecret = 1024;

@@ -1,8 +1,8 @@
-import { currencies } from '../../../schema/currency.ts';
-import { formatEcmaPattern } from '../../../schema/pattern/ecma.ts';
-import type { Simple, SimpleTypeName } from '../../../schema/simple-type.ts';
-import type { Components } from '../components.ts';
-import type { JsonSchema } from '../document.ts';
+import { currencies } from '../../schema/currency.ts';
+import { formatEcmaPattern } from '../../schema/pattern/ecma.ts';
+import type { Simple, SimpleTypeName } from '../../schema/simple-type.ts';
+import type { Components } from './components.ts';
+import type { JsonSchema } from './document.ts';
 
 /** Returns the schema of a field with a single value, in JSON. */
 export function buildSimpleSchema(simple: Simple, components: Components): JsonSchema {

@@ -1,13 +1,13 @@
 // Counts requests. A request is counted directly after step 7, so a forged one uses up nothing of a user. The pipeline counts
 // what was rejected before, for the peer, when it completes the response. Without a quota, both places test one undefined
 // member.
-import type { Clock } from '../../clock.ts';
-import type { FieldLine } from '../../http/fields.ts';
-import type { IncomingRequest } from '../../http/message.ts';
-import { Problem } from '../../http/problem.ts';
-import type { Principal } from '../../principal.ts';
-import { rateLimitKey } from '../rate-limit.ts';
-import { type QuotaDeclaration, type QuotaPolicy, readQuota } from './policy.ts';
+import type { Clock } from '../clock.ts';
+import type { FieldLine } from '../http/fields.ts';
+import type { IncomingRequest } from '../http/message.ts';
+import { Problem } from '../http/problem.ts';
+import type { Principal } from '../principal.ts';
+import { type QuotaDeclaration, type QuotaPolicy, readQuota } from './quota-policy.ts';
+import { rateLimitKey } from './rate-limit.ts';
 
 /** The maximum number of peers, and of principals, whose requests are counted. */
 const maxCounted = 100_000;

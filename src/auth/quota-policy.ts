@@ -1,6 +1,6 @@
-import { type Duration, parseDuration } from '../../duration.ts';
-import { formatLast, formatOwned, type ShapeFault } from '../../shape/fault.ts';
-import { grammar, leaf, number, object, optional, type Shape, text } from '../../shape/shape.ts';
+import { type Duration, parseDuration } from '../duration.ts';
+import { formatLast, formatOwned, type ShapeFault } from '../shape/fault.ts';
+import { grammar, leaf, number, object, optional, type Shape, text } from '../shape/shape.ts';
 
 /** How many requests are permitted within a time window. */
 export interface QuotaPolicy {
