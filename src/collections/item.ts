@@ -1,4 +1,4 @@
-import { createBodyReaders, type DocumentLimits } from '../formats/body-readers.ts';
+import { createBodyReaders, type DocumentLimits, type ItemReading } from '../formats/body-readers.ts';
 import { formatsFor, selectFormat } from '../formats/index.ts';
 import { StoredValueError } from '../formats/list-item.ts';
 import { copyContent } from '../formats/page.ts';
@@ -11,10 +11,12 @@ import { fillTemplate } from '../http/path.ts';
 import { Problem } from '../http/problem.ts';
 import { hasControlCharacter } from '../http/syntax/control-character.ts';
 import { andThen } from '../maybe-promise.ts';
+import type { Decoder } from '../pipeline/decoder.ts';
 import {
   type ActionResponse,
   action,
   type Call,
+  type ContentReader,
   type Representation,
   type Resource,
   type ResourceState,
@@ -24,7 +26,6 @@ import { merge } from '../schema/merge.ts';
 import type { Receipt, Replacement, Store, StoredItem, StoredRecord } from '../store/store.ts';
 import type { Collection } from './declaration.ts';
 import { noRepetition, type Repetition } from './idempotency.ts';
-import { isAsSent, keepingContent, type SentItem } from './sent-item.ts';
 import type { Serving } from './serving.ts';
 
 type ItemCall = Call<StoredItem, SentItem>;
@@ -308,4 +309,35 @@ async function remove(
     receipt,
   });
   return applied.applied ? { status: 204 } : retryAction;
+}
+
+/** An item that a client sent. */
+interface SentItem {
+  readonly value: StoredRecord;
+  /** The media type, in lower case. */
+  readonly type: string;
+  /** The content as received, decompressed, in pieces. */
+  readonly pieces: readonly Uint8Array[];
+}
+
+/** Returns a body reader that decodes like `reading` and keeps the content as received. */
+function keepingContent<State>({ type, decoder }: ItemReading): ContentReader<State, SentItem> {
+  return { type, decoder: () => andThen(decoder(), (inner) => createRecorder(type, inner)) };
+}
+
+function createRecorder(type: string, inner: Decoder): Decoder {
+  const pieces: Uint8Array[] = [];
+  return {
+    write(bytes) {
+      pieces.push(bytes);
+      inner.write(bytes);
+    },
+    end: () => ({ value: inner.end(), type, pieces }),
+  };
+}
+
+/** Returns whether a document has the same bytes as the content that the client sent. */
+function isAsSent({ pieces }: SentItem, document: string | Uint8Array): boolean {
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
+  return Buffer.byteLength(document) === length && Buffer.concat(pieces).equals(Buffer.from(document));
 }

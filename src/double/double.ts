@@ -186,7 +186,7 @@ function buildDouble(
       if (closed) throw doubleClosed();
       const [{ openControl }, { createListing }] = await Promise.all([
         import('./control/control.ts'),
-        import('./control/listing/listing.ts'),
+        import('./control/listing.ts'),
       ]);
       const controlled = { url, secureUrl, certificate: authority?.certificate };
       const target = {

@@ -1,10 +1,9 @@
 import { Agent, type ClientRequest, request as requestPlainly } from 'node:http';
 import { request as requestSecurely, Agent as SecureAgent } from 'node:https';
 import { connect, isIP } from 'node:net';
-import type { Duplex } from 'node:stream';
+import { Duplex } from 'node:stream';
 import { connect as connectSecurely, createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
 import { delay } from '../timers.ts';
-import { HeldConnection } from './held-connection.ts';
 
 export type { Agent } from 'node:http';
 
@@ -212,4 +211,61 @@ function complete(
   const sized = content !== undefined || withContent.has(method);
   if (sized && !has('content-length')) lines.push('Content-Length', String(content?.length ?? 0));
   return lines;
+}
+
+/**
+ * A connection that collects one request and sends it in three pieces: the header section without its last byte, then all
+ * but the last byte of the request, then that byte. Several connections that send their pieces in turn deliver their
+ * requests at the same time, whether the server acts on the header section or on the whole request.
+ */
+class HeldConnection extends Duplex {
+  readonly #socket: Duplex;
+  readonly #pending: Buffer[] = [];
+
+  constructor(socket: Duplex) {
+    super();
+    this.#socket = socket;
+    socket.on('data', (bytes: Buffer) => {
+      if (!this.push(bytes)) socket.pause();
+    });
+    socket.once('end', () => this.push(null));
+    socket.once('error', (error) => this.destroy(error));
+    // A response that ended normally may still be unread.
+    socket.once('close', (failed: boolean) => failed && this.destroy());
+  }
+
+  /** Returns the three pieces of the collected request. */
+  pieces(): readonly Buffer[] {
+    const bytes = Buffer.concat(this.#pending);
+    const headerEnd = bytes.indexOf('\r\n\r\n') + 3;
+    const last = bytes.length - 1;
+    return [bytes.subarray(0, headerEnd), bytes.subarray(headerEnd, last), bytes.subarray(last)];
+  }
+
+  /** Sends a piece. Resolves when it is handed to the operating system, or if the connection has failed. */
+  transmit(piece: Buffer | undefined): Promise<void> {
+    if (this.destroyed || piece === undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#socket.write(piece, () => resolve());
+    });
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#pending.push(chunk);
+    done();
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.end();
+    done();
+  }
+
+  override _read(): void {
+    this.#socket.resume();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#socket.destroy();
+    done(error);
+  }
 }

@@ -2,12 +2,12 @@ import type { IncomingRequest, Response } from '../http/message.ts';
 import { Problem } from '../http/problem.ts';
 import { isPromiseLike } from '../maybe-promise.ts';
 import type { Principal } from '../principal.ts';
-import { isNonceRefusedError } from '../store/errors.ts';
+import { isNonceRefusedError, type NonceRefusedError } from '../store/errors.ts';
+import { readRefusal } from '../store/nonces/nonces.ts';
 import { accessEntry, type RequestIds } from './access-entry.ts';
 import { createRequestTrace, type RequestTrace } from './call.ts';
 import { exposeFields } from './cors.ts';
 import { decide, type ServiceContext } from './decide.ts';
-import { nonceRefusal } from './nonce-refusal.ts';
 import type { Next } from './observer.ts';
 import type { PipelineOptions } from './options.ts';
 import { toProblem, toProblemResponse, type WriteProblem } from './problem-response.ts';
@@ -158,4 +158,25 @@ export class Pipeline {
     options.onRequest(accessEntry(request, response, trace, context.clock, begun));
     return response;
   }
+}
+
+/**
+ * Returns the refusal of a request whose nonce was claimed with its change, and was refused: the same as if it had been refused in
+ * step 7. Undefined if the claim was not deferred.
+ *
+ * @param onReplay Called with the user of a nonce that was used before.
+ */
+function nonceRefusal(
+  error: NonceRefusedError,
+  trace: RequestTrace,
+  onReplay: ((user: string) => void) | undefined,
+): Problem | undefined {
+  const { principal, refuseNonce } = trace;
+  if (refuseNonce === undefined) return undefined;
+  trace.step = 7;
+  trace.principal = undefined;
+  trace.refuseNonce = undefined;
+  const claimed = readRefusal(error);
+  if (claimed === 'seen' && principal?.nonce !== undefined) onReplay?.(principal.nonce.user);
+  return refuseNonce(claimed);
 }

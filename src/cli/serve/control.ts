@@ -5,7 +5,7 @@ import { type CertificateAuthority, createCertificateAuthority } from '../../dou
 import { type ComposedService, composeDouble } from '../../double/compose.ts';
 import { composeDurableDouble } from '../../double/compose-durable.ts';
 import { type ControlServer, checkToken, openControl } from '../../double/control/control.ts';
-import { createListing } from '../../double/control/listing/listing.ts';
+import { createListing } from '../../double/control/listing.ts';
 import { createMemoryControl } from '../../double/control/memory-target.ts';
 import type { ControlledAddresses, ControlTarget } from '../../double/control/target.ts';
 import { dateWindows, listSigners } from '../../double/date-windows.ts';

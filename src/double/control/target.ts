@@ -12,7 +12,7 @@ import type { AccessMatrix, AccessMatrixOptions } from '../permission-matrix.ts'
 import type { DoubleSnapshot } from '../state/state.ts';
 import type { StubHandler, StubMatch, StubOptions } from '../stubs/declaration.ts';
 import type { StubsPart } from '../stubs/stubs.ts';
-import type { Listing } from './listing/listing.ts';
+import type { Listing } from './listing.ts';
 
 /** What a control interface controls. */
 export interface ControlTarget extends Omit<DoubleApi, 'fetch'> {

@@ -1,6 +1,12 @@
 import { promisify } from 'node:util';
 import { targetSentByFetch } from '../../client/fetch-target.ts';
-import { isRedirect } from '../../client/redirect.ts';
+import {
+  fetchFailed,
+  isRedirect,
+  maxRedirects,
+  redirectRequest,
+  resolveRedirect,
+} from '../../client/redirect.ts';
 import { isCompressed, linesInTurn } from '../../http/field-lines.ts';
 import {
   type Body,
@@ -21,7 +27,6 @@ import {
   hasField,
   readFetchRequest,
 } from './fetch-request.ts';
-import { type Hop, nextHop } from './redirect.ts';
 import type { PresentContent } from './response.ts';
 
 /**
@@ -213,4 +218,40 @@ function untilAborted(responding: Promise<HttpResponse>, signal: AbortSignal): P
     signal.addEventListener('abort', abort, { once: true });
     responding.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
+}
+
+/** A request in a sequence of redirects. */
+interface Hop {
+  readonly outgoing: FetchRequest;
+  /** The number of redirects before it. */
+  readonly redirects: number;
+  /** Whether one of these redirects led to another origin. */
+  readonly crossed: boolean;
+}
+
+/**
+ * Returns the request to which a redirect leads, as the platform's fetch creates it, but without `Authentication` if it leads
+ * to another origin. Undefined if the response is to be returned to the caller; so is a redirect to an origin that is not the
+ * double's (`isOwn`), since no other server is in this process. Throws the same TypeErrors as the platform's fetch.
+ */
+function nextHop(
+  hop: Hop,
+  { status, headers: fields }: Pick<HttpResponse, 'status' | 'headers'>,
+  isOwn: (origin: string) => boolean,
+): Hop | undefined {
+  const { outgoing } = hop;
+  if (outgoing.redirect === 'manual') return undefined;
+  if (outgoing.redirect === 'error') throw fetchFailed('unexpected redirect');
+  const [, location] = fields.find(([name]) => name.toLowerCase() === 'location') ?? [];
+  if (location === undefined) return undefined;
+  const { origin } = new URL(outgoing.url);
+  const to = resolveRedirect(location, outgoing.url);
+  if (hop.redirects === maxRedirects) throw fetchFailed(`more than ${maxRedirects} redirects`);
+  const crosses = to.origin !== origin;
+  if (crosses && !isOwn(to.origin)) return undefined;
+  return {
+    outgoing: redirectRequest(outgoing, status, to),
+    redirects: hop.redirects + 1,
+    crossed: hop.crossed || crosses,
+  };
 }

@@ -1,6 +1,7 @@
 /** The operations of collections and their items. */
 import type { Collection } from '../../../collections/declaration.ts';
 import { itemTemplate } from '../../../collections/item.ts';
+import { compileListRules, type FilterParameter } from '../../../collections/lists/rules.ts';
 import { formats, formatsFor } from '../../../formats/index.ts';
 import type { ProblemType } from '../../../http/problem-types.ts';
 import type { Access } from '../../../pipeline/resource.ts';
@@ -15,7 +16,7 @@ import {
 } from '../header-fields.ts';
 import { addItemSchemas, type ItemSchemas } from '../item-schema.ts';
 import { ofChanges, ofItemContent, ofPreconditions } from '../problem-types.ts';
-import { listParameters } from './list-parameters.ts';
+import { typeSchema } from '../simple-schema.ts';
 import {
   buildNotModified,
   buildOperation,
@@ -297,4 +298,53 @@ function collectionProblems(
     ...(idempotency === 'required' && method === 'POST' ? (['idempotency-key-missing'] as const) : []),
     ...(requirePrecondition && on === 'item' ? (['precondition-required'] as const) : []),
   ];
+}
+
+const comparisons = { equals: 'is', min: 'is at least', max: 'is at most' } as const;
+
+/** Returns the query parameters of a list: those that filter and sort it, and those of pages. */
+function listParameters(collection: Collection, components: Components): JsonSchema[] {
+  const lists = compileListRules(collection);
+  const orders = [...(lists?.orders.keys() ?? [])];
+  const sort = query('sort', 'The order of the items; a minus means descending', {
+    type: 'string',
+    enum: orders,
+  });
+  return [
+    ...[...(lists?.parameters ?? [])].map(([name, filter]) => filterParameter(name, filter, components)),
+    ...(orders.length > 0 ? [sort] : []),
+    components.add(
+      'parameters',
+      'limit',
+      query('limit', 'The highest number of items of the page; 500 for any higher value', {
+        type: 'integer',
+        minimum: 1,
+        maximum: 999_999_999,
+        default: 50,
+      }),
+    ),
+    components.add(
+      'parameters',
+      'after',
+      query('after', 'The place where the page begins: a value from a Link field of this collection', {
+        type: 'string',
+      }),
+    ),
+  ];
+}
+
+function filterParameter(
+  name: string,
+  { field, type, comparison }: FilterParameter,
+  components: Components,
+): JsonSchema {
+  return query(
+    name,
+    `Selects items whose ${field} ${comparisons[comparison]} this value`,
+    typeSchema(type, components),
+  );
+}
+
+function query(name: string, description: string, schema: JsonSchema): JsonSchema {
+  return { name, in: 'query', description, schema };
 }

@@ -1,12 +1,12 @@
-import type { Collection } from '../../../collections/declaration.ts';
-import { formats } from '../../../formats/index.ts';
-import { formatEntityTag, revisionTag } from '../../../http/headers/entity-tag.ts';
-import { encodeSegment, fillTemplate } from '../../../http/path.ts';
-import { createRouter } from '../../../pipeline/router.ts';
-import type { Attribute, Content, Field } from '../../../schema/schema.ts';
-import type { Simple } from '../../../schema/simple-type.ts';
-import type { StoredItem } from '../../../store/store.ts';
-import type { ServedData } from '../../compose.ts';
+import type { Collection } from '../../collections/declaration.ts';
+import { formats } from '../../formats/index.ts';
+import { formatEntityTag, revisionTag } from '../../http/headers/entity-tag.ts';
+import { encodeSegment, fillTemplate } from '../../http/path.ts';
+import { createRouter } from '../../pipeline/router.ts';
+import type { Attribute, Content, Field } from '../../schema/schema.ts';
+import type { Simple } from '../../schema/simple-type.ts';
+import type { StoredItem } from '../../store/store.ts';
+import type { ServedData } from '../compose.ts';
 
 /** A field of an item. `rules` are the options of its declaration, such as `maxLength`. */
 export interface ListedField {

@@ -1,10 +1,28 @@
-import { toAccountRecord } from '../../../auth/user-declaration.ts';
-import { type Grants, isLive } from '../../../oauth/grants.ts';
-import type { ComposedService } from '../../compose.ts';
-import { listNames } from '../../compose.ts';
+import { toAccountRecord } from '../../auth/user-declaration.ts';
+import { type Grants, isLive } from '../../oauth/grants.ts';
+import { type ComposedService, listNames } from '../compose.ts';
+import { createDataListing, type DataListing } from './data-listing.ts';
+
+/** Lists what the controlled service knows, without secrets and without the values of tokens. */
+export interface Listing extends AccountListing, DataListing {
+  /** Returns whether the clock is frozen, and the skew of `Date` in ms. */
+  time(): { readonly frozen: boolean; readonly skew: number };
+}
+
+/** Creates the listing of a service. */
+export function createListing(context: ComposedService): Listing {
+  return {
+    ...createAccountListing(context),
+    ...createDataListing(context.data),
+    time() {
+      const { setting, skew } = context.time.snapshot();
+      return { frozen: 'stands' in setting, skew };
+    },
+  };
+}
 
 /** A user, without secrets. */
-export interface ListedUser {
+interface ListedUser {
   readonly name: string;
   readonly disabled: boolean;
   readonly password: boolean;
@@ -14,7 +32,7 @@ export interface ListedUser {
 }
 
 /** A token. Its fingerprint is the SHA-256 of its value, in base64url. */
-export interface ListedToken {
+interface ListedToken {
   readonly fingerprint: string;
   readonly mechanism: string;
   readonly kind: string;
@@ -30,7 +48,7 @@ export interface ListedToken {
 }
 
 /** Lists users, clients, consumers and tokens. */
-export interface AccountListing {
+interface AccountListing {
   users(): readonly ListedUser[];
   clients(): readonly object[];
   consumers(): readonly object[];
@@ -39,7 +57,7 @@ export interface AccountListing {
 }
 
 /** Creates the listing of accounts. */
-export function createAccountListing(context: ComposedService): AccountListing {
+function createAccountListing(context: ComposedService): AccountListing {
   const { clients, consumers, grants } = context.service.oauth;
   return {
     users: () => [...context.users.all].map(([name, user]) => toListedUser(name, toAccountRecord(user))),
